@@ -338,8 +338,8 @@ class FlowGrid:
 
     `role` says what it is (X, W_Q, K, "K^T" for the keys turned over, exp and sum for the powers of a softmax and their
     sums …), and `head` of which head, from 1, or 0.  A box is `cell` millimetres wide and high at 11 pt.  `rows` and
-    `columns` are the tokens that they are of, from 0, if they are of tokens.  `heading` is that of the part that asks for
-    the boxes; without one they are for working.  They are the boxes of the answer from row and column `start` on.
+    `columns` are the tokens that they are of, from 0, if they are of tokens.  `heading` is that of the part that asks
+    for the boxes; without one they are for working.  They are the boxes of the answer from row and column `start` on.
     """
 
     role: str

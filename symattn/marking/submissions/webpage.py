@@ -146,7 +146,7 @@ class _Page(HTMLParser):
         self.lines += ["", *_lines_of(rows), ""]
 
     def _is_continued(self, rows: list[list[str]]) -> bool:
-        """Whether the table goes on with one of the same name, in columns or rows that are numbered on: they are joined."""
+        """Whether the table goes on with one of the same name, its columns or rows numbered on: they are joined."""
         at, before = self._tables.get(self._caption, (0, []))
         if not before:
             return False

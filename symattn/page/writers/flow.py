@@ -7,12 +7,11 @@ Where tokens are columns, every query runs straight up from the inputs to the ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from symattn.formula.nodes import NOTHING, Formula, Relation
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold
 from symattn.foundation.languages import say
 from symattn.page.document import AnswerGrid, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
@@ -554,6 +553,18 @@ def _folded(parts: Sequence[Formula], room: float) -> list[Formula]:
 
 
 __all__ = [
-    "PATTERNS", "Boxes", "Caption", "Note", "Outline", "Picture", "Shape", "TITLE", "Title", "Token", "drawn", "fitted",
-    "has_room", "shape_of",
+    "PATTERNS",
+    "TITLE",
+    "Boxes",
+    "Caption",
+    "Note",
+    "Outline",
+    "Picture",
+    "Shape",
+    "Title",
+    "Token",
+    "drawn",
+    "fitted",
+    "has_room",
+    "shape_of",
 ]  # fmt: skip

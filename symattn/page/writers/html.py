@@ -608,7 +608,9 @@ def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
                 parts.append(_flow_boxes(grid, f' style="{_place(shape.x, shape.y)}"'))
             case flow.Title(grid, lines, x, y, ends):
                 name = "p"
-                if grid.heading and grid.heading not in begun:  # the other heads' parts of it have no heading of their own
+                if (
+                    grid.heading and grid.heading not in begun
+                ):  # the other heads' parts of it have no heading of their own
                     begun.add(grid.heading)
                     name = f"h{min(6, grid.heading.level + screen.level)}"
                     screen.heading = _heard(grid.heading.whole)
@@ -632,10 +634,10 @@ def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
             case _:
                 assert_never(shape)
     arrows = svg_of_lines(picture.width, picture.height, [x for x in picture.shapes if isinstance(x, figures.Line)])
-    wide, high = _em(picture.width), _em(picture.height)
+    across, down = _em(picture.width), _em(picture.height)
     legend = f"<p>{_text(sheet.legend)}</p>\n" if sheet.legend else ""
     label = f' tabindex="0" role="group" aria-label="{say("Flow sheet")}"'
-    size = _style(needs=wide.removesuffix("em"), across=wide, down=high)
+    size = _style(needs=across.removesuffix("em"), across=across, down=down)
     body = "\n".join(parts)
     return f'{legend}<div class="wide sheet"{label}{size}><div class="flow">{arrows}\n{body}\n</div></div>'
 
@@ -799,7 +801,11 @@ def _table_of_grid(
         for i, head in enumerate(before)
     ]
     first = f"{say('Working')}: " if working else ""
-    title = f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n" if grid.name != NOTHING else ""
+    title = (
+        f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n"
+        if grid.name != NOTHING
+        else ""
+    )
     head = "".join(_head("col", label) for label in above)
     inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
     return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'

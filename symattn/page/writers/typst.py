@@ -665,7 +665,9 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
         spots[heading] = page.form.spot("grid")
     parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
     named = [Relation((grid.title, _matrix_of(grid)), ("=",)) for grid in sheet.grids]
-    size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%, {picture.beside(page):.1f}mm"
+    size = (
+        f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%, {picture.beside(page):.1f}mm"
+    )
     legend = f"{_text(sheet.legend, page.line)}\n\n" if sheet.legend else ""
     return f"{legend}#flow-sheet({_spoken(*named, lead=(Words(say('Flow sheet')),))}, {size},\n{parts})"
 

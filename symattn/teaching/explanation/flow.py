@@ -18,7 +18,20 @@ from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.ops import Mask, MatMul, Part, Scale, Softmax, Stack
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, exponential, power
 from symattn.exact.carry import in_decimals
-from symattn.formula import NOTHING, CellKind, Formula, Fraction, MatrixOf, Name, Number, Power, Product, Relation, Sum, Text, Transposed
+from symattn.formula import (
+    NOTHING,
+    CellKind,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    Text,
+)
 from symattn.formula.width import width
 from symattn.foundation.languages import message
 from symattn.page.document import (
@@ -34,7 +47,6 @@ from symattn.page.document import (
     Words,
     all_blocks,
     in_turn,
-    sentence,
 )
 from symattn.teaching.explanation.bare import TOKENS
 from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
@@ -176,8 +188,14 @@ class _Sheets:
         grids = [grid for head in self.heads for grid in _Head(self, head, version).grids()]
         if "C" in self.d:
             grids += _Head(self, 0, version).joined()
-        return FlowSheet(tuple(grids), self.d.orientation, self._tokens(), self._dot(version),
-                         tuple(self.headings.values()), self._legend(version))
+        return FlowSheet(
+            tuple(grids),
+            self.d.orientation,
+            self._tokens(),
+            self._dot(version),
+            tuple(self.headings.values()),
+            self._legend(version),
+        )
 
     # -- tokens
 
@@ -210,7 +228,10 @@ class _Sheets:
         if version != "worked":
             said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
         if self.conventions != "none":
-            lines: list[Inlines] = [(Words(TOKENS[self.d.orientation]),), *agreed(self.problem, self.wording, brief=True)]
+            lines: list[Inlines] = [
+                (Words(TOKENS[self.d.orientation]),),
+                *agreed(self.problem, self.wording, brief=True),
+            ]
             if unscaled(self.problem):
                 lines.append((Words("No scaling"),))
             said.append(tuple(x for k, line in enumerate(lines) for x in (*((Words(" · "),) if k else ()), *line)))
@@ -223,12 +244,17 @@ class _Sheets:
         i, j, entry = step.result.shape[0] - 1, 0, self.wording.entry
         terms = [
             (entry("Q", i, k), entry("K", j, k)) if self.rows else (entry("K", k, i), entry("Q", k, j))
-            for k in range(step.operands[0].of(self.d.value(step.operands[0].name)).shape[1])
+            for k in range(self._width_of_heads)
         ]
         parts: list[Formula] = [entry("S", i, j), Sum(tuple(Product(pair, "·") for pair in terms))]
         if version == "worked":
             parts += [self.wording.working(step, i, j), self.wording.number(step.result[i, j])]
         return tuple(parts)
+
+    @property
+    def _width_of_heads(self) -> int:
+        head = f"_{self.heads[0]}" if self.heads[0] else ""
+        return int(self.d.value(f"Q{head}").shape[1 if self.rows else 0])
 
 
 _EXACT = message("Fill in every empty box, from the foot of the page upwards. Give exact values.")
@@ -281,7 +307,9 @@ class _Head:
         yield self.step("C", _WEIGHT[2][0] + 1, marks)
         if "O" in self.d:
             weights = self.of.weights("O")
-            yield FlowGrid("W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), self.low(weights)))
+            yield FlowGrid(
+                "W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), self.low(weights))
+            )
             yield self.step("O", _OUTPUT, marks)
 
     # -- sizes
@@ -318,6 +346,7 @@ class _Head:
     def low(self, name: str) -> float:
         """The height of a row of numbers that are given."""
         matrix = self.d.value(name)
+        assert isinstance(matrix, Matrix)
         return _GIVEN if all(width(self.wording.number(x)) <= 3 and not isinstance(x, Ratio) for x in matrix) else 9.0
 
     def high(self, role: str) -> float:
@@ -353,12 +382,12 @@ class _Head:
                 size = (wide, self.high(role))
                 yield FlowGrid(role, self.wording.name(role), self.numbers(role), size, *marks, self.head)
             return
-        weights, own = self.of.weights(role), None
-        if self.head:
-            own = self.d[self.name(role)].op
-            assert isinstance(own, Part)
+        weights, op = self.of.weights(role), self.d[self.name(role)].op
+        own = op if isinstance(op, Part) else None
         across, down = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
-        yield FlowGrid(f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head)
+        yield FlowGrid(
+            f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head
+        )
         yield self.step(role, wide, marks, own)
 
     def step(
@@ -406,24 +435,16 @@ class _Head:
 
     def keys_turned(self, keys: tuple[int, ...]) -> FlowGrid:
         """The keys as they stand in the product, turned over where tokens are rows and where they are columns."""
-        matrix, title = self.matrix("K").T, Transposed(self.wording.name("K"), self.sign)
+        matrix = self.matrix("K").T
+        turned = next(operand for operand in self.d[self.name("S")].operands if operand.transposed)
+        title = self.wording.operand(replace(turned, name="K"))
         wide = self.weight if self.rows else self.integer
         marks: tuple[tuple[int, ...], tuple[int, ...]] = ((), keys) if self.rows else (keys, ())
         if "K" in self.d.givens:
-            inside: MatrixOf | AnswerGrid = MatrixOf(
-                tuple(tuple(map(self.wording.number, row)) for row in matrix.rows)
-            )
+            inside: MatrixOf | AnswerGrid = MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
         else:
             inside = self.working(title, matrix, self.kind("K"), wide, 1 if self.rows else 0)
         return FlowGrid("K^T", title, inside, (wide, self.high("K^T")), *marks, self.head)
-
-    @property
-    def sign(self) -> str:
-        step = self.d[self.name("S")]
-        for operand in step.operands:
-            if isinstance(formula := self.wording.operand(operand), Transposed):
-                return formula.sign
-        return "⊤"
 
     def powers(self, marks: tuple[tuple[int, ...], tuple[int, ...]]) -> Iterator[FlowGrid]:
         """e^s, and the sum of each row, or column."""
