@@ -337,13 +337,14 @@ class FlowGrid:
     """A matrix on a flow sheet: numbers that are given, or boxes to write in, filled or not.
 
     `role` says what it is (X, W_Q, K, "K^T" for the keys turned over, exp and sum for the powers of a softmax and their
-    sums …), and `head` of which head, from 1, or 0.  A box is `cell` millimetres wide and high at 11 pt.  `rows` and
-    `columns` are the tokens that they are of, from 0, if they are of tokens.  `heading` is that of the part that asks
-    for the boxes; without one they are for working.  They are the boxes of the answer from row and column `start` on.
+    sums …), `rule` its name, or how it is made, and `head` of which head it is, from 1, or 0.  A box is `cell`
+    millimetres wide and high at 11 pt.  `rows` and `columns` are the tokens that they are of, from 0, if they are of
+    tokens.  `heading` is that of the part that asks for the boxes; without one they are for working.  They are the
+    boxes of the answer from row and column `start` on.
     """
 
     role: str
-    title: Formula
+    rule: Formula
     inside: MatrixOf | AnswerGrid
     cell: tuple[float, float]
     rows: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn.formula.nodes import NOTHING, Formula, Relation
 from symattn.formula.width import fold
@@ -97,6 +98,10 @@ class Picture:
     height: float
     legend: Inlines
 
+    @property
+    def grids(self) -> list[FlowGrid]:
+        return [shape.grid for shape in self.shapes if isinstance(shape, Boxes)]
+
     def smaller(self, page: Page) -> float:
         """The factor, at most 1, by which the picture fits on a page."""
         return min(1.0, _WIDEST / (self.width * page.scale), self._room(page) / (self.height * page.scale))
@@ -113,24 +118,32 @@ class Picture:
 
 _WIDEST = 184.0  # millimetres: a picture may stand out of the line on both sides
 _ABOVE, _LEGEND = 15.0, 5.8  # what stands above the picture, and a line of its legend, in millimetres at 11 pt
-_SMALLEST = 0.76  # at 11 pt, text of 8.4 pt
+_SMALLEST = 8 / 11  # no text is below 8 pt
 _HIGHER = (1.3, 1.25, 1.2, 1.15, 1.1, 1.05)  # by how much boxes may be higher where a page has room
 
 
 def has_room(flow: Flow, page: Page) -> bool:
-    """Whether the sheets of a question can be drawn on a page without being made too small."""
+    """Whether the sheets of a question can be drawn without being made too small."""
     sheets = [block for block in all_blocks(flow.sheet) if isinstance(block, FlowSheet)]
-    return page.share == 1 and all(drawn(sheet).smaller(page) >= _SMALLEST for sheet in sheets)
+    return page.share == 1 and all(
+        picture.smaller(page) >= _SMALLEST for sheet in sheets for picture in fitted(sheet, page)
+    )
 
 
-def fitted(sheet: FlowSheet, page: Page) -> Picture:
-    """The sheet as shapes, its boxes as high as a page has room for."""
-    usual = drawn(sheet)
-    higher = (drawn(_stretched(sheet, by)) for by in _HIGHER)
+def fitted(sheet: FlowSheet, page: Page) -> list[Picture]:
+    """The sheet as shapes, its boxes as high as a page has room for; if need be on two pages, cut above the scores."""
+    if drawn(sheet).smaller(page) >= _SMALLEST or any(grid.head for grid in sheet.grids):
+        return [_stretched(sheet, "", page)]
+    return [_stretched(sheet, part, page) for part in _PARTS]
+
+
+def _stretched(sheet: FlowSheet, part: Part, page: Page) -> Picture:
+    usual = drawn(sheet, part)
+    higher = (drawn(_higher(sheet, by), part) for by in _HIGHER)
     return next((picture for picture in higher if picture.smaller(page) >= usual.smaller(page)), usual)
 
 
-def _stretched(sheet: FlowSheet, by: float) -> FlowSheet:
+def _higher(sheet: FlowSheet, by: float) -> FlowSheet:
     """The sheet with higher boxes, and whatever stands in rows beside them."""
     low = min(grid.cell[1] for grid in sheet.grids)
     grids = (
@@ -162,17 +175,21 @@ _LEAST = 27.0  # the width of the column at the left, which has room for notes
 _OF_ALL = ("C", "W_O", "O")
 _LABEL = 14.0  # a token's mark and name at the top
 
+_LOWER = ("X", "E", "W_Q", "Q", "W_K", "K", "K^T", "S")  # on the first of two pages
+
 Point = tuple[float, float]
+Part = Literal["", "lower", "upper"]
+_PARTS: tuple[Part, ...] = ("lower", "upper")
 
 
-def drawn(sheet: FlowSheet) -> Picture:
-    """The sheet as shapes."""
+def drawn(sheet: FlowSheet, part: Part = "") -> Picture:
+    """The sheet, or a part of it, as shapes."""
     heads = sorted({grid.head for grid in sheet.grids if grid.role not in _OF_ALL})
     panels: list[_Panel] = []
     left = 0.0
     for head in heads:
         own = {grid.role: grid for grid in sheet.grids if grid.head == head and grid.role not in _OF_ALL}
-        panel = _Panel(own, sheet, left)
+        panel = _Panel(own, sheet, left, part)
         panel.arrange()
         panels.append(panel)
         left = panel.right + _APART
@@ -182,6 +199,8 @@ def drawn(sheet: FlowSheet) -> Picture:
         panels.append(last)
     wide, high = max(panel.right for panel in panels), max(panel.top for panel in panels)
     foot = min(panel.foot for panel in panels)
+    if part:
+        foot, high = panels[0].ends()
     names = list(_names(sheet, wide))
     high += max((y for _, _, y in names), default=0.0) + TITLE
     shapes: list[Shape] = []
@@ -189,7 +208,7 @@ def drawn(sheet: FlowSheet) -> Picture:
         shapes += [Token(token, x, y, 4.0, 3.6), Note(sheet.tokens[token], x + 5.5, y + 1.8)]
     for panel in panels:
         shapes += panel.shapes(high)
-    return Picture(tuple(shapes), round(wide, 1), round(high - foot, 1), sheet.legend)
+    return Picture(tuple(shapes), round(wide, 1), round(high - foot, 1), () if part == "upper" else sheet.legend)
 
 
 def _names(sheet: FlowSheet, wide: float) -> Iterator[tuple[int, float, float]]:
@@ -202,11 +221,11 @@ def _names(sheet: FlowSheet, wide: float) -> Iterator[tuple[int, float, float]]:
 class _Panel:
     """The matrices of one head; here y runs upwards from the foot of the page."""
 
-    def __init__(self, grids: Mapping[str, FlowGrid], sheet: FlowSheet, left: float) -> None:
-        self.grids, self.sheet, self.left = grids, sheet, left
+    def __init__(self, grids: Mapping[str, FlowGrid], sheet: FlowSheet, left: float, part: Part = "") -> None:
+        self.grids, self.sheet, self.left, self.part = grids, sheet, left, part
         self.places: dict[str, Point] = {}  # of lower left corners
         self.titles: list[Title] = []
-        self.arrows: list[tuple[Point, ...]] = []
+        self.arrows: list[tuple[tuple[str, str], tuple[Point, ...]]] = []
         self.notes: list[Note] = []
         self.outlines: list[Outline] = []
         self.captions: list[Caption] = []
@@ -240,8 +259,8 @@ class _Panel:
         if grid.heading:
             number = *(Strong(x.text) if isinstance(x, Words) else x for x in grid.heading.label), Words(" ")
             marks = (Words(f" {grid.heading.marks}"),) if grid.heading.marks else ()
-        lines: tuple[Inlines, ...] = ((*number, Math(grid.title), *marks),)
-        match grid.title:
+        lines: tuple[Inlines, ...] = ((*number, Math(grid.rule), *marks),)
+        match grid.rule:
             case Relation((name, rule), signs) if room and inlines_width(lines[0]) * 0.9 * _EM > room:
                 lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
         self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
@@ -259,14 +278,14 @@ class _Panel:
         if role in self.places:
             self.title(role, x, self.middle(role), True, x - self.left)
 
-    def arrow(self, *points: Point) -> None:
-        self.arrows.append(points)
+    def arrow(self, start: str, end: str, *points: Point) -> None:
+        self.arrows.append(((start, end), points))
 
     def up(self, below: str, above: str, x: float) -> None:
         """An arrow straight up."""
         if below in self.places and above in self.places:
             start = self.places[below][1] + self.high(below)
-            self.arrow((x, start + _AWAY), (x, self.places[above][1] - _AWAY - self._mark_below(above)))
+            self.arrow(below, above, (x, start + _AWAY), (x, self.places[above][1] - _AWAY - self._mark_below(above)))
 
     def across(self, left: str, right: str, y: float) -> None:
         """An arrow to a matrix beside it."""
@@ -274,7 +293,7 @@ class _Panel:
             a, b = (left, right) if self.places[left][0] < self.places[right][0] else (right, left)
             ends = [self.places[a][0] + self.wide(a) + _AWAY, self.places[b][0] - _AWAY - self._mark_beside(b)]
             start, end = ends if a == left else ends[::-1]
-            self.arrow((start, y), (end, y))
+            self.arrow(left, right, (start, y), (end, y))
 
     # -- tokens
 
@@ -299,6 +318,8 @@ class _Panel:
     def marks(self) -> Iterator[Token]:
         """The marks of tokens left of rows and below columns; above them where a stream of columns ends."""
         for role, (x, y) in self.places.items():
+            if not self._is_shown(role):
+                continue
             grid = self.grids[role]
             (wide, high), own = grid.cell, y + self.high(role)
             if self._has_mark_beside(role):
@@ -349,7 +370,8 @@ class _Panel:
             if role in self.grids:
                 level = self.put(role, b, level) + _ON
         values = self.high("V") + (self.high("W_V") + _UP if "W_V" in self.grids else 0.0)
-        level = max(level, keys + (_UP if keys else 0.0) + values + _UP)
+        under = scores + self.high("S") + TITLE if self.part else keys
+        level = max(level, under + (_UP if under else 0.0) + values + _UP)
         self.put("exp", b, level)
         self.put("sum", c, level)
         v = level - _UP - self.high("V")
@@ -387,10 +409,10 @@ class _Panel:
         if "K" in self.grids:
             self.up("W_K", "K", c + self.wide("K") - self.grids["K"].cell[0] / 2)
             y = min(foot, self.high("W_K")) / 2
-            self.arrow((start + self.wide(source) + _AWAY, y), (c - _AWAY, y))
+            self.arrow(source, "W_K", (start + self.wide(source) + _AWAY, y), (c - _AWAY, y))
             x, lane, half = start + self.wide(source) / 2, self.right + 3.0, self.middle("W_V")
             end = c + self.wide("W_V") + _AWAY
-            self.arrow((x, -_AWAY), (x, -3.0), (lane, -3.0), (lane, half), (end, half))
+            self.arrow(source, "W_V", (x, -_AWAY), (x, -3.0), (lane, -3.0), (lane, half), (end, half))
             self.right, self.foot = lane + 0.5, -3.5
         if "W_Q" in self.grids:
             x = a_end - self.wide("W_Q") / 2
@@ -398,8 +420,10 @@ class _Panel:
                 self.up("X", "W_Q", a_end - 3)
             else:
                 y = min(foot / 2, self.places["W_Q"][1] - 3)
-                self.arrow((start - _EDGE - _AWAY, y), (x, y), (x, self.places["W_Q"][1] - _AWAY))
+                self.arrow("X", "W_Q", (start - _EDGE - _AWAY, y), (x, y), (x, self.places["W_Q"][1] - _AWAY))
         low = self.middle(next((role for role in ("M", "S'") if role in self.grids), "S")) + 6
+        if self.part:
+            low = scores + self.high("S") + 8
         self._point_out("Q", "K^T", a, a_wide, low, self.middle("A") - 6 - low)
 
     def _by_columns(self) -> None:
@@ -468,10 +492,10 @@ class _Panel:
             y, x = self.middle(source), z_end - self.wide("W_K") / 2
             edge = self.places[source][0] - _AWAY
             if not apart:
-                edge -= inlines_width((Math(self.grids["X"].title),)) * _EM + 3
-            self.arrow((edge, y), (x, y), (x, self.places["W_K"][1] - _AWAY))
+                edge -= inlines_width((Math(self.grids["X"].rule),)) * _EM + 3
+            self.arrow(source, "W_K", (edge, y), (x, y), (x, self.places["W_K"][1] - _AWAY))
             side, half = self.left + 1.5, self.middle("W_V")
-            self.arrow((x, y), (side, y), (side, half), (self.places["W_V"][0] - _AWAY, half))
+            self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.places["W_V"][0] - _AWAY, half))
         low = scores + max(self.high("K^T"), self.high("K")) + 8
         self._point_out("K^T", "Q", self.left + 4, a_end - self.left - 30, low, self.middle("A") - 6 - low)
 
@@ -523,21 +547,37 @@ class _Panel:
             start = z[0] + panel.wide("Z") - 1.5
             rise = z[1] + panel.high("Z") + (_EDGE if self.sheet.along == "columns" else 0.0)
             level = top - 2.5 - 1.5 * k
-            self.arrow((start, rise + _AWAY), (start, level), (at, level), (at, y - _AWAY - self._mark_below("C")))
+            self.arrow(
+                "C", "C", (start, rise + _AWAY), (start, level), (at, level), (at, y - _AWAY - self._mark_below("C"))
+            )
         self.right = max(self.right, across)
 
     # -- as shapes
 
+    def _is_shown(self, role: str) -> bool:
+        return not self.part or (role in _LOWER) == (self.part == "lower")
+
+    def ends(self) -> tuple[float, float]:
+        """The lower and the upper end of what is shown of it."""
+        shown = [(y, y + self.high(role)) for role, (_, y) in self.places.items() if self._is_shown(role)]
+        if self.part == "upper":
+            return min(low for low, _ in shown) - _EDGE - 1, self.top
+        notes = max((note.y for note in self.notes), default=0.0)
+        return self.foot, max(notes, *(high for _, high in shown)) + TITLE
+
     def shapes(self, high: float) -> Iterator[Shape]:
         """What was placed, with y from the upper edge of a picture so high."""
-        for points in self.arrows:
-            yield Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), True)
+        for ends, points in self.arrows:
+            if all(map(self._is_shown, ends)):
+                yield Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), True)
         for mark in self.marks():
             yield replace(mark, x=round(mark.x, 1), y=round(high - mark.y, 1))
-        for role in self.grids:
+        for role in filter(self._is_shown, self.grids):
             x, y = self.places[role]
             yield from (replace(t, x=t.x, y=round(high - t.y, 1)) for t in self.titles if t.grid is self.grids[role])
             yield Boxes(self.grids[role], round(x, 1), round(high - y - self.high(role), 1))
+        if self.part == "upper":
+            return
         for line in self.outlines:
             yield replace(line, y=round(high - line.y - line.height, 1))
         for caption in self.captions:

@@ -599,8 +599,14 @@ def _part_of_falk(place: str, formula: Formula) -> str:
 
 def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
     """A flow sheet: everything in its place, in the order in which it is read; on a narrow screen it is moved."""
-    picture = flow.fitted(sheet, screen.page)
     begun: set[Heading] = set()
+    pictures = [_flow_picture(picture, screen, begun) for picture in flow.fitted(sheet, screen.page)]
+    legend = [f"<p>{_text(sheet.legend)}</p>"] if sheet.legend else []
+    return "\n".join([*legend, *pictures])
+
+
+def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -> str:
+    """One page of it; `begun` are the parts whose heading there is already."""
     parts = []
     for shape in picture.shapes:
         match shape:
@@ -635,11 +641,10 @@ def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
                 assert_never(shape)
     arrows = svg_of_lines(picture.width, picture.height, [x for x in picture.shapes if isinstance(x, figures.Line)])
     across, down = _em(picture.width), _em(picture.height)
-    legend = f"<p>{_text(sheet.legend)}</p>\n" if sheet.legend else ""
     label = f' tabindex="0" role="group" aria-label="{say("Flow sheet")}"'
     size = _style(needs=across.removesuffix("em"), across=across, down=down)
     body = "\n".join(parts)
-    return f'{legend}<div class="wide sheet"{label}{size}><div class="flow">{arrows}\n{body}\n</div></div>'
+    return f'<div class="wide sheet"{label}{size}><div class="flow">{arrows}\n{body}\n</div></div>'
 
 
 _MM = 3.88  # an em in millimetres, at 11 pt
@@ -661,7 +666,7 @@ def _flow_boxes(grid: FlowGrid, place: str) -> str:
     else:
         given = isinstance(inside, MatrixOf)
         rows = inside.rows if isinstance(inside, MatrixOf) else _rows_of(inside)
-        matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.title
+        matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.rule
         spoken = _spoken(Relation((called, matrix), ("=",)))
         lengths = _style(column=wide, row=high)
         source = f'<math class="{"given" if given else "done"}"{lengths}{spoken}>{_math(matrix, "normal")}</math>'

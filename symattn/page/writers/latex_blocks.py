@@ -331,9 +331,12 @@ class Blocks:
         return _figure(once, diagram.description)
 
     def _flow_sheet(self, sheet: FlowSheet) -> str:
-        picture = flow_tikz(flow.fitted(sheet, self.page), self.page, self.formula, self._words_of_title)
+        pictures = (
+            flow_tikz(picture, self.page, self.formula, self._words_of_title)
+            for picture in flow.fitted(sheet, self.page)
+        )
         legend = [_filled(self.text(sheet.legend))] if sheet.legend else []
-        return "\n\n".join([*legend, environment("flowsheet", picture)])
+        return "\n\n".join([*legend, *(environment("flowsheet", picture) for picture in pictures)])
 
     def _words_of_title(self, content: Inlines) -> str:
         return self.text(content, "tall")

@@ -658,18 +658,19 @@ def _falk(falk: Falk, page: Page) -> str:
 
 def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
     """A flow sheet as calls that place its shapes, in their order."""
-    picture, spots = flow.fitted(sheet, page), {}
+    pictures, spots = flow.fitted(sheet, page), {}
     for heading in sheet.headings if page.form else ():
         assert page.form is not None
         page.form.heading(heading)
         spots[heading] = page.form.spot("grid")
-    parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
-    named = [Relation((grid.title, _matrix_of(grid)), ("=",)) for grid in sheet.grids]
-    size = (
-        f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%, {picture.beside(page):.1f}mm"
-    )
-    legend = f"{_text(sheet.legend, page.line)}\n\n" if sheet.legend else ""
-    return f"{legend}#flow-sheet({_spoken(*named, lead=(Words(say('Flow sheet')),))}, {size},\n{parts})"
+    sources = [_text(sheet.legend, page.line)] if sheet.legend else []
+    for picture in pictures:
+        parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
+        named = [Relation((grid.rule, _matrix_of(grid)), ("=",)) for grid in picture.grids]
+        spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
+        size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
+        sources.append(f"#flow-sheet({spoken}, {size}, {picture.beside(page):.1f}mm,\n{parts})")
+    return "\n\n".join(sources)
 
 
 def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) -> Iterator[str]:

@@ -32,12 +32,13 @@ from symattn.formula import (
     Sum,
     Text,
 )
-from symattn.formula.width import width
+from symattn.formula.width import fold, width
 from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Block,
     Blocks,
+    Display,
     FlowGrid,
     FlowSheet,
     Heading,
@@ -51,7 +52,7 @@ from symattn.page.document import (
 from symattn.teaching.explanation.bare import TOKENS
 from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, explained
-from symattn.teaching.explanation.steps import cell_kind
+from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Question, StepAnswer, marks_text
@@ -73,7 +74,8 @@ def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str
     named = {part.name: heading for part, heading in zip(question.parts, headings, strict=True)}
     sheets = _Sheets(problem, named, conventions, question)
     ask, partly, worked = (sheets.sheet(version) for version in _VERSIONS)
-    return Solved((ask,), (partly,), (worked,), (*_marking(question, headings), *question.after))
+    key = (*_exact(worked, problem), *_marking(question, headings), *question.after)
+    return Solved((ask,), (partly,), (worked,), key)
 
 
 def sheet_of_derivation(problem: Problem) -> Blocks:
@@ -88,6 +90,22 @@ def _is_asked_in_boxes(question: Question) -> bool:
 
 def _grid_of(blocks: Blocks) -> AnswerGrid | None:
     return next((block for block in all_blocks(blocks) if isinstance(block, AnswerGrid)), None)
+
+
+def _exact(sheet: FlowSheet, problem: Problem) -> Iterator[Block]:
+    """The exact values of the matrices that had no room for them in their boxes."""
+    wording = wording_of(problem)
+    for grid in sheet.grids if problem.exact else ():
+        if not grid.heading or not isinstance(grid.inside, AnswerGrid):
+            continue
+        if any(_is_rounded(formula) for _, formula in grid.inside.filled):
+            name = grid.inside.step
+            values = wording.values(problem.derivation.value(name))
+            yield Display(tuple(fold(Relation((wording.name(name), values), ("=",)), LINE)))
+
+
+def _is_rounded(formula: Formula) -> bool:
+    return isinstance(formula, Relation) and formula.signs == ("≈",)
 
 
 def _marking(question: Question, headings: Sequence[Heading]) -> Iterator[Block]:
@@ -127,8 +145,10 @@ def is_laid_out(d: Derivation) -> bool:
     heads = {name.head for name in names if name.stem == "A"}
     if any(name.place or name.token for name in names) or not 0 < len(heads) <= MOST_HEADS:
         return False
-    if (len(heads) == 1) != (heads == {None}) or any(f"{x}_{head}" not in d for head in heads if head for x in "QKV"):
+    if (len(heads) == 1) != (heads == {None}):
         return False
+    if any((f"{role}_{head}" if head else role) not in d for head in heads for role in "QKVSAZ"):
+        return False  # heads that share keys and values, or a derivation that ends before the output
     return all(_is_usual(step, d) for step in d)
 
 
@@ -156,7 +176,7 @@ _WIDE: Mapping[CellKind, float] = {"integer": 10, "decimal": 15, "fraction": 12,
 _HIGH: Mapping[CellKind, float] = {"integer": 7, "decimal": 7, "fraction": 9.5, "exponential": 11, "word": 7}
 _GIVEN = 5.2  # the height of a row of numbers that are given
 _ROOM = {1: 154.0, 2: 86.0}  # what the boxes of one head may take of a line, by how many heads there are
-_WEIGHT = {1: (13.0, 25.0), 2: (15.0, 20.0)}  # how narrow and how wide boxes of weights and of the output are
+_WEIGHT = {1: (13.0, 25.0), 2: (14.0, 20.0)}  # how narrow and how wide boxes of weights and of the output are
 _LEVEL = {
     True: (("Q", "S"), ("A", "Z")),
     False: (("W_Q", "Q"), ("K^T", "S"), ("W_V", "V", "Z"), ("W_K", "K")),
@@ -500,7 +520,12 @@ class _Head:
         for exact in (formula, over):
             if exact is not None and width(exact) * _EM <= (1.25 if self.count == 1 else 1.1) * wide - 1:
                 return exact
-        return Relation((NOTHING, self.wording.decimal(value, problem.places)), ("≈",))
+        return next((x for x in self._rounded(value) if width(x) * _EM <= wide), self._rounded(value)[-1])
+
+    def _rounded(self, value: Value) -> list[Formula]:
+        """The value in decimals, with as many places as are asked for, and with fewer."""
+        places = range(self.of.problem.places, 1, -1) or (self.of.problem.places,)
+        return [Relation((NOTHING, self.wording.decimal(value, x)), ("≈",)) for x in places]
 
     def over(self, role: str, i: int, j: int) -> Formula | None:
         """An entry of the weights or the output over the sum of its row, or column."""
