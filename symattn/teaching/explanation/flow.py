@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction as Ratio
 from functools import reduce
-from operator import add
+from operator import add, mul
 from types import MappingProxyType
 from typing import Literal
 
@@ -532,13 +532,12 @@ class _Head:
         if role not in ("A", "Z") or not self.of.problem.exact:
             return None
         powers, _ = self.exponentials
-        value = powers[i, j]
-        if role == "Z":
+        if role == "A":
+            value = powers[i, j]
+        else:
             v = self.matrix("V")
-            factors = zip(powers.rows[i], v.T.rows[j], strict=True) if self.rows else zip(
-                v.rows[i], powers.T.rows[j], strict=True
-            )  # fmt: skip
-            value = reduce(add, (a * b for a, b in factors))
+            first, second = (powers.rows[i], v.T.rows[j]) if self.rows else (v.rows[i], powers.T.rows[j])
+            value = reduce(add, map(mul, first, second))
         return Fraction(self.wording.number(value), Name("r", (Number(str((i if self.rows else j) + 1)),)))
 
 
