@@ -205,12 +205,15 @@ def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name
                 assert factor[1] > bottom
 
 
-SIZES = [{"n": n, "d_model": d, "d_k": d, "d_v": d} for n, d in ((2, 2), (2, 6), (4, 3), (5, 4), (6, 6))]
+SIZES = [
+    pytest.param({"n": n, "d_model": d, "d_k": d, "d_v": d}, id=f"{n} tokens, d = {d}", marks=[pytest.mark.slow] * (n > 4))
+    for n, d in ((2, 2), (2, 6), (4, 3), (5, 4), (6, 6))
+]  # fmt: skip
 
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", SIZES)
 def test_nothing_is_too_small_to_read_whatever_the_sizes(sizes: dict[str, int], exact: bool) -> None:
     made = drawn_sheet("self_attention", exact=exact, **sizes)
     for paper in ("a4", "letter"):

@@ -142,7 +142,7 @@ def test_in_every_scheme_the_factors_make_the_product(name: str) -> None:
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("layout", ["falk", "columns"])
+@pytest.mark.parametrize("layout", ["falk", "columns", "flow"])
 def test_a_layout_changes_no_entry(name: str, layout: str) -> None:
     problem = sheet(name).problem
     usual = derivation_document(problem)
