@@ -233,8 +233,8 @@ def derive(
     `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
     `corrected=False` prints a note as written, `miniature` takes its small numbers; `notation` writes it in another
     one's names and signs.  `entries` says whose working is shown (auto, all, first-row, none), `places` how many
-    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme) or columns (the step at the left, its
-    working at the right); `look` comes from `make_look`.
+    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme), columns (the step at the left, its
+    working at the right) or flow (attention in one picture first); `look` comes from `make_look`.
 
     `InputError` says in a sentence what cannot be worked out, where, and why; `ShapeError`, one of these, names shapes
     that do not fit, and `UndefinedError` what mathematics does not define.

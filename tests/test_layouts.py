@@ -145,7 +145,7 @@ def test_in_every_scheme_the_factors_make_the_product(name: str) -> None:
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("layout", ["falk", "columns"])
+@pytest.mark.parametrize("layout", ["falk", "columns", "flow"])
 def test_a_layout_changes_no_entry(name: str, layout: str) -> None:
     problem = sheet(name).problem
     usual = derivation_document(problem)
@@ -310,7 +310,7 @@ def test_the_frozen_set_knows_no_layout(tmp_path) -> None:
 
 
 def test_a_layout_that_there_is_not_is_named() -> None:
-    with pytest.raises(InputError, match="layout is 'fancy'; one of matrix, falk, columns was expected"):
+    with pytest.raises(InputError, match="layout is 'fancy'; one of matrix, falk, columns, flow was expected"):
         sheet().document(layout="fancy")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="A note as it was written has a layout of its own"):
         assert symattn.derive("note-000", corrected=False, layout="falk").document

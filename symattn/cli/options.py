@@ -178,8 +178,8 @@ look_options = together(
 layout_options = together(
     [
         option("--layout", group=PAGE, default="matrix", show_default=True, metavar="KIND",
-               type=click.Choice(["matrix", "falk", "columns"]),
-               help="matrix, falk (Falk's scheme) or columns."),
+               type=click.Choice(["matrix", "falk", "columns", "flow"]),
+               help="matrix, falk (Falk's scheme), columns or flow."),
         option("--conventions", group=PAGE, default="full", show_default=True, metavar="KIND",
                type=click.Choice(["full", "bare", "none"]),
                help="Stated conventions: full, bare (formulas) or none."),

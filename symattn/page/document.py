@@ -358,6 +358,54 @@ class Falk:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowGrid:
+    """A matrix on a flow sheet: numbers that are given, or boxes to write in, filled or not.
+
+    `role` says what it is (X, W_Q, K, "K^T" for the keys turned over, exp and sum for the powers of a softmax and their
+    sums …), `rule` its name, or how it is made, and `head` of which head it is, from 1, or 0.  A box is `cell`
+    millimetres wide and high at 11 pt.  `rows` and `columns` are the tokens that they are of, from 0, if they are of
+    tokens.  `heading` is that of the part that asks for the boxes; without one they are for working.  They are the
+    boxes of the answer from row and column `start` on.
+    """
+
+    role: str
+    rule: Formula
+    inside: MatrixOf | AnswerGrid
+    cell: tuple[float, float]
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    head: int = 0
+    heading: Heading | None = None
+    start: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSheet:
+    """Attention on one page: its matrices from the inputs at the foot to the output on top, in reading order.
+
+    Factors stand left of and below their products, in rows and columns of one size.  Softmax goes `along` rows or
+    columns.  `tokens` are what the tokens are called that rows and columns are of, and `dot` is one dot product, as a
+    chain of equal parts: the entry in the last row and the first column of the scores.  `headings` are those of the
+    parts that ask for something, in their order.
+    """
+
+    grids: tuple[FlowGrid, ...]
+    along: Literal["rows", "columns"]
+    tokens: tuple[Formula, ...]
+    dot: tuple[Formula, ...]
+    headings: tuple[Heading, ...] = ()
+    legend: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A flow sheet with what belongs to it, and the same in the usual form, for wherever a sheet cannot be drawn."""
+
+    sheet: tuple[Block, ...]
+    otherwise: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """Rows of two cells side by side under two heads: the step, and its working."""
 
@@ -462,6 +510,8 @@ Block = (
     | Box
     | Together
     | Falk
+    | FlowSheet
+    | Flow
     | Columns
     | Solved
     | Diagram
@@ -540,6 +590,8 @@ def with_blocks_inside(block: Block, change: Callable[[Blocks], Blocks]) -> Bloc
             boxes, working = change((block.boxes, block.working))
             assert isinstance(boxes, AnswerGrid | Falk) and isinstance(working, WorkingSpace)
             return AnswerSpace(boxes, working)
+        case Flow():
+            return Flow(change(block.sheet), change(block.otherwise))
         case Columns():
             return replace(block, rows=tuple((change(left), change(right)) for left, right in block.rows))
         case Solved():

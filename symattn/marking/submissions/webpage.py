@@ -27,6 +27,7 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.sheet = sheet
         self.lines: list[str] = []
+        self._tables: dict[str, tuple[int, list[list[str]]]] = {}
         self.language = ""
         self._text: list[str] = []
         self._rows: list[list[str]] | None = None
@@ -139,8 +140,33 @@ class _Page(HTMLParser):
         rows = [row for row in rows if row]
         if rows and self._caption:
             rows[0] = [self._caption, *rows[0][1:]]
-        cells = [" | ".join(escaped(cell) for cell in row) for row in rows]
-        self.lines += ["", *(f"| {row} |" for row in cells), ""]
+            if self._is_continued(rows):
+                return
+            self._tables[self._caption] = len(self.lines) + 1, rows
+        self.lines += ["", *_lines_of(rows), ""]
+
+    def _is_continued(self, rows: list[list[str]]) -> bool:
+        """Whether the table goes on with one of the same name, its columns or rows numbered on: they are joined."""
+        at, before = self._tables.get(self._caption, (0, []))
+        if not before:
+            return False
+        if len(rows) == len(before) and rows[0][1:2] == [str(len(before[0]))]:
+            whole = [[*row, *more[1:]] for row, more in zip(before, rows, strict=True)]
+        elif rows[0] == before[0] and rows[1:] and rows[1][:1] == [str(len(before))]:
+            whole = [*before, *rows[1:]]
+        else:
+            return False
+        self.lines[at : at + len(before)] = _lines_of(whole)
+        self._tables = {
+            name: (line + len(whole) - len(before) if line > at else line, own)
+            for name, (line, own) in self._tables.items()
+        }
+        self._tables[self._caption] = at, whole
+        return True
+
+
+def _lines_of(rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
 
 
 def as_markdown(text: str) -> str:

@@ -46,6 +46,7 @@ from symattn.page.document import (
     Document,
     Falk,
     FillIn,
+    Flow,
     Heading,
     HeatMap,
     Inlines,
@@ -510,7 +511,7 @@ def formulas_in(content: Inlines) -> Iterator[Formula]:
     return (inline.formula for inline in spans(content) if isinstance(inline, Math))
 
 
-def one_after_another(block: AnswerSpace | Falk | Columns | Solved) -> Sequence[Block]:
+def one_after_another(block: AnswerSpace | Falk | Flow | Columns | Solved) -> Sequence[Block]:
     """The same without anything side by side, for formats and pages that have no room for it."""
     match block:
         case Falk(left, above, inside):
@@ -520,6 +521,8 @@ def one_after_another(block: AnswerSpace | Falk | Columns | Solved) -> Sequence[
             return (Display((Relation((product, inside), ("=",)),)),)
         case AnswerSpace(boxes, working):
             return (boxes, working)
+        case Flow(_, otherwise):
+            return otherwise
         case Columns(_, rows):
             return [part for left, right in rows for part in (*left, *right)]
         case Solved(ask):

@@ -5,7 +5,7 @@ Formulas and words are the page's own, in foreign objects: they are set in its f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from symattn.formula.nodes import Formula
@@ -31,6 +31,13 @@ def svg(drawing: Drawing, formula: Callable[[Formula], str], words: Callable[[In
     )
 
 
+def svg_of_lines(wide: float, high: float, lines: Iterable[Line]) -> str:
+    """Arrows alone, which say nothing that is not said elsewhere."""
+    drawn = "\n".join(part for line in lines for part in _line(line))
+    size = f'viewBox="0 0 {_n(wide)} {_n(high)}"'
+    return f'<svg aria-hidden="true" class="figure" {size} xmlns="http://www.w3.org/2000/svg">\n{drawn}\n</svg>'
+
+
 def _n(length: float) -> str:
     return f"{length * _UNIT:.1f}"
 
@@ -45,19 +52,23 @@ def _drawn(shape: Shape, formula: Callable[[Formula], str], words: Callable[[Inl
             at = _rectangle(x - wide / 2, y - high / 2, wide, high)
             yield f'<rect class="{"given" if shaded else "box"}" {at} rx="3"/>'
             yield _foreign(at, "inside", formula(content))
-        case Line(points, arrow):
-            path = "".join(f" {'L' if len(piece) == 1 else 'C'} {_points(*piece)}" for piece in shape.pieces())
-            yield f'<path class="line" d="M {_points(points[0])}{path}"/>'
-            if arrow:
-                (x, y), (right, down) = shape.head
-                back = [(x - 2.2 * right + 0.8 * s * down, y - 2.2 * down + 0.8 * s * right) for s in (1, -1)]
-                yield f'<polygon class="tip" points="{_points((x, y), *back)}"/>'
+        case Line():
+            yield from _line(shape)
         case Remark(content, x, y, wide):
             yield _foreign(_rectangle(x, y - 4, wide + 2, 8), "beside", words(content))
         case Frame(label, x, y, wide, high):
             yield f'<rect class="frame" {_rectangle(x, y, wide, high)} rx="6"/>'
             if label:
                 yield _foreign(_rectangle(x + 1.5, y, wide - 3, 7), "beside", words(label))
+
+
+def _line(line: Line) -> Iterator[str]:
+    path = "".join(f" {'L' if len(piece) == 1 else 'C'} {_points(*piece)}" for piece in line.pieces())
+    yield f'<path class="line" d="M {_points(line.points[0])}{path}"/>'
+    if line.arrow:
+        (x, y), (right, down) = line.head
+        back = [(x - 2.2 * right + 0.8 * s * down, y - 2.2 * down + 0.8 * s * right) for s in (1, -1)]
+        yield f'<polygon class="tip" points="{_points((x, y), *back)}"/>'
 
 
 def _rectangle(x: float, y: float, wide: float, high: float) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symattn.formula.nodes import Formula
-from symattn.page.document import Inlines
-from symattn.page.writers.common import Page
+from symattn.page.document import AnswerGrid, Inlines, Strong
+from symattn.page.writers import flow
+from symattn.page.writers.common import Page, goes_on_with_a_sum
 from symattn.page.writers.figures import Box, Drawing, Frame, Line, Remark, Shape
 
 _STYLES = (
@@ -43,6 +44,52 @@ def _drawn(
             yield f"\\draw[frame] {_at(x, y)} rectangle {_at(x + wide, y + high)};"
             if label:
                 yield f"\\node[anchor=north west, inner sep=4pt] at {_at(x, y)} {{{words(label)}}};"
+
+
+def flow_tikz(
+    picture: flow.Picture, page: Page, formula: Callable[..., str], words: Callable[[Inlines], str]
+) -> str:  # fmt: skip
+    """A flow sheet in the commands of symattn.sty, as one `tikzpicture`."""
+    smaller = picture.smaller(page)
+    unit = f"{page.scale * smaller:.3f}mm"
+    options = f"x={unit}, y=-{unit}"
+    if smaller < 1:
+        options += f", every node/.append style={{scale={smaller:.3f}}}"
+    lines = "\n".join(f"  {line}" for shape in picture.shapes for line in _drawn_flow(shape, formula, words))
+    return f"\\begin{{tikzpicture}}[{options}]\n{lines}\n\\end{{tikzpicture}}"
+
+
+def _drawn_flow(shape: flow.Shape, formula: Callable[..., str], words: Callable[[Inlines], str]) -> Iterator[str]:
+    match shape:
+        case flow.Boxes(grid, x, y):
+            rows, columns = shape.shape
+            (wide, high), inside = grid.cell, grid.inside
+            if isinstance(inside, AnswerGrid):
+                command, cells = "flowboxes", dict(inside.filled)
+            else:
+                command = "flowgiven"
+                cells = {(i, j): cell for i, row in enumerate(inside.rows) for j, cell in enumerate(row)}
+            yield f"\\{command}{{{x:.1f}}}{{{y:.1f}}}{{{rows}}}{{{columns}}}{{{wide:.1f}}}{{{high:.1f}}}"
+            for (i, j), cell in cells.items():
+                at = f"{{{x + (j + 0.5) * wide:.1f}}}{{{y + (i + 0.5) * high:.1f}}}"
+                yield f"\\flowentry{at}{{{wide - 0.6:.1f}}}{{{formula(cell, 'tall')}}}"
+        case flow.Title(_, lines, x, y, ends):
+            side = "r" if ends else "l"
+            content = r" \\ ".join(map(words, lines))
+            yield f"\\flowtitle{{{x:.1f}}}{{{y:.1f}}}{{{side}}}{{{content}}}"
+        case flow.Token(token, x, y, wide, high):
+            yield f"\\flowtoken{{{token % flow.PATTERNS}}}{{{x:.1f}}}{{{y:.1f}}}{{{wide:.1f}}}{{{high:.1f}}}"
+        case flow.Outline(x, y, wide, high):
+            yield f"\\flowoutline{{{x:.1f}}}{{{y:.1f}}}{{{wide:.1f}}}{{{high:.1f}}}"
+        case flow.Caption(text, x, y):
+            yield f"\\flownote{{{x:.1f}}}{{{y:.1f}}}{{{words((Strong(text),))}}}"
+        case flow.Note(content, x, y):
+            source = formula(content, "tall")
+            if goes_on_with_a_sum(content):  # its sign stands between two things
+                source = source.replace("$", "${}", 1)
+            yield f"\\flownote{{{x:.1f}}}{{{y:.1f}}}{{{source}}}"
+        case Line(points):
+            yield f"\\draw[flow arrow] {' -- '.join(_at(*point) for point in points)};"
 
 
 def _at(x: float, y: float) -> str:

@@ -66,6 +66,9 @@ from symattn.page.document import (
     Falk,
     FillIn,
     FillIns,
+    Flow,
+    FlowGrid,
+    FlowSheet,
     Heading,
     HeatMap,
     HeatMaps,
@@ -89,9 +92,9 @@ from symattn.page.document import (
     spans,
 )
 from symattn.page.resources import fonts
-from symattn.page.writers import common, figures
+from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_svg import svg
+from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled
 
 SUFFIX = ".html"
@@ -515,6 +518,10 @@ def _block(block: Block, screen: _Screen) -> str:
             return f'<div class="together">\n{_blocks(blocks, screen)}\n</div>'
         case Falk():
             return _falk(block, page)
+        case Flow(sheet):
+            return _blocks(sheet if flow.has_room(block, page) else common.one_after_another(block), screen)
+        case FlowSheet():
+            return _flow_sheet(block, screen)
         case Columns() if page.large:
             return _blocks(common.one_after_another(block), screen)
         case Columns():
@@ -596,6 +603,87 @@ def _falk(falk: Falk, page: Page) -> str:
 
 def _part_of_falk(place: str, formula: Formula) -> str:
     return f'<math class="{place}" display="block"{_spoken(formula)}>{_math(formula, "normal")}</math>'
+
+
+def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
+    """A flow sheet: everything in its place, in the order in which it is read; on a narrow screen it is moved."""
+    begun: set[Heading] = set()
+    pictures = [_flow_picture(picture, screen, begun) for picture in flow.fitted(sheet, screen.page)]
+    legend = [f"<p>{_text(sheet.legend)}</p>"] if sheet.legend else []
+    return "\n".join([*legend, *pictures])
+
+
+def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -> str:
+    """One page of it; `begun` are the parts whose heading there is already."""
+    parts = []
+    for shape in picture.shapes:
+        match shape:
+            case flow.Boxes(grid):
+                parts.append(_flow_boxes(grid, f' style="{_place(shape.x, shape.y)}"'))
+            case flow.Title(grid, lines, x, y, ends):
+                name = "p"
+                if (
+                    grid.heading and grid.heading not in begun
+                ):  # the other heads' parts of it have no heading of their own
+                    begun.add(grid.heading)
+                    name = f"h{min(6, grid.heading.level + screen.level)}"
+                    screen.heading = _heard(grid.heading.whole)
+                kind = "title-of ends" if ends else "title-of"
+                at = _place(x, y - flow.TITLE * len(lines))
+                words = "".join(f"<span>{_text(line)}</span>" for line in lines) if len(lines) > 1 else _text(lines[0])
+                parts.append(f'<{name} class="{kind}" style="{at}">{words}</{name}>')
+            case flow.Token(token, x, y, wide, high):
+                size = f"width: {_em(wide)}; height: {_em(high)}"
+                kind = f"token token-{token % flow.PATTERNS}"
+                parts.append(f'<span class="{kind}" style="{_place(x, y)}; {size}"></span>')
+            case flow.Outline(x, y, wide, high):
+                size = f"width: {_em(wide)}; height: {_em(high)}"
+                parts.append(f'<span class="outline" style="{_place(x, y)}; {size}"></span>')
+            case flow.Caption(words, x, y):
+                parts.append(f'<p class="note" style="{_place(x, y)}"><strong>{escaped(words)}</strong></p>')
+            case flow.Note(content, x, y):
+                parts.append(f'<p class="note" style="{_place(x, y)}">{_inline(Math(content))}</p>')
+            case figures.Line():
+                pass
+            case _:
+                assert_never(shape)
+    arrows = svg_of_lines(picture.width, picture.height, [x for x in picture.shapes if isinstance(x, figures.Line)])
+    across, down = _em(picture.width), _em(picture.height)
+    label = f' tabindex="0" role="group" aria-label="{say("Flow sheet")}"'
+    size = _style(needs=across.removesuffix("em"), across=across, down=down)
+    body = "\n".join(parts)
+    return f'<div class="wide sheet"{label}{size}><div class="flow">{arrows}\n{body}\n</div></div>'
+
+
+_MM = 3.88  # an em in millimetres, at 11 pt
+
+
+def _em(millimetres: float) -> str:
+    return f"{millimetres / _MM:.2f}em"
+
+
+def _place(x: float, y: float) -> str:
+    return f"left: {_em(x)}; top: {_em(y)}"
+
+
+def _flow_boxes(grid: FlowGrid, place: str) -> str:
+    """Boxes as a table, what has none left as a formula."""
+    inside, (wide, high) = grid.inside, map(_em, grid.cell)
+    if isinstance(inside, AnswerGrid) and len(inside.filled) < inside.rows * inside.columns:
+        source = _table_of_grid(inside, wide, high, grid.start, working=grid.heading is None)
+    else:
+        given = isinstance(inside, MatrixOf)
+        rows = inside.rows if isinstance(inside, MatrixOf) else _rows_of(inside)
+        matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.rule
+        spoken = _spoken(Relation((called, matrix), ("=",)))
+        lengths = _style(column=wide, row=high)
+        source = f'<math class="{"given" if given else "done"}"{lengths}{spoken}>{_math(matrix, "normal")}</math>'
+    return f"<div{place}>{source}</div>"
+
+
+def _rows_of(grid: AnswerGrid) -> tuple[tuple[Formula, ...], ...]:
+    filled = dict(grid.filled)
+    return tuple(tuple(filled[i, j] for j in range(grid.columns)) for i in range(grid.rows))
 
 
 def _columns(columns: Columns, screen: _Screen) -> str:
@@ -695,7 +783,23 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
 
 def _grid_table(grid: AnswerGrid, page: Page) -> str:
     wide, high = (f"{length}mm" for length in common.box_size(grid, page))
-    above, before = _labels(grid.column_labels, grid.columns), _labels(grid.row_labels, grid.rows)
+    return _table_of_grid(grid, wide, high)
+
+
+def _table_of_grid(
+    grid: AnswerGrid, wide: str, high: str, start: tuple[int, int] = (0, 0), working: bool = False
+) -> str:  # fmt: skip
+    """The boxes of a grid, their rows and columns numbered from so many on where they have no labels.
+
+    Those for `working` say so: nobody is to take the keys turned over for the keys.
+    """
+    above, before = (
+        _labels(labels, count, after)
+        for labels, count, after in (
+            (grid.column_labels, grid.columns, start[1]),
+            (grid.row_labels, grid.rows, start[0]),
+        )
+    )
     name = speak(grid.name) or say("Answer")
     filled_in = dict(grid.filled)
 
@@ -709,14 +813,19 @@ def _grid_table(grid: AnswerGrid, page: Page) -> str:
         f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
         for i, head in enumerate(before)
     ]
-    title = f"<caption>{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n" if grid.name != NOTHING else ""
+    first = f"{say('Working')}: " if working else ""
+    title = (
+        f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n"
+        if grid.name != NOTHING
+        else ""
+    )
     head = "".join(_head("col", label) for label in above)
     inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
     return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'
 
 
-def _labels(labels: Sequence[Formula], count: int) -> list[Inlines]:
-    return [(Math(label),) for label in labels] or [(Words(str(k + 1)),) for k in range(count)]
+def _labels(labels: Sequence[Formula], count: int, after: int = 0) -> list[Inlines]:
+    return [(Math(label),) for label in labels] or [(Words(str(after + k + 1)),) for k in range(count)]
 
 
 def _square(label: str) -> str:

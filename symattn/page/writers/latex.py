@@ -37,7 +37,7 @@ _TEX_ALONE = tex.Dialect(
     high_row="\\\\[10pt]",
 )
 
-_WITH_FIGURES = {"Diagram", "HeatMap", "HeatMaps"}
+_WITH_FIGURES = {"Diagram", "FlowSheet", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
 _LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)

@@ -27,6 +27,8 @@ from symattn.page.document import (
     Falk,
     FillIn,
     FillIns,
+    Flow,
+    FlowSheet,
     Heading,
     HeatMap,
     HeatMaps,
@@ -46,9 +48,9 @@ from symattn.page.document import (
     WorkingSpace,
     spans,
 )
-from symattn.page.writers import common, figures, tex
+from symattn.page.writers import common, figures, flow, tex
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_tikz import tikz
+from symattn.page.writers.drawing_tikz import flow_tikz, tikz
 from symattn.page.writers.latex_text import code, escaped
 
 BLANK: dict[CellKind, str] = {
@@ -182,6 +184,10 @@ class Blocks:
                 return self.together(block)
             case Falk():
                 return self._falk(block)
+            case Flow(sheet):
+                return self.blocks(sheet if flow.has_room(block, page) else common.one_after_another(block))
+            case FlowSheet():
+                return self._flow_sheet(block)
             case Columns():
                 return self._columns(block)
             case Solved():
@@ -340,6 +346,17 @@ class Blocks:
         picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
         once = f"\\figureonce{{{digest(picture)[:8]}}}{{%\n{picture}}}"
         return _figure(once, diagram.description)
+
+    def _flow_sheet(self, sheet: FlowSheet) -> str:
+        pictures = (
+            flow_tikz(picture, self.page, self.formula, self._words_of_title)
+            for picture in flow.fitted(sheet, self.page)
+        )
+        legend = [_filled(self.text(sheet.legend))] if sheet.legend else []
+        return "\n\n".join([*legend, *(environment("flowsheet", picture) for picture in pictures)])
+
+    def _words_of_title(self, content: Inlines) -> str:
+        return self.text(content, "tall")
 
     def _heat_maps(self, maps: HeatMaps) -> str:
         """Next to one another as far as a line goes, captions below."""

@@ -30,6 +30,8 @@ from symattn.page.document import (
     Falk,
     FillIn,
     FillIns,
+    Flow,
+    FlowSheet,
     Heading,
     HeatMap,
     HeatMaps,
@@ -265,6 +267,10 @@ def _block(block: Block) -> str:
             return _together(blocks)
         case Falk():
             return _scheme(block)
+        case Flow():
+            return _together(common.one_after_another(block))
+        case FlowSheet():  # `Flow` has the same in the usual form
+            return ""
         case Columns():
             return _columns(block)
         case Solved():

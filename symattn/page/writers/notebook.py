@@ -20,6 +20,7 @@ from symattn.page.document import (
     Block,
     Columns,
     Document,
+    Flow,
     Heading,
     PageBreak,
     Paragraph,
@@ -108,7 +109,7 @@ def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
         match block:
             case Together(inside):
                 yield from _flat(inside)
-            case AnswerSpace() | Columns():
+            case AnswerSpace() | Columns() | Flow():
                 yield from _flat(common.one_after_another(block))
             case _:
                 yield block

@@ -57,6 +57,8 @@ from symattn.page.document import (
     Falk,
     FillIn,
     FillIns,
+    Flow,
+    FlowSheet,
     Heading,
     HeatMap,
     HeatMaps,
@@ -539,6 +541,10 @@ def _block(block: Block, width: int) -> str:
             return "\n\n".join(_blocks(inside, width))
         case Falk():
             return _scheme(block, width)
+        case Flow():
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
+        case FlowSheet():  # nobody draws it in characters: `Flow` has the same in the usual form
+            return ""
         case Columns():
             return _columns(block, width)
         case Solved():

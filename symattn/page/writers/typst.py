@@ -63,6 +63,9 @@ from symattn.page.document import (
     Falk,
     FillIn,
     FillIns,
+    Flow,
+    FlowGrid,
+    FlowSheet,
     Heading,
     HeatMap,
     HeatMaps,
@@ -82,10 +85,10 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import common, coverage, figures, text
+from symattn.page.writers import common, coverage, figures, flow, text
 from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
-from symattn.page.writers.forms import Form, Kind
+from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
 
 SUFFIX = ".typ"
@@ -586,6 +589,10 @@ def _block(block: Block, page: Page) -> str:
             return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
         case Falk():
             return _falk(block, page)
+        case Flow(sheet):
+            return _blocks(sheet if flow.has_room(block, page) else common.one_after_another(block), page)
+        case FlowSheet():
+            return _flow_sheet(block, page)
         case Columns():
             return _columns(block, page)
         case Solved():
@@ -710,6 +717,80 @@ def _falk(falk: Falk, page: Page) -> str:
     spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=(Words(say("Matrix product")),))
     rounded = str(falk.left.bracket == "(").lower()
     return f"#falk({', '.join([spoken, rounded, *names, *parts])})"
+
+
+def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
+    """A flow sheet as calls that place its shapes, in their order."""
+    pictures, spots = flow.fitted(sheet, page), {}
+    for heading in sheet.headings if page.form else ():
+        assert page.form is not None
+        page.form.heading(heading)
+        spots[heading] = page.form.spot("grid")
+    sources = [_text(sheet.legend, page.line)] if sheet.legend else []
+    for picture in pictures:
+        parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
+        named = [Relation((grid.rule, _matrix_of(grid)), ("=",)) for grid in picture.grids]
+        spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
+        size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
+        sources.append(f"#flow-sheet({spoken}, {size}, {picture.beside(page):.1f}mm,\n{parts})")
+    return "\n\n".join(sources)
+
+
+def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) -> Iterator[str]:
+    match shape:
+        case flow.Boxes(grid, x, y):
+            matrix = _matrix_of(grid)
+            cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
+            fields = _more(_flow_fields(grid, matrix, page, spots))
+            given = str(isinstance(grid.inside, MatrixOf)).lower()
+            size = f"{len(matrix.rows[0])}, {grid.cell[0]:.1f}, {grid.cell[1]:.1f}"
+            yield f"flow-boxes({x:.1f}, {y:.1f}, {size}, {given}, {cells}{fields})"
+        case flow.Title(_, lines, x, y, ends):
+            words = ", ".join("[" + "".join(map(_high, spans(line))) + "]" for line in lines)
+            yield f"flow-title({x:.1f}, {y:.1f}, {str(ends).lower()}, {words})"
+        case flow.Token(token, x, y, wide, high):
+            yield f"flow-token({token % flow.PATTERNS}, {x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+        case flow.Outline(x, y, wide, high):
+            yield f"flow-outline({x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+        case flow.Note(content, x, y):
+            before = '"" ' * common.goes_on_with_a_sum(content)
+            yield f"flow-note({x:.1f}, {y:.1f}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
+        case flow.Caption(words, x, y):
+            yield f"flow-note({x:.1f}, {y:.1f}, [{_words(words, 'strong')}])"
+        case figures.Line():
+            points = ", ".join(f"flow-at({x:.1f}, {y:.1f})" for x, y in shape.points)
+            (x, y), (right, down) = shape.head
+            yield f"flow-arrow({points}, head: ({x:.1f}, {y:.1f}, {right:.0f}, {down:.0f}))"
+        case _:
+            assert_never(shape)
+
+
+def _high(part: Span) -> str:
+    """Text with fractions as high as on a line of their own."""
+    match part:
+        case Math(formula):
+            before = '"" ' if isinstance(formula, Relation) and formula.parts[0] == NOTHING else ""
+            return f"#m({_spoken(formula)}, ${before}{_math(formula, 'tall')}$)"
+    return _inline(part)
+
+
+def _matrix_of(grid: FlowGrid) -> MatrixOf:
+    return grid.inside if isinstance(grid.inside, MatrixOf) else _as_matrix(grid.inside)
+
+
+def _flow_fields(grid: FlowGrid, matrix: MatrixOf, page: Page, spots: Mapping[Heading, Spot]) -> str:
+    """The fields of its empty boxes, as places in the matrix that is asked for, or for working."""
+    if page.form is None:
+        return ""
+    spot = spots[grid.heading] if grid.heading else page.form.spot("copy")
+    name = grid.inside.name if isinstance(grid.inside, AnswerGrid) else NOTHING
+    made = []
+    for i, row in enumerate(matrix.rows, 1 + grid.start[0]):
+        for j, cell in enumerate(row, 1 + grid.start[1]):
+            says = say("{name}, row {row}, column {column}", name=speak(name) or say("Answer"), row=i, column=j)
+            blank = isinstance(cell, Blank)
+            made.append(literal(page.form.address(spot, says, i, j)) if blank else "none")
+    return _array(made)
 
 
 def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:

@@ -22,6 +22,7 @@ from symattn.page.document import (
     Document,
     FillIn,
     FillIns,
+    Flow,
     Heading,
     Inlines,
     ItemList,
@@ -30,6 +31,7 @@ from symattn.page.document import (
     PageBreak,
     Paragraph,
     Quoted,
+    Solved,
     Strong,
     Table,
     Together,
@@ -44,6 +46,7 @@ from symattn.teaching.exam.students import Student
 from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.documents import lowered
+from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.overview import last_answer, weights_overview
 from symattn.teaching.explanation.page import rows_of
@@ -163,11 +166,37 @@ def _asked(
     question: Question, number: int, layout: Layout, code: Programs, closing: tuple[Block, ...]
 ) -> Iterator[Block]:
     """A question with its parts; what closes the paper stays with the last one."""
+    usual = _one_by_one(question, number, layout, code, closing)
+    if sheets := _flow(question, layout):
+        heading = _heading(question, number, f"[{question.marks}]")
+        yield Flow((heading, *sheets.ask, _end(question, number), *closing), tuple(usual))
+    else:
+        yield from usual
+
+
+def _end(question: Question, number: int) -> Paragraph:
+    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
+    return Paragraph((Words(total_of),))
+
+
+def _flow(question: Question, layout: Layout) -> Solved | None:
+    """The question as one picture, blank and filled in, if that is asked for and can be drawn."""
+    if layout != "flow":
+        return None
+    marks = (f"[{total(part.marks)}]" if part.marks else "" for part in question.parts)
+    headings = [
+        _part(part.title, place, own) for place, (part, own) in enumerate(zip(question.parts, marks, strict=True))
+    ]
+    return flow_sheet(question, headings, "none")
+
+
+def _one_by_one(
+    question: Question, number: int, layout: Layout, code: Programs, closing: tuple[Block, ...]
+) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number, f"[{question.marks}]"), first))
     yield from (*rest, *code.opening)
-    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
-    end = Paragraph((Words(total_of),))
+    end = _end(question, number)
     for position, part in enumerate(_arranged(question, layout).parts):
         marks = f"[{total(part.marks)}]" if part.marks else ""
         last = (end, *closing) if position == len(question.parts) - 1 else ()
@@ -301,7 +330,9 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
-        blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        opening: list[Block] = [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        sheets = _flow(question, spec.layout)
+        blocks += [Flow((heading, *sheets.worked), tuple(opening))] if sheets else opening
         for place, part in enumerate(map(headed, _arranged(question, spec.layout).parts)):
             start, *more = part.key
             blocks += [Together((_part(part.title, place, marks_text(part.marks)), start)), *more, *code.worked[place]]

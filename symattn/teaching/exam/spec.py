@@ -47,7 +47,8 @@ class Head:
     data_sheet       the given matrices once more on a last page that may be torn off
     new_page         every question begins on a new page
     blank_pages      pages for rough work at the end
-    layout           of products: matrix, falk, or columns (the step at the left, its working at the right)
+    layout           of products: matrix, falk, or columns (the step at the left, its working at the right); or flow
+                     (attention in one picture)
     conventions      the box of what holds for all questions: full, or bare
     id_boxes         boxes for the student's number
     common_answers   the file of common wrong answers

@@ -12,7 +12,7 @@ from symattn.teaching.problem import Problem
 
 def bare_conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     """One line each; what has no shorter form is said as in the full box."""
-    items: list[Inlines] = [(Words(_TOKENS[problem.derivation.orientation]),)]
+    items: list[Inlines] = [(Words(TOKENS[problem.derivation.orientation]),)]
     if first := first_product(problem, wording):
         items.append((Math(wording.equation(first)),))
     items += gradient_conventions(problem, wording)
@@ -23,4 +23,4 @@ def bare_conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     return tuple(items)
 
 
-_TOKENS = {"rows": "Tokens: rows", "columns": "Tokens: columns"}
+TOKENS = {"rows": "Tokens: rows", "columns": "Tokens: columns"}

@@ -13,6 +13,7 @@ from symattn.page.document import (
     Box,
     Columns,
     Document,
+    Flow,
     Heading,
     Inlines,
     ItemList,
@@ -30,6 +31,7 @@ from symattn.page.document import (
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.bare import bare_conventions
 from symattn.teaching.explanation.diagrams_kinds import default_diagram
+from symattn.teaching.explanation.flow import flow_sheet, sheet_of_derivation
 from symattn.teaching.explanation.layouts import (
     LAYOUTS,
     QUESTION,
@@ -46,7 +48,7 @@ from symattn.teaching.explanation.program import Programs, programs, whole_progr
 from symattn.teaching.explanation.solutions import PartialSolution
 from symattn.teaching.explanation.steps import Detail
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import Question, total
+from symattn.teaching.question import Part, Question, total
 
 Conventions = Literal["full", "bare", "none"]
 CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
@@ -56,7 +58,10 @@ def derivation_document(problem: Problem, detail: Detail | None = None, layout: 
     """The derivation worked out, in its notation, with the errata of a note listed."""
     known_choice("layout", layout, LAYOUTS)
     blocks = [*introduction(problem), *default_diagram(problem)]
-    blocks += page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    worked = page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    if layout == "flow" and (picture := sheet_of_derivation(problem)):
+        blocks.append(Flow(picture, ()))
+    blocks += worked
     blocks += whole_program(problem)
     return Document(problem.title, tuple(blocks))
 
@@ -85,6 +90,10 @@ def question_document(
     blocks += joined(_parts(question, layout, code))
     if question.after:
         blocks.append(Solved((), (), (), question.after))
+    if layout == "flow":
+        headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
+        if picture := flow_sheet(question, headings, conventions):
+            blocks = [Flow((picture,), tuple(blocks))]
     fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
     document = Document(
         question.title, tuple(blocks), SUBTITLES[solutions], fields, sheet, recipe, solutions=solutions
@@ -122,16 +131,19 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
     arranged = in_schemes(question) if layout == "falk" else question
     begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
-        marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            heading = Heading(part.title, 1, marks, (Words(label),), "question")
             beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
-            yield Columns(QUESTION, (((heading, *asked), (with_programs(beside, code, number),)),))
+            yield Columns(QUESTION, (((_heading(part, number), *asked), (with_programs(beside, code, number),)),))
         else:
             part = headed(part)
-            yield Heading(part.title, 1, marks, (Words(label),), "question")
+            yield _heading(part, number)
             yield with_programs(begun.solved(part), code, number)
+
+
+def _heading(part: Part, number: int) -> Heading:
+    marks = f"[{total(part.marks)}]" if part.marks else ""
+    return Heading(part.title, 1, marks, (Words(f"{number}."),), "question")
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:

@@ -1,7 +1,7 @@
 """Other ways to lay out a page: every matrix product as Falk's scheme, or two columns of steps and their working.
 
 Both rearrange blocks that are there already: nobody else has to know of them, and what a question is made from holds no
-layout.  Where a layout does not apply, the usual form stands.
+layout.  Where a layout does not apply, the usual form stands.  The layout flow, all in one picture, is in `flow`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import MatrixAnswer, Part, Question
 
-Layout = Literal["matrix", "falk", "columns"]
-LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns")
+Layout = Literal["matrix", "falk", "columns", "flow"]
+LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns", "flow")
 
 # ------------------------------------------------------------------------------------------------ Falk's scheme
 

@@ -49,7 +49,7 @@ def page(problem: Problem, detail: Detail, layout: Layout = "matrix") -> list[Bl
     """
     if layout != "matrix" and not problem.corrected:
         raise InputError(f"A note as it was written has a layout of its own; {layout} goes with it corrected.")
-    builder = _Page(problem, detail, layout)
+    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout)
     blocks = joined(builder.blocks())
     return [*blocks, *builder.errata()] if problem.errata else blocks
 

@@ -1,0 +1,547 @@
+"""A flow sheet: all of attention on one page, from the inputs at its foot to the output on top, in boxes.
+
+Every matrix stands there once, its factors beside and below it; the powers of a softmax and their sums have boxes of
+their own.  There is one for attention with at most two heads; for anything else the usual form stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction as Ratio
+from functools import reduce
+from operator import add, mul
+from types import MappingProxyType
+from typing import Literal
+
+from symattn.derivation.derivation import Derivation, Op, Step, StepName
+from symattn.derivation.ops import Mask, MatMul, Part, Scale, Softmax, Stack
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, exponential, power
+from symattn.exact.carry import in_decimals
+from symattn.formula import (
+    NOTHING,
+    CellKind,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    Text,
+)
+from symattn.formula.width import fold, width
+from symattn.foundation.languages import message
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Blocks,
+    Display,
+    FlowGrid,
+    FlowSheet,
+    Heading,
+    Inlines,
+    Solved,
+    Table,
+    Words,
+    all_blocks,
+    in_turn,
+)
+from symattn.teaching.explanation.bare import TOKENS
+from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
+from symattn.teaching.explanation.solutions import PartialSolution, explained
+from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problem import Problem
+from symattn.teaching.question import Question, StepAnswer, marks_text
+
+Version = Literal["ask", "partly", "worked"]
+Cell = tuple[int, int]
+
+_VERSIONS: tuple[Version, ...] = ("ask", "partly", "worked")
+
+
+def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str) -> Solved | None:
+    """The question as one picture, with all that may stand in its place; none where there is no such picture.
+
+    `headings` are those of its parts.
+    """
+    problem = question.problem
+    if problem is None or not is_laid_out(problem.derivation) or not _is_asked_in_boxes(question):
+        return None
+    named = {part.name: heading for part, heading in zip(question.parts, headings, strict=True)}
+    sheets = _Sheets(problem, named, conventions, question)
+    ask, partly, worked = (sheets.sheet(version) for version in _VERSIONS)
+    key = (*_exact(worked, problem), *_marking(question, headings), *question.after)
+    return Solved((ask,), (partly,), (worked,), key)
+
+
+def sheet_of_derivation(problem: Problem) -> Blocks:
+    """A derivation as one picture, if there is one."""
+    return (_Sheets(problem).sheet("worked"),) if is_laid_out(problem.derivation) else ()
+
+
+def _is_asked_in_boxes(question: Question) -> bool:
+    """Whether every part is one step with a grid of boxes."""
+    return all(isinstance(part.answer, StepAnswer) and _grid_of(part.ask) for part in question.parts)
+
+
+def _grid_of(blocks: Blocks) -> AnswerGrid | None:
+    return next((block for block in all_blocks(blocks) if isinstance(block, AnswerGrid)), None)
+
+
+def _exact(sheet: FlowSheet, problem: Problem) -> Iterator[Block]:
+    """The exact values of the matrices that had no room for them in their boxes."""
+    wording = wording_of(problem)
+    for grid in sheet.grids if problem.exact else ():
+        if not grid.heading or not isinstance(grid.inside, AnswerGrid):
+            continue
+        if any(_is_rounded(formula) for _, formula in grid.inside.filled):
+            name = grid.inside.step
+            values = wording.values(problem.derivation.value(name))
+            yield Display(tuple(fold(Relation((wording.name(name), values), ("=",)), LINE)))
+
+
+def _is_rounded(formula: Formula) -> bool:
+    return isinstance(formula, Relation) and formula.signs == ("≈",)
+
+
+def _marking(question: Question, headings: Sequence[Heading]) -> Iterator[Block]:
+    """What every part is worth, for whoever marks."""
+    rows = [
+        ((*heading.label, Words(" "), *part.title), (Words(marks_text(part.marks)),), explained(part.marks))
+        for part, heading in zip(question.parts, headings, strict=True)
+        if part.marks
+    ]
+    if rows:
+        yield Table(((Words("Question"),), (Words("Marks"),), (Words("For"),)), tuple(rows), row_heads=True)
+    for part in question.parts:
+        yield from part.marking
+
+
+# ------------------------------------------------------------------------------------------- what has a sheet
+
+_OPS: Mapping[str, type[Op] | tuple[type[Op], ...]] = {
+    "Q": (MatMul, Part), "K": (MatMul, Part), "V": (MatMul, Part), "S": MatMul, "S'": Scale, "M": Mask, "A": Softmax,
+    "Z": MatMul, "C": Stack, "O": MatMul,
+}  # fmt: skip
+"""What a step may be, by its stem."""
+
+_FACTORS: Mapping[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
+    "S": (("Q", False), ("K", True)), "Z": (("A", False), ("V", False)), "O": (("C", False), ("W_O", False)),
+}  # fmt: skip
+"""The factors of products, and whether they are transposed, for tokens as rows; for columns they are turned round."""
+
+MOST_HEADS = 2
+
+
+def is_laid_out(d: Derivation) -> bool:
+    """Whether there is a flow sheet of a derivation."""
+    if d.staged or any(isinstance(m, Outline) for m in (*d.givens.values(), *(step.result for step in d))):
+        return False
+    names = [StepName.of(step.name) for step in d]
+    heads = {name.head for name in names if name.stem == "A"}
+    if any(name.place or name.token for name in names) or not 0 < len(heads) <= MOST_HEADS:
+        return False
+    if (len(heads) == 1) != (heads == {None}):
+        return False
+    if any((f"{role}_{head}" if head else role) not in d for head in heads for role in "QKVSAZ"):
+        return False  # heads that share keys and values, or a derivation that ends before the output
+    return all(_is_usual(step, d) for step in d)
+
+
+def _is_usual(step: Step, d: Derivation) -> bool:
+    """Whether a step is what its name says, with its operands in their places."""
+    stem, rows = StepName.of(step.name).stem, d.orientation == "rows"
+    if not isinstance(step.op, _OPS.get(stem, ())):
+        return False
+    match step.op:
+        case Part(count=count, step=every):
+            return every == 1 or count == 1
+        case Softmax(along=along, empty=empty):
+            return along == d.orientation and empty == "undefined"
+        case MatMul():
+            factors = tuple((StepName.of(x.name).stem, x.transposed) for x in step.operands)
+            given = step.operands[1 if rows else 0].name in d.givens
+            return _FACTORS[stem] == (factors if rows else factors[::-1]) if stem in _FACTORS else given
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ the sheets
+
+_EM = 3.9  # millimetres at 11 pt
+_WIDE: Mapping[CellKind, float] = {"integer": 10, "decimal": 15, "fraction": 12, "exponential": 18, "word": 20}
+_HIGH: Mapping[CellKind, float] = {"integer": 7, "decimal": 7, "fraction": 9.5, "exponential": 11, "word": 7}
+_GIVEN = 5.2  # the height of a row of numbers that are given
+_ROOM = {1: 154.0, 2: 86.0}  # what the boxes of one head may take of a line, by how many heads there are
+_WEIGHT = {1: (13.0, 25.0), 2: (14.0, 20.0)}  # how narrow and how wide boxes of weights and of the output are
+_LEVEL = {
+    True: (("Q", "S"), ("A", "Z")),
+    False: (("W_Q", "Q"), ("K^T", "S"), ("W_V", "V", "Z"), ("W_K", "K")),
+}
+"""What stands in the same rows, where tokens are rows and where they are columns."""
+_OUTPUT = 30.0  # a box of the output of all heads
+
+
+class _Sheets:
+    """Flow sheets of one question: to be filled in, partly filled in, and filled in."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        headings: Mapping[str, Heading] = MappingProxyType({}),
+        conventions: str = "bare",
+        question: Question | None = None,
+    ) -> None:
+        """`headings` are those of the parts of a question, by the names of their steps."""
+        self.problem, self.headings, self.conventions = problem, headings, conventions
+        self.d, self.wording = problem.derivation, wording_of(problem)
+        self.rows = self.d.orientation == "rows"
+        self.parts = {part.name: part for part in question.parts} if question else {}
+        self.begun = PartialSolution(question) if question else None
+        names = [StepName.of(step.name) for step in self.d]
+        self.heads = tuple(name.head or 0 for name in names if name.stem == "A")
+
+    def sheet(self, version: Version) -> FlowSheet:
+        grids = [grid for head in self.heads for grid in _Head(self, head, version).grids()]
+        if "C" in self.d:
+            grids += _Head(self, 0, version).joined()
+        return FlowSheet(
+            tuple(grids),
+            self.d.orientation,
+            self._tokens(),
+            self._dot(version),
+            tuple(self.headings.values()),
+            self._legend(version),
+        )
+
+    # -- tokens
+
+    def source(self, role: str) -> str:
+        """The inputs that queries, or keys and values, are made from; "" where these are given."""
+        return "" if role in self.d.givens else self.d[role].operands[0 if self.rows else 1].name
+
+    def weights(self, role: str) -> str:
+        return self.d[role].operands[1 if self.rows else 0].name
+
+    def tokens(self, role: str) -> tuple[int, ...]:
+        """The tokens that queries, or keys and values, are of: keys have the queries' own unless they are of others."""
+        own, queries = (int(self.d.value(of).shape[0 if self.rows else 1]) for of in (role, "Q"))
+        start = queries if role != "Q" and (self.source("Q") != self.source(role) or not self.source("Q")) else 0
+        return tuple(range(start, start + own))
+
+    def _tokens(self) -> tuple[Formula, ...]:
+        """What the tokens are called: by their inputs, or by their queries and keys."""
+        apart = self.tokens("K")[0] > 0
+        roles = [self.source(role) or role for role in (("Q", "K") if apart else ("Q",))]
+        counts = [len(self.tokens(role)) for role in (("Q", "K") if apart else ("Q",))]
+        return tuple(
+            self.wording.row(name, i) for name, count in zip(roles, counts, strict=True) for i in range(1, count + 1)
+        )
+
+    # -- words
+
+    def _legend(self, version: Version) -> Inlines:
+        said: list[Inlines] = []
+        if version != "worked":
+            said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
+        if self.conventions != "none":
+            lines: list[Inlines] = [
+                (Words(TOKENS[self.d.orientation]),),
+                *agreed(self.problem, self.wording, brief=True),
+            ]
+            if unscaled(self.problem):
+                lines.append((Words("No scaling"),))
+            said.append(tuple(x for k, line in enumerate(lines) for x in (*((Words(" · "),) if k else ()), *line)))
+        return in_turn(said)
+
+    def _dot(self, version: Version) -> tuple[Formula, ...]:
+        """One score as the dot product that it is: in names, and where it may be seen, in numbers."""
+        step = next(step for step in self.d if StepName.of(step.name).stem == "S")
+        assert isinstance(step.result, Matrix)
+        i, j, entry = step.result.shape[0] - 1, 0, self.wording.entry
+        terms = [
+            (entry("Q", i, k), entry("K", j, k)) if self.rows else (entry("K", k, i), entry("Q", k, j))
+            for k in range(self._width_of_heads)
+        ]
+        parts: list[Formula] = [entry("S", i, j), Sum(tuple(Product(pair, "·") for pair in terms))]
+        if version == "worked":
+            parts += [self.wording.working(step, i, j), self.wording.number(step.result[i, j])]
+        return tuple(parts)
+
+    @property
+    def _width_of_heads(self) -> int:
+        head = f"_{self.heads[0]}" if self.heads[0] else ""
+        return int(self.d.value(f"Q{head}").shape[1 if self.rows else 0])
+
+
+_EXACT = message("Fill in every empty box, from the foot of the page upwards. Give exact values.")
+_DECIMALS = message("Fill in every empty box, from the foot of the page upwards. Give decimals with {places} places.")
+
+
+class _Head:
+    """The matrices of one head, or of what comes after the heads, in one version."""
+
+    def __init__(self, sheets: _Sheets, head: int, version: Version) -> None:
+        self.of, self.head, self.version = sheets, head, version
+        self.d, self.rows, self.wording = sheets.d, sheets.rows, sheets.wording
+        self.count = len(sheets.heads)
+
+    def name(self, role: str) -> str:
+        return f"{role}_{self.head}" if self.head else role
+
+    def matrix(self, role: str) -> Matrix:
+        matrix = self.d.value(self.name(role))
+        assert isinstance(matrix, Matrix)
+        return matrix
+
+    # -- in their order
+
+    def grids(self) -> Iterator[FlowGrid]:
+        queries, keys = self.of.tokens("Q"), self.of.tokens("K")
+        sources: dict[str, tuple[int, ...]] = {}
+        for role, tokens in (("Q", queries), ("K", keys)):
+            if source := self.of.source(role):
+                sources.setdefault(source, tokens)
+        for k, (source, tokens) in enumerate(sources.items()):
+            wide = self.weight if not self.rows and k == 0 else self.given(source)
+            yield self.input(("X", "E")[k], source, (wide, self.low(source)), tokens)
+        yield from self.projected("Q", self.integer if self.rows else self.weight, queries)
+        yield from self.projected("K", self.integer, keys)
+        yield self.keys_turned(keys)
+        yield from self.projected("V", self.weight if self.rows else self.integer, keys)
+        marks = (queries, keys) if self.rows else (keys, queries)
+        for role in ("S", "S'", "M"):
+            if self.name(role) in self.d:
+                yield self.step(role, self.weight, marks)
+        yield from self.powers(marks)
+        yield self.step("A", self.weight, marks)
+        yield self.step("Z", self.weight, (queries, ()) if self.rows else ((), queries))
+
+    def joined(self) -> Iterator[FlowGrid]:
+        """The heads side by side, and their output."""
+        queries = self.of.tokens("Q")
+        marks: tuple[tuple[int, ...], tuple[int, ...]] = (queries, ()) if self.rows else ((), queries)
+        yield self.step("C", _WEIGHT[2][0] + 1, marks)
+        if "O" in self.d:
+            weights = self.of.weights("O")
+            yield FlowGrid(
+                "W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), self.low(weights))
+            )
+            yield self.step("O", _OUTPUT, marks)
+
+    # -- sizes
+
+    @property
+    def integer(self) -> float:
+        """The width of a box for an entry of the queries, keys and values."""
+        kinds = {self.kind(role) for role in "QKV"}
+        wide = max(_WIDE[kind] for kind in kinds)
+        return max(7.5 if wide == _WIDE["integer"] and self.count > 1 else wide, *map(self.given, self._projections()))
+
+    def _projections(self) -> list[str]:
+        return [self.of.weights(role) for role in "QKV" if role not in self.d.givens] or [*"QKV"]
+
+    @property
+    def weight(self) -> float:
+        """The width of a box for a weight: as wide as a line allows."""
+        least, most = _WEIGHT[self.count]
+        if self.rows:
+            rest = self.matrix("Q").shape[1] * self.integer
+            boxes = self.matrix("A").shape[1] + self.matrix("V").shape[1]
+        else:
+            sides = self.matrix("Q").shape[0], self.matrix("K").shape[1], self.matrix("V").shape[1]
+            rest = self.integer * (max(sides) + max(sides[1:])) + 6
+            boxes = self.matrix("A").shape[1]
+        return round(min(most, max(least, (_ROOM[self.count] - rest) / boxes)), 1)
+
+    def given(self, name: str) -> float:
+        """The width of a number that is given."""
+        matrix = self.d.value(name)
+        assert isinstance(matrix, Matrix)
+        return round(max(6.5, *(width(self.wording.number(x)) * _EM + 2.5 for x in matrix)), 1)
+
+    def low(self, name: str) -> float:
+        """The height of a row of numbers that are given."""
+        matrix = self.d.value(name)
+        assert isinstance(matrix, Matrix)
+        return _GIVEN if all(width(self.wording.number(x)) <= 3 and not isinstance(x, Ratio) for x in matrix) else 9.0
+
+    def high(self, role: str) -> float:
+        """The height of a box: the same for matrices that stand in the same rows."""
+        level = next((group for group in _LEVEL[self.rows] if role in group), (role,))
+        return max(_HIGH[self.kind(x.removesuffix("^T").removeprefix("W_"))] for x in level)
+
+    def kind(self, role: str) -> CellKind:
+        """The kind of box that a step asks for; of a matrix that is given, by its numbers."""
+        if self.name(role) in self.d.givens:
+            return "integer" if self.low(self.name(role)) == _GIVEN else "fraction"
+        return cell_kind(self.d.value(self.name(role)), self.of.problem.exact)
+
+    # -- matrices
+
+    def numbers(self, name: str, own: Part | None = None) -> MatrixOf:
+        """A given matrix, or one head's part of it."""
+        matrix = self.d.value(name)
+        assert isinstance(matrix, Matrix)
+        if own is not None:
+            matrix = own.apply(matrix)
+        return MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
+
+    def input(self, role: str, name: str, cell: tuple[float, float], tokens: tuple[int, ...]) -> FlowGrid:
+        marks: tuple[tuple[int, ...], tuple[int, ...]] = (tokens, ()) if self.rows else ((), tokens)
+        return FlowGrid(role, self.wording.name(name), self.numbers(name), cell, *marks, self.head)
+
+    def projected(self, role: str, wide: float, tokens: tuple[int, ...]) -> Iterator[FlowGrid]:
+        """Queries, keys or values with the weights that make them; alone where they are given."""
+        marks: tuple[tuple[int, ...], tuple[int, ...]] = (tokens, ()) if self.rows else ((), tokens)
+        if role in self.d.givens:
+            if role != "K":
+                size = (wide, self.high(role))
+                yield FlowGrid(role, self.wording.name(role), self.numbers(role), size, *marks, self.head)
+            return
+        weights, op = self.of.weights(role), self.d[self.name(role)].op
+        own = op if isinstance(op, Part) else None
+        across, down = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
+        yield FlowGrid(
+            f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head
+        )
+        yield self.step(role, wide, marks, own)
+
+    def step(
+        self, role: str, wide: float, marks: tuple[tuple[int, ...], tuple[int, ...]], own: Part | None = None
+    ) -> FlowGrid:
+        """The boxes of a step; of one head's `own` part of it."""
+        name = role if own else self.name(role)
+        step = self.d[name]
+        title = self.title(step)
+        part = self.of.parts.get(name)
+        asked = _grid_of(part.ask) if part else None
+        kind = asked.kind if asked else cell_kind(step.result, self.of.problem.exact)
+        matrix = self.matrix(role)
+        start = (0, 0)
+        if own is not None:
+            start = (0, own.indices[0]) if own.of == "columns" else (own.indices[0], 0)
+        filled = {
+            (i, j): self.shown(matrix[i, j], wide, self.over(role, i, j))
+            for i, j in self.cells(matrix)
+            if self.version == "worked" or (i + start[0], j + start[1]) in self.begun(name)
+        }
+        grid = AnswerGrid(self.wording.name(name), *matrix.shape, kind, tuple(filled.items()), step=name)
+        heading = self.of.headings.get(name)
+        return FlowGrid(role, title, grid, (wide, self.high(role)), *marks, self.head, heading, start)
+
+    def title(self, step: Step) -> Formula:
+        """Its rule without the number of the head, which stands above; for heads side by side the arrows say it."""
+        stem = StepName.of(step.name).stem
+        name = self.wording.name(stem)
+        if isinstance(step.op, Stack):
+            return name
+        operands = (self.wording.operand(replace(x, name=StepName.of(x.name).stem)) for x in step.operands)
+        return Relation((name, step.op.written(self.wording.style, *operands)), ("=",))
+
+    def begun(self, name: str) -> frozenset[Cell]:
+        """The boxes that are filled in where some of the work is done."""
+        boxes = self.of.begun.boxes.get(name) if self.of.begun else None
+        return frozenset(boxes.first) if self.version == "partly" and boxes else frozenset()
+
+    @staticmethod
+    def cells(matrix: Matrix) -> list[Cell]:
+        return [(i, j) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
+
+    # -- boxes for working
+
+    def keys_turned(self, keys: tuple[int, ...]) -> FlowGrid:
+        """The keys as they stand in the product, turned over where tokens are rows and where they are columns."""
+        matrix = self.matrix("K").T
+        turned = next(operand for operand in self.d[self.name("S")].operands if operand.transposed)
+        title = self.wording.operand(replace(turned, name="K"))
+        wide = self.weight if self.rows else self.integer
+        marks: tuple[tuple[int, ...], tuple[int, ...]] = ((), keys) if self.rows else (keys, ())
+        if "K" in self.d.givens:
+            inside: MatrixOf | AnswerGrid = MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
+        else:
+            inside = self.working(title, matrix, self.kind("K"), wide, 1 if self.rows else 0)
+        return FlowGrid("K^T", title, inside, (wide, self.high("K^T")), *marks, self.head)
+
+    def powers(self, marks: tuple[tuple[int, ...], tuple[int, ...]]) -> Iterator[FlowGrid]:
+        """e^s, and the sum of each row, or column."""
+        step = self.d[self.name("A")]
+        assert isinstance(step.op, Softmax)
+        powers, sums = self.exponentials
+        above = self.wording.name(StepName.of(step.operands[0].name).stem)
+        title = Power(self.wording.base(step.op.base), above)
+        kind: CellKind = "exponential" if self.of.problem.exact and not in_decimals(powers) else "decimal"
+        line = 0 if self.rows else 1
+        high = 8.0
+        inside = self.working(title, powers, kind, self.weight, line)
+        yield FlowGrid("exp", title, inside, (self.weight, high), *marks, self.head)
+        wide = self.weight
+        if self.rows:
+            wide = min(60.0, max(wide, self.weight * self.matrix("V").shape[1] - 8))
+        named = Relation((Name("r"), Text(_SUMS[self.rows])), ("=",))
+        yield FlowGrid("sum", named, self.working(named.parts[0], sums, kind, wide, line), (wide, high), head=self.head)
+
+    @property
+    def exponentials(self) -> tuple[Matrix, Matrix]:
+        step = self.d[self.name("A")]
+        scores = self.d.value(step.operands[0].name)
+        assert isinstance(step.op, Softmax) and isinstance(scores, Matrix)
+        base = step.op.base
+
+        def raised(x: Value) -> Value:
+            if x is NEGATIVE_INFINITY:
+                return 0
+            return exponential(x) if base == "e" else power(base, x)
+
+        powers = Matrix.of([[raised(x) for x in row] for row in scores.rows])
+        lines = powers.rows if self.rows else powers.T.rows
+        sums = Matrix.of([[reduce(add, line)] for line in lines])
+        return powers, sums if self.rows else sums.T
+
+    def working(self, name: Formula, matrix: Matrix, kind: CellKind, wide: float, line: int) -> AnswerGrid:
+        """Boxes that no part asks for; where some is done, those of the first token, whose index is at `line`."""
+        filled = {
+            cell: self.shown(matrix[cell], wide)
+            for cell in self.cells(matrix)
+            if self.version == "worked" or (self.version == "partly" and cell[line] == 0)
+        }
+        return AnswerGrid(name, *matrix.shape, kind, tuple(filled.items()))
+
+    # -- what stands in a box
+
+    def shown(self, value: Value, wide: float, over: Formula | None = None) -> Formula:
+        """A value: exact if it has room, over the name of a sum that stands in a box of its own, or in decimals."""
+        problem = self.of.problem
+        places = None if problem.exact or isinstance(value, int) else problem.places
+        formula = Wording(self.d, problem.notation, places).number(value)
+        for exact in (formula, over):
+            if exact is not None and width(exact) * _EM <= (1.25 if self.count == 1 else 1.1) * wide - 1:
+                return exact
+        return next((x for x in self._rounded(value) if width(x) * _EM <= wide), self._rounded(value)[-1])
+
+    def _rounded(self, value: Value) -> list[Formula]:
+        """The value in decimals, with as many places as are asked for, and with fewer."""
+        places = range(self.of.problem.places, 1, -1) or (self.of.problem.places,)
+        return [Relation((NOTHING, self.wording.decimal(value, x)), ("≈",)) for x in places]
+
+    def over(self, role: str, i: int, j: int) -> Formula | None:
+        """An entry of the weights or the output over the sum of its row, or column."""
+        if role not in ("A", "Z") or not self.of.problem.exact:
+            return None
+        powers, _ = self.exponentials
+        if role == "A":
+            value = powers[i, j]
+        else:
+            v = self.matrix("V")
+            first, second = (powers.rows[i], v.T.rows[j]) if self.rows else (v.rows[i], powers.T.rows[j])
+            value = reduce(add, map(mul, first, second))
+        return Fraction(self.wording.number(value), Name("r", (Number(str((i if self.rows else j) + 1)),)))
+
+
+_SUMS = {True: message("row sums"), False: message("column sums")}
+
+
+__all__ = ["flow_sheet", "is_laid_out"]

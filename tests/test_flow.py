@@ -1,0 +1,388 @@
+"""Flow sheets: each asked entry has one box in one picture, keys hold what NumPy gives, a blank tells nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from html import escape, unescape
+
+import numpy as np
+import pytest
+from check_pdf import complaints
+from forms import boxes, texts_of, typed
+from pdf_marks import pages
+from test_layouts import number
+from test_submissions_markdown import agree, numbers_only
+
+import symattn
+from symattn.exact import Matrix
+from symattn.formula import NOTHING, Formula, Fraction, Name, Relation
+from symattn.formula.nodes import children
+from symattn.formula.speech import speak
+from symattn.foundation.identity import identity
+from symattn.foundation.languages import speaking
+from symattn.marking.submissions import read_submission
+from symattn.page.document import AnswerGrid, Document, Flow, FlowGrid, FlowSheet, Look, Solved, all_blocks
+from symattn.page.presentation import presented
+from symattn.page.writers import flow, html, latex, text
+from symattn.page.writers.common import Page
+from symattn.page.writers.pdf import write_pdf
+from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.sheets import Sheet
+
+MECHANISMS = ("attention", "self_attention", "causal_self_attention", "cross_attention", "multi_head_attention")
+CASES = [(name, notation) for name in MECHANISMS for notation in ("standard", "columns")]
+SMALLEST = 8 / 11  # of 11 pt: 8 pt
+
+
+@cache
+def drawn_sheet(name: str, notation: str = "standard", exact: bool = True, **sizes: int) -> Sheet:
+    [made] = symattn.worksheet(name, seed=7, notation=notation, exact=exact, sizes=sizes or None)
+    return made
+
+
+def pictures_of(made: Sheet) -> Solved:
+    """The flow sheets that may stand in the place of the question."""
+    [block] = made.document("key", layout="flow").blocks
+    assert isinstance(block, Flow)
+    [solved] = block.sheet
+    assert isinstance(solved, Solved)
+    return solved
+
+
+def only(blocks: tuple[object, ...]) -> FlowSheet:
+    [sheet] = blocks
+    assert isinstance(sheet, FlowSheet)
+    return sheet
+
+
+def entries_of(grid: FlowGrid) -> Iterator[tuple[str, int, int]]:
+    """The boxes of a grid, by the step and the place that they are the answer's."""
+    inside = grid.inside
+    assert isinstance(inside, AnswerGrid)
+    return (
+        (inside.step, i + grid.start[0], j + grid.start[1]) for i in range(inside.rows) for j in range(inside.columns)
+    )
+
+
+def asked(made: Sheet) -> Counter[tuple[str, int, int]]:
+    shapes = {step.name: step.result.shape for step in made.problem.asked_steps}
+    return Counter(
+        (name, i, j) for name, (rows, columns) in shapes.items() for i in range(rows) for j in range(columns)
+    )  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------ boxes
+
+
+@pytest.mark.covering(most=5)
+@pytest.mark.parametrize(("name", "notation"), CASES)
+def test_every_entry_that_is_asked_for_has_one_box(name: str, notation: str) -> None:
+    made = drawn_sheet(name, notation)
+    sheet = only(pictures_of(made).ask)
+    placed = [grid for picture in flow.fitted(sheet, Page()) for grid in picture.grids]
+    for grids in (sheet.grids, placed):
+        assert Counter(entry for grid in grids if grid.heading for entry in entries_of(grid)) == asked(made)
+    for grid in sheet.grids:
+        assert not isinstance(grid.inside, AnswerGrid) or not grid.inside.filled
+    headings = [grid.heading for grid in placed if grid.heading]
+    assert len(set(headings)) == len(made.question.parts) == len(sheet.headings)
+
+
+@pytest.mark.covering(most=5)
+@pytest.mark.parametrize(("name", "notation"), CASES)
+def test_the_boxes_of_a_key_hold_what_numpy_gives(name: str, notation: str) -> None:
+    made = drawn_sheet(name, notation)
+    expected = by_numpy(made)
+    sheet = only(pictures_of(made).worked)
+    heads = {grid.head: grid for grid in sheet.grids if grid.role == "sum"}
+    for grid in sheet.grids:
+        if not isinstance(grid.inside, AnswerGrid):
+            continue
+        values = expected[grid.role if not grid.head else f"{grid.role}_{grid.head}"]
+        assert len(grid.inside.filled) == values.size == grid.inside.rows * grid.inside.columns
+        sums = np.array([shown(x, {}) for _, x in heads[grid.head].inside.filled]) if grid.head in heads else ()  # type: ignore[union-attr]
+        for cell, formula in grid.inside.filled:
+            assert shown(formula, dict(enumerate(sums, 1))) == pytest.approx(values[cell], abs=5e-3), (grid.role, cell)
+
+
+def shown(formula: Formula, sums: dict[int, float]) -> float:
+    """What stands in a box, as floating point: a number, one over the name of a sum, or a rounded one."""
+    match formula:
+        case Relation((first, value), ("≈",)) if first == NOTHING:
+            return number(value)
+        case Fraction(above, Name("r", (index,))):
+            return number(above) / sums[int(number(index))]
+    return -np.inf if text.on_one_line(formula) == "−∞" else number(formula)
+
+
+def by_numpy(made: Sheet) -> dict[str, np.ndarray]:
+    """Attention from its givens, with tokens as rows inside; every matrix by its role, laid out as the sheet has it."""
+    rows = made.problem.derivation.orientation == "rows"
+    given = {k: np.array(m.rows, dtype=float) for k, m in made.problem.givens.items() if isinstance(m, Matrix)}
+    own = {k: m if rows else m.T for k, m in given.items()}
+    x, e = own.get("X"), own.get("E", own.get("X"))
+    whole = {role: own[role] if role in own else (x if role == "Q" else e) @ own[f"W_{role}"] for role in "QKV"}
+    count = 2 if "multi" in made.problem.mechanism else 1
+    found: dict[str, np.ndarray] = {}
+    outputs = []
+    for head in range(count):
+        q, k, v = (np.split(whole[role], count, axis=1)[head] for role in "QKV")
+        s = q @ k.T
+        scaled = s / np.sqrt(q.shape[1])
+        masked = np.where(np.tril(np.ones_like(s)) > 0, scaled, -np.inf)
+        powers = np.exp(masked if "causal" in made.problem.mechanism else scaled)
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        outputs.append(weights @ v)
+        made_here = {
+            "Q": q, "K": k, "V": v, "K^T": k.T, "S": s, "S'": scaled, "M": masked, "exp": powers,
+            "sum": powers.sum(axis=1, keepdims=True), "A": weights, "Z": outputs[-1],
+        }  # fmt: skip
+        found |= {f"{role}_{head + 1}" if count > 1 else role: m for role, m in made_here.items()}
+    if count > 1:
+        found["C"] = np.hstack(outputs)
+        found["O"] = found["C"] @ own["W_O"]
+    return {role: m if rows else m.T for role, m in found.items()}
+
+
+@pytest.mark.parametrize("notation", ["standard", "columns"])
+def test_the_first_token_is_done_on_a_partly_worked_sheet(notation: str) -> None:
+    sheet = only(pictures_of(drawn_sheet("self_attention", notation)).partly)
+    line = 0 if notation == "standard" else 1
+    for grid in sheet.grids:
+        if isinstance(grid.inside, AnswerGrid):
+            turned = grid.role == "K^T"
+            assert {cell[1 - line if turned else line] for cell, _ in grid.inside.filled} == {0}
+
+
+def test_a_key_gives_exactly_what_has_no_room_in_its_box() -> None:
+    made = drawn_sheet("self_attention", n=4, d_model=4, d_k=4, d_v=4)
+    solved = pictures_of(made)
+    rounded = {
+        grid.inside.step
+        for grid in only(solved.worked).grids
+        if isinstance(grid.inside, AnswerGrid) and any("≈" in text.on_one_line(x) for _, x in grid.inside.filled)
+    }
+    wording = wording_of(made.problem)
+    said = [repr(block) for block in solved.key]
+    assert rounded
+    for step in rounded:
+        assert any(repr(wording.number(made.problem.derivation.value(step)[0, 0])) in block for block in said)  # type: ignore[index]
+
+
+# ------------------------------------------------------------------------------------------------ the picture
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize(("name", "notation"), CASES)
+def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name: str, notation: str) -> None:
+    for version in (pictures_of(drawn_sheet(name, notation)).ask, pictures_of(drawn_sheet(name, notation)).worked):
+        [picture] = flow.fitted(only(version), Page())
+        placed = [shape for shape in picture.shapes if isinstance(shape, flow.Boxes)]
+        spans = {
+            (p.grid.role, p.grid.head): (p.x, p.y, p.x + p.shape[1] * p.grid.cell[0], p.y + p.shape[0] * p.grid.cell[1])
+            for p in placed
+        }
+        for one, (left, top, right, bottom) in spans.items():
+            assert min(left, top) >= 0, one
+            assert right <= picture.width + 0.1, one
+            assert bottom <= picture.height + 0.1, one
+            for other, (x, y, x_end, y_end) in spans.items():
+                assert one == other or right <= x or x_end <= left or bottom <= y or y_end <= top, (one, other)
+        beside, below = ({"S": "Q", "Z": "A"}, {"S": "K^T", "Z": "V", "A": "S", "exp": "S"})
+        if notation == "columns":
+            beside, below = ({"S": "K^T", "Z": "V", "Q": "W_Q"}, {"S": "Q", "Q": "X", "Z": "A", "A": "S"})
+        for (role, head), (left, top, right, bottom) in spans.items():
+            if (factor := spans.get((beside.get(role, ""), head))) is not None:
+                assert (factor[1], factor[3]) == pytest.approx((top, bottom), abs=0.15), role
+                assert factor[2] < left
+            if (factor := spans.get((below.get(role, ""), head))) is not None:
+                assert (factor[0], factor[2]) == pytest.approx((left, right), abs=0.15), role
+                assert factor[1] > bottom
+
+
+SIZES = [
+    pytest.param(
+        {"n": n, "d_model": d, "d_k": d, "d_v": d}, id=f"{n} tokens, d = {d}", marks=[pytest.mark.slow] * (n > 4)
+    )
+    for n, d in ((2, 2), (2, 6), (4, 3), (5, 4), (6, 6))
+]  # fmt: skip
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_nothing_is_too_small_to_read_whatever_the_sizes(sizes: dict[str, int], exact: bool) -> None:
+    made = drawn_sheet("self_attention", exact=exact, **sizes)
+    for paper in ("a4", "letter"):
+        page = Page(Look(paper=paper))  # type: ignore[arg-type]
+        pictures = flow.fitted(only(pictures_of(made).ask), page)
+        assert 1 <= len(pictures) <= 2
+        assert all(picture.smaller(page) >= SMALLEST for picture in pictures)
+        assert Counter(e for p in pictures for g in p.grids if g.heading for e in entries_of(g)) == asked(made)
+
+
+def test_tokens_differ_in_their_marks() -> None:
+    sheet = only(pictures_of(drawn_sheet("cross_attention")).ask)
+    [picture] = flow.fitted(sheet, Page())
+    told = {shape.token for shape in picture.shapes if isinstance(shape, flow.Token)}
+    assert told == set(range(len(sheet.tokens))) == set(range(2 + 3))
+    assert len({token % flow.PATTERNS for token in told}) == len(told)
+
+
+def test_the_dot_product_tells_no_number_on_a_blank_sheet() -> None:
+    for sheet, numbers in ((only(pictures_of(drawn_sheet("self_attention")).ask), False),
+                           (only(pictures_of(drawn_sheet("self_attention")).worked), True)):  # fmt: skip
+        names = [text.on_one_line(part) for part in sheet.dot]
+        assert names[:2] == ["s₃₁", "q₃₁·k₁₁ + q₃₂·k₁₂ + q₃₃·k₁₃ + q₃₄·k₁₄"]
+        assert (len(names) > 2) == numbers
+
+
+# ------------------------------------------------------------------------------------------------ on paper
+
+
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize(("name", "notation"), CASES)
+def test_a_sheet_is_one_page_and_accessible(name: str, notation: str) -> None:
+    made = drawn_sheet(name, notation)
+    blank = presented(replace(made.document(layout="flow"), look=Look(fillable=True)))
+    data = write_pdf(blank)
+    assert len(list(pages(data))) == 1
+    beside = [words for words in complaints(blank) if "stands in a margin" not in words]
+    assert beside == []
+    if "multi" not in name:  # two heads take some of the margins
+        assert complaints(replace(blank, look=Look(language="de", decimal=","))) == []
+    fields = Counter(box.name.partition("/")[2] for box in boxes(data) if box.kind == "grid")
+    parts = [part.name for part in made.question.parts]
+    assert fields == Counter(f"{parts.index(step) + 1}/grid/1/{i + 1}/{j + 1}" for step, i, j in asked(made))
+
+
+def test_latex_draws_every_number_of_a_key_and_none_of_a_blank_sheet() -> None:
+    made = drawn_sheet("self_attention")
+    blank, worked = (latex.write(made.document(s, layout="flow")) for s in ("blank", "worked"))
+    body = blank[blank.index("\\begin{document}") :]
+    assert body.count("\\begin{flowsheet}") == 1
+    assert worked.count("\\begin{flowsheet}") > 1  # all versions, with a switch
+    given = sum(m.shape[0] * m.shape[1] for m in made.problem.givens.values())  # type: ignore[operator]
+    assert body.count("\\flowentry") == given
+
+
+@pytest.mark.parametrize(("size", "paper"), [(18, "a4"), (24, "letter")])
+def test_large_print_has_the_usual_form(size: int, paper: str) -> None:
+    made = drawn_sheet("self_attention")
+    look = Look(text_size=size, paper=paper)  # type: ignore[arg-type]
+    usual, other = (html.write(replace(made.document(layout=x), look=look)) for x in ("matrix", "flow"))  # type: ignore[arg-type]
+    assert main_of(other) == main_of(usual)
+
+
+def main_of(page: str) -> str:
+    return page[page.index("<main>") :]
+
+
+# ------------------------------------------------------------------------------------------------ reading back
+
+
+@pytest.mark.parametrize("name", ["causal_self_attention", "multi_head_attention"])
+def test_a_form_filled_in_is_read_back(name: str) -> None:
+    q = drawn_sheet(name).question
+    sheet, wanted = identity(q.frozen), numbers_only(q)
+    document = question_document(q, sheet, "symattn worksheet x", layout="flow")
+    data = write_pdf(presented(replace(document, look=Look(fillable=True))))
+    texts = texts_of(sheet, [q], [wanted], letters=False)
+    copied = {box.name: "1" for box in boxes(data) if box.kind == "copy"}
+    found = read_submission(typed(data, texts | copied), [q])
+    agree(found.attempts[0], wanted)
+    assert copied
+    assert len(found.attempts[0].remarks) == 1  # what is written beside the boxes was not marked
+
+
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(("name", "notation"), CASES)
+def test_a_page_filled_in_is_all_right_whatever_stands_in_the_boxes_for_working(
+    name: str, notation: str, language: str
+) -> None:
+    made = drawn_sheet(name, notation)
+    page = html.write(presented(replace(made.document(layout="flow"), look=Look(language=language))))
+    assert "<details" not in page
+    with speaking(language):
+        page = filled(page, made, "5")
+    marking = symattn.check(made, page)
+    assert marking.right
+
+
+def filled(page: str, made: Sheet, working: str) -> str:
+    """The page with every answer in its box, found by what is read out for it, and something in all others."""
+    wording = wording_of(made.problem)
+    steps = {speak(wording.name(step.name)): step for step in made.problem.asked_steps}
+
+    def answered(found: re.Match[str]) -> str:
+        label = re.search(r'aria-label="([^"]*)"', found[0])
+        assert label
+        numbers = re.findall(r"\d+", label[1])
+        name = max((n for n in steps if unescape(label[1]).startswith((f"{n},", f"{n}，"))), key=len, default="")
+        if len(numbers) < 2:
+            return found[0]  # a line of the head
+        i, j = (int(x) - 1 for x in numbers[-2:])
+        value = str(steps[name].result[i, j]) if name else working  # type: ignore[index]
+        return found[0].replace('placeholder=" "', f'placeholder=" " value="{escape(value)}"')
+
+    return re.sub(r'<input type="text"[^>]*/>', answered, page)
+
+
+# ------------------------------------------------------------------------------------------------ the usual form
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("multi_head_attention", {"heads": 3, "sizes": {"d_k": 2}}),
+        ("self_attention", {"by": "token"}),
+        ("linear_attention", {}),
+        ("encoder_block", {"level": "starter"}),
+        ("attention", {"problem": "masks"}),
+    ],
+)
+def test_what_has_no_flow_sheet_stands_in_the_usual_form(name: str, more: dict[str, object]) -> None:
+    [made] = symattn.worksheet(name, seed=3, **more) if "problem" not in more else symattn.worksheet(seed=3, **more)  # type: ignore[arg-type]
+    for solutions in ("blank", "key"):
+        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+        assert other == usual
+
+
+@pytest.mark.parametrize("writer", ["text", "markdown", "notebook"])
+def test_formats_without_pictures_have_the_usual_form(writer: str) -> None:
+    write = __import__(f"symattn.page.writers.{writer}", fromlist=["write"]).write
+    made = drawn_sheet("self_attention")
+    for solutions in ("blank", "partly", "worked", "key"):
+        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+        assert write(other) == write(usual)
+
+
+def test_a_derivation_begins_with_its_sheet_and_says_all_that_it_said() -> None:
+    numbers = {"Q": [[1, 0], [2, 1]], "K": [[1, 2], [0, 1]], "V": [[1, 3], [2, 0]]}
+    usual, other = (symattn.derive("attention", layout=layout, **numbers).document for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+    [picture] = [block for block in other.blocks if isinstance(block, Flow)]
+    assert not picture.otherwise
+    assert [block for block in other.blocks if block is not picture] == list(usual.blocks)
+    assert all(len(grid.inside.filled) == grid.inside.rows * grid.inside.columns
+               for grid in only(picture.sheet).grids if isinstance(grid.inside, AnswerGrid))  # fmt: skip
+
+
+def test_no_solution_is_in_a_blank_document() -> None:
+    for name in MECHANISMS:
+        document: Document = drawn_sheet(name).document(layout="flow")
+        assert not any(isinstance(block, Solved) for block in all_blocks(document.blocks))
+        for sheet in (block for block in all_blocks(document.blocks) if isinstance(block, FlowSheet)):
+            assert all(isinstance(x, Name) for part in sheet.dot for x in _leaves(part))
+
+
+def _leaves(formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, Name) or not (inside := tuple(children(formula))):
+        yield formula
+    for child in () if isinstance(formula, Name) else inside:
+        yield from _leaves(child)
