@@ -216,7 +216,7 @@ class LinesByHand:
         if key not in self._results:
             before = {o.name: self._gone_on_with(o.name, places, world) for o in step.operands}
             self._results[key] = self.script.memory.once(
-                ("by hand", places), (step, *before.values()), lambda: _worked_out(step, before, places)
+                ("by_hand", places), (step, *before.values()), lambda: _worked_out(step, before, places)
             )
         return self._results[key]
 
@@ -233,7 +233,7 @@ class LinesByHand:
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
         return self.script.memory.once(
-            ("gone on with", places, world), (value, grid, result), lambda: _carried(value, grid, result, places, world)
+            ("carried", places, world), (value, grid, result), lambda: _carried(value, grid, result, places, world)
         )
 
 

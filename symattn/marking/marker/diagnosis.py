@@ -639,7 +639,7 @@ class Diagnosis(Trace):
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
         near_it = self._nearness(entry)
         listed: Sequence[Slipped] = self.script.memory.once(
-            ("slips at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
+            ("slips_at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
         )
         excluded = {id for step, id in self.excluded if step == possible.name}
         return [s for s in listed if s.slip.id not in excluded and self._explains(s.value, entry)]
