@@ -50,11 +50,12 @@ def samples() -> dict[str, bytes]:
     add("note-002-marked", marking.document("teacher"), "text", "markdown")
     files["key.png"] = picture(sheet.key, page=2)
     files["worksheet.png"] = picture(sheet.worksheet, page=1)
+    files["flow.png"] = picture(sheet.document("key", layout="flow"), page=1)
     files["falk.png"] = picture(
         replace(sheet.document("blank", layout="falk"), look=make_look(spacing="compact")), page=2
     )
     files["heads.png"] = picture(derive("note-003-multi-head").diagram("heads"), page=1)
-    files["deutsch.png"] = picture(replace(causal.key, look=make_look(language="de")), page=5)
+    files["deutsch.png"] = picture(replace(causal.key, look=make_look(language="de")), page=3)
     four = [(s.name, s.question) for s in sheets(make_recipe("self_attention", {}, seed=7), 4)]
     files["overview.png"] = picture(set_overview(sheet.question.title, four, ""), page=1)
     return files
