@@ -372,7 +372,7 @@ def test_grids_in_markdown_and_text() -> None:
     assert body("text", grid).split("\n") == [
         "              k₁     k₂",
         "        q₁ ⎡ ____    −3  ⎤",
-        "    S =    ⎢             ⎥",
+        "    S      ⎢             ⎥",
         "        q₂ ⎣ ____   ____ ⎦",
     ]
     named = AnswerGrid(Name("A", (Text("new"),)), 1, 1)

@@ -675,7 +675,7 @@ def _grid(grid: AnswerGrid) -> Picture:
     gap = " " if grid.shade else "   "
     rows = [_joined(row, gap) for row in cells]
     boxes = bracketed(draw.stacked([rows[0], *(part for row in rows[1:] for part in (EMPTY, row))], grid.rows - 1), "[")
-    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text("  " if grid.row_labels else " = ")
+    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text("   " if grid.row_labels else " = ")
     if grid.row_labels:
         labels = [_picture(label, True) for label in grid.row_labels]
         column = [labels[0], *(part for label in labels[1:] for part in (EMPTY, label))]
