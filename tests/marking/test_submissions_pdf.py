@@ -66,6 +66,7 @@ FORMS: dict[str, Callable[[], bytes]] = {
     **{name: lambda name=name: form(name) for name in TYPES},  # type: ignore[misc]
     "Falk": lambda: form("full", "falk"),
     "columns": lambda: form("full", "columns"),
+    "flow": lambda: form("full", "flow"),
     "24 pt, Falk": lambda: form("full", "falk", LARGE),
     "24 pt, tables": lambda: form("shapes", "matrix", LARGE),
     "24 pt, order": lambda: form("estimate", "matrix", LARGE),
@@ -207,7 +208,7 @@ def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("layout", ["matrix", "falk", "columns"])
+@pytest.mark.parametrize("layout", ["matrix", "falk", "columns", "flow"])
 @pytest.mark.parametrize("names", PAPERS)
 def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) -> None:
     questions = [question(name) for name in names]

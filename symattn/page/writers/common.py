@@ -357,8 +357,14 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
 def working_label(answer: AnswerSpace, page: Page) -> str:
     """The word beside the boxes; nothing where they leave no room for it."""
     boxes = answer.boxes
-    narrow = isinstance(boxes, AnswerGrid) and grid_size(boxes, page)[0] + page.millimetres(20) < page.width
-    return say("Working") if narrow else ""
+    if isinstance(boxes, AnswerGrid):
+        across = grid_size(boxes, page)[0]
+    else:
+        inside = boxes.inside
+        right = width(boxes.above) if isinstance(inside, MatrixOf) else 0.0
+        across = page.millimetres((width(boxes.left) + sum(map(width, boxes.names)) + right + 6) * _EM)
+        across += grid_size(inside, page)[0] if isinstance(inside, AnswerGrid) else 0
+    return say("Working") if across + page.millimetres(20) < page.width else ""
 
 
 def boxes_height(boxes: AnswerGrid | Falk, page: Page) -> int:

@@ -387,7 +387,7 @@ class _Panel:
         self.above("W_V", 4.0)
         first = b + _IN
         self.above("K^T", ends=True)
-        self.above("S", _IN + 2.5)
+        self.above("S", _IN + 1.6)
         for role in ("S'", "M", "exp", "A"):
             self.beside(role, b - _EDGE - 1.5)
         # arrows
@@ -403,7 +403,7 @@ class _Panel:
         self.across("K", "K^T", self.middle("K") if "K" in self.grids else 0.0)
         self.across("exp", "sum", self.middle("exp"))
         self.across("A", "Z", self.places["A"][1] + self.grids["A"].cell[1] / 2)
-        ends = c + self.wide("V") - 3
+        ends = c + self.wide("V") - 1.6
         self.up("V", "Z", ends)
         self.up("W_V", "V", ends)
         if "K" in self.grids:
