@@ -128,25 +128,29 @@ def test_an_entry_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
         never_costs(q, before, Attempt({**attempt.answers, part: said.put(i, j, new)}), part, rng.sample(WITH_MARKS, 1))
 
 
-@pytest.mark.slow
-@settings(max_examples=40)
-@given(st.integers(0, 10**6))
-def test_after_a_mistake_that_was_carried_on_anything_earns_at_least_what_it_does_left_blank(seed):
-    never_costs_after_a_mistake(seed)
-
-
-@pytest.mark.parametrize(("id", "policy"), [("C6", "ib"), ("C3", "uk")])
-def test_a_line_that_hides_a_mistake_counts_as_blank(id, policy):
-    """One token's scores are anything, so that its scaled scores do not seem to come of the wrong divisor."""
-    q, _ = key_to(2)
+@pytest.mark.parametrize(
+    ("number", "id", "part", "texts", "policy"),
+    [
+        (2, "C6", "S.1", ["1/2"], "ib"),
+        (2, "C3", "S.1", ["e^2"], "uk"),
+        (0, "C10", "S", ["10^40", "0.3", "99 %"], "ecf"),
+    ],
+)
+def test_a_line_that_hides_a_mistake_counts_as_blank(number, id, part, texts, policy):
+    """Scores that are anything, so that scaled ones do not seem to come of the wrong divisor or axis."""
+    q, _ = key_to(number)
     assert q.problem is not None
     [wrong] = replayed(q.problem.derivation, [id])
     mistaken = script(q, laid(q, pages(wrong.derivation)), legible)
-    before = Attempt({name: said for name, said in mistaken.answers.items() if name != "S.1"})
-    never_costs(q, before, Attempt({**before.answers, "S.1": grid([["1/2"]])}), "S.1", [policy])
+    before = Attempt({name: said for name, said in mistaken.answers.items() if name != part})
+    never_costs(q, before, Attempt({**before.answers, part: grid([texts])}), part, [policy])
 
 
-def never_costs_after_a_mistake(seed):
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed):
+    """What one writes may happen to follow, or to be wrong as something is that has a name: a mark of accuracy."""
     rng = Random(seed)
     number = rng.choice([0, 1, 2, 3])
     (q, right), mistaken = key_to(number), rng.choice(wrong_scripts_to(number))
@@ -156,7 +160,7 @@ def never_costs_after_a_mistake(seed):
     before = Attempt({name: grid for name, grid in mistaken.answers.items() if name != part})
     after = Attempt({**before.answers, part: anything(said.shape, rng)})
     less, more = marked(q, before), marked(q, after)
-    assert more.total >= less.total, f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
+    assert more.total >= less.total - 1, f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
 
 
 def test_zeros_everywhere_earn_next_to_nothing():
