@@ -57,10 +57,10 @@ def test_a_problem_is_read_and_worked_out(folder):
 
 
 def test_the_worksheet_asks_for_the_steps_that_were_asked(folder):
-    from symattn.page.document import AnswerGrid, Together
+    from symattn.page.document import AnswerGrid, all_blocks
 
     sheet = derive(written(folder, GOOD)).worksheet()
-    blocks = [b for t in sheet.worksheet.blocks if isinstance(t, Together) for b in t.blocks]
+    blocks = list(all_blocks(sheet.worksheet.blocks))
     asked = [oracles.plain(b.name) for b in blocks if isinstance(b, AnswerGrid)]
     assert asked == ["S", "A", "Z"]
     assert [b.kind for b in blocks if isinstance(b, AnswerGrid)][1:] == ["decimal", "decimal"]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -27,6 +29,7 @@ from symattn.page.translation import blocks_in_language
 from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import Conventions, Layout, question_document
+from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,
     FormulaAnswer,
@@ -37,6 +40,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     WordAnswer,
+    total,
 )
 
 
@@ -225,12 +229,21 @@ class Sheet:
 
     def _is_furniture(self, block: MarkdownBlock, text: str) -> bool:
         """What stands on every sheet: headings of parts, lines for the name and the date, marks, the foot."""
-        if block.kind == "heading" and "=" not in text:
+        if block.kind == "heading":
             title = text.replace("\\", "").replace("*", "").strip()
-            if any(pattern.match(title) for pattern in (labels.question(), _NUMBER, _LETTER)):
+            label = next((m for p in (labels.question(), _NUMBER, _LETTER) if (m := p.match(title))), None)
+            if label and ("=" not in text or _letters(text) - _letters(label[0]) in self._titles):
                 return True
         known = all(self.is_field(line) for line in text.split("\n") if line.strip())
         return known or _is_foot(text) or bool(self.furniture.total.search(text) or self.furniture.end.match(text))
+
+    @cached_property
+    def _titles(self) -> list[Counter[str]]:
+        """The letters and digits of every part's heading, as it is printed with its rule and its marks."""
+        parts = [headed(part) for question in self.questions for part in question.parts]
+        marks = [f"[{total(part.marks)}]" if part.marks else "" for part in parts]
+        titles = [markdown.in_line(part.title) for part in parts]
+        return [_letters(f"{title} {own}") for title, own in zip(titles, marks, strict=True)]
 
     def is_field(self, line: str) -> bool:
         """Whether a line says whose work it is, when it was written, or begins a table of TOML."""
@@ -356,6 +369,15 @@ def _printed_page(
 
 def _title(heading: MarkdownBlock) -> str:
     return heading.text.replace("\\", "").replace("*", "").strip()
+
+
+def _letters(text: str) -> Counter[str]:
+    """How often every letter and digit comes: in formulas, formats differ in order and signs, as ᵀ or ⊤."""
+    plain = unicodedata.normalize("NFKC", _COMMAND.sub("", text.replace("ᵀ", "")))
+    return Counter(c for c in plain if c.isascii() and c.isalnum())
+
+
+_COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
 def _said(block: MarkdownBlock) -> str:
