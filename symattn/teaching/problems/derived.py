@@ -405,8 +405,14 @@ def positions(problem: Problem) -> dict[str, str]:
 
 
 def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
-    """The heading and the matrices one starts from."""
-    return (Heading((Words("Given"),), 1), givens(problem, wording, only))
+    """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
+    matrices = givens(problem, wording, only)
+    rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
+    return (Heading((Words("Given"),), 1), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
+
+
+HALF_A_PAGE = 30
+"""Rows of given matrices, of which two or three stand side by side."""
 
 
 def opening(problem: Problem) -> tuple[Block, ...]:
