@@ -236,9 +236,8 @@ def without_rules(blocks: Blocks) -> tuple[list[str], list[Formula]]:
             case Heading(content):
                 in_it = [span.formula for span in spans(content) if isinstance(span, Math)]
                 rules += [formula for formula in in_it if isinstance(formula, Relation)]
-                rest.append(
-                    f"{block.label} {[span for span in spans(content) if isinstance(span, Words)]} {block.marks}"
-                )
+                words = "".join(span.text for span in spans(content) if isinstance(span, Words)).rstrip(": ")
+                rest.append(f"{block.label} {words} {block.marks}")
             case Display((Relation() as rule,), role="rule"):
                 rules.append(rule)
             case _:
