@@ -114,9 +114,9 @@ def scheme(problem: Problem) -> dict[str, Marks]:
 
     Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
     heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
-    its steps, and every product has an accuracy mark: weighted values have the output's method mark, their sums its
-    accuracy; the line that only puts tokens together has none, nor has the weight of a token that sees but one.  In a
-    long derivation a line has one accuracy mark, whatever the number of tokens, and one that only adds up has no other:
+    its steps, and unmasked every product has an accuracy mark: weighted values have the output's method mark, their sums
+    its accuracy; the line that only puts tokens together has none, nor has the weight of a token that sees but one.  In
+    a long derivation a line has one accuracy mark, whatever the number of tokens, and one that only adds up has no other:
     so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more than one mark, and a mean none:
     its variance shows it.  A shape is worth one mark.
     """
@@ -145,9 +145,8 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         else:
             tokens = sum(weights) if by_token else _tokens(problem, steps[0])
             whole = _marks(lines[0], tokens, by_role.keys(), masked)
-        if (
-            by_token and len(by_role) <= LONG and isinstance(lines[0].op, MatMul)
-        ):  # every token's product is worked out anew
+        anew = by_token and isinstance(lines[0].op, MatMul) and not masked  # every token's product is worked out anew
+        if anew and len(by_role) <= LONG:
             whole = tuple(replace(m, number=max(m.number, len(lines))) if m.code == "A" else m for m in whole)
         done.add((stem, type(lines[0].op)))
         shares = [share(mark.number, weights) for mark in whole]
