@@ -223,8 +223,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     """The way that every line is marked in; as it was written where that earns as much.
 
     A line that was left out is not known by lines after it for which following from what was written earns more; nor
-    is a wrong method mended by entries of it that happen to be right.  Where one way earns more throughout than the
-    best of all ways together, everything is marked in that.
+    is a wrong method mended by entries of it that happen to be right.
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
     steps = {line: ways[0].steps_of(line) for line in lines}
@@ -238,10 +237,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
         after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
         return all(way.earned(other) >= ways[0].earned(other) for other in after)
 
-    best = {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
-    whole = max(ways, key=lambda way: sum(map(way.earned, lines)))
-    more = sum(map(whole.earned, lines)) > sum(way.earned(line) for line, way in best.items())
-    return dict.fromkeys(lines, whole) if more else best
+    return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
 
 
 def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarded:

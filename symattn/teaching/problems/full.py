@@ -112,13 +112,13 @@ def _asked_once(problem: Problem) -> list[Step]:
 def scheme(problem: Problem) -> dict[str, Marks]:
     """The marks of every step asked: rules.md 3.10, for three tokens 20 marks, one accuracy mark for every token.
 
-    Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
-    heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
-    its steps, and unmasked every product has an accuracy mark: weighted values have the output's method mark, their
-    sums its accuracy; the line that only puts tokens together has none, nor has the weight of a token that sees but
-    one.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one that only adds up has
-    no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more than one mark, and a
-    mean none: its variance shows it.  A shape is worth one mark.
+    Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of
+    further heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are
+    shared by its steps, and unmasked every product has an accuracy mark: weighted values have the output's method
+    mark, their sums its accuracy; the line that only puts tokens together has none, nor has the weight of a token
+    that sees but one.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one that
+    only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more
+    than one mark, and a mean none: its variance shows it.  A shape is worth one mark.
     """
     shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
     worked_out = [step for step in problem.asked_steps if step not in shapes]
