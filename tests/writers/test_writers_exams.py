@@ -339,7 +339,7 @@ def test_an_empty_row_is_high_enough_to_write_in(engine: str) -> None:
         page = pages(made(sheet(Table((words("Question"), words("1")), rows, row_heads=True)), engine))[0]
         return min(y for _, y, size in ink(page) if size == 0)
 
-    assert lowest_line("7") - lowest_line("") > 2
+    assert lowest_line("7") - lowest_line("") > 0.5  # although the other rows of a table with boxes are lower
 
 
 def test_letters() -> None:
