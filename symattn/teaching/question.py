@@ -226,6 +226,11 @@ def marks_text(marks: Marks) -> str:
     return " ".join(map(str, marks))
 
 
+def marks_in_brackets(marks: Marks) -> str:
+    """[3], as it stands beside a heading; nothing where there are none."""
+    return f"[{total(marks)}]" if marks else ""
+
+
 # ------------------------------------------------------------------------------------------------ questions
 
 

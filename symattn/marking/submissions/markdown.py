@@ -40,7 +40,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     WordAnswer,
-    total,
+    marks_in_brackets,
 )
 
 
@@ -241,9 +241,7 @@ class Sheet:
     def _titles(self) -> list[Counter[str]]:
         """The letters and digits of every part's heading, as it is printed with its rule and its marks."""
         parts = [headed(part) for question in self.questions for part in question.parts]
-        marks = [f"[{total(part.marks)}]" if part.marks else "" for part in parts]
-        titles = [markdown.in_line(part.title) for part in parts]
-        return [_letters(f"{title} {own}") for title, own in zip(titles, marks, strict=True)]
+        return [_letters(f"{markdown.in_line(part.title)} {marks_in_brackets(part.marks)}") for part in parts]
 
     def is_field(self, line: str) -> bool:
         """Whether a line says whose work it is, when it was written, or begins a table of TOML."""

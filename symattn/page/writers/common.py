@@ -349,7 +349,7 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
         return min(space_height(space, page), page.height // 3)  # a scheme takes half a page in large print
     high, wide = _piece(space, page)
     across, down = grid_size(answer.boxes, page)
-    beside = (page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)
+    beside = max(0, page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)
     below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
     return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
 

@@ -57,7 +57,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.pool import shared
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question, StepAnswer, marks_text, total
+from symattn.teaching.question import Question, StepAnswer, marks_in_brackets, marks_text
 
 WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
@@ -183,10 +183,7 @@ def _flow(question: Question, layout: Layout) -> Solved | None:
     """The question as one picture, blank and filled in, if that is asked for and can be drawn."""
     if layout != "flow":
         return None
-    marks = (f"[{total(part.marks)}]" if part.marks else "" for part in question.parts)
-    headings = [
-        _part(part.title, place, own) for place, (part, own) in enumerate(zip(question.parts, marks, strict=True))
-    ]
+    headings = [_part(part.title, place, marks_in_brackets(part.marks)) for place, part in enumerate(question.parts)]
     return flow_sheet(question, headings, "none")
 
 
@@ -198,7 +195,7 @@ def _one_by_one(
     yield from (*rest, *code.opening)
     end = _end(question, number)
     for position, part in enumerate(_arranged(question, layout).parts):
-        marks = f"[{total(part.marks)}]" if part.marks else ""
+        marks = marks_in_brackets(part.marks)
         last = (end, *closing) if position == len(question.parts) - 1 else ()
         program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):

@@ -48,7 +48,7 @@ from symattn.teaching.explanation.program import Programs, programs, whole_progr
 from symattn.teaching.explanation.solutions import PartialSolution
 from symattn.teaching.explanation.steps import Detail
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import Part, Question, total
+from symattn.teaching.question import Part, Question, marks_in_brackets
 
 Conventions = Literal["full", "bare", "none"]
 CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
@@ -142,7 +142,7 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
 
 
 def _heading(part: Part, number: int) -> Heading:
-    marks = f"[{total(part.marks)}]" if part.marks else ""
+    marks = marks_in_brackets(part.marks)
     return Heading(part.title, 1, marks, (Words(f"{number}."),), "question")
 
 
