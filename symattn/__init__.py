@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symattn.foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from symattn.api import Batch, Solution, batch, check, decide, derive, grade, worksheet
+    from symattn.api import Batch, Comparison, Solution, batch, check, compare, decide, derive, grade, trace, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
     from symattn.page.document import Look
@@ -26,23 +26,26 @@ __version__ = VERSION
 
 _HOMES = {
     "Batch": "symattn.api",
+    "Comparison": "symattn.api",
     "Look": "symattn.page.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
     "batch": "symattn.api",
     "check": "symattn.api",
+    "compare": "symattn.api",
     "decide": "symattn.api",
     "derive": "symattn.api",
     "describe": "symattn.teaching.description",
     "grade": "symattn.api",
     "make_look": "symattn.page.presentation",
+    "trace": "symattn.api",
     "worksheet": "symattn.api",
 }
 
 __all__ = [
-    "Batch", "Look", "Matrix", "Solution", "SymattnError", "__version__", "batch", "check", "decide", "derive",
-    "describe", "grade", "make_look",
+    "Batch", "Comparison", "Look", "Matrix", "Solution", "SymattnError", "__version__", "batch", "check", "compare",
+    "decide", "derive", "describe", "grade", "make_look", "trace",
     "worksheet",
 ]  # fmt: skip
 

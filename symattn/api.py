@@ -24,6 +24,8 @@ from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, 
 from symattn.marking.grading.checking import Answers
 from symattn.marking.grading.entries import Ask
 from symattn.marking.grading.run import Progress, silent
+from symattn.marking.implementations import Comparison, compared, traced
+from symattn.marking.implementations.arguments import Library
 from symattn.marking.marker.policy import Policy, Rounding
 from symattn.marking.marker.policy import policy as policy_named
 from symattn.marking.reports import Reader
@@ -589,6 +591,61 @@ def _one_paper(problem: Solution | Sheet | Question) -> Papers:
     return of_question(sheet.question, sheet.name)
 
 
+def compare(d: Solution, results: object, *, precision: str | None = None) -> Comparison:
+    """Compare what somebody's program gives with a derivation: which step departs first, and by which misconception.
+
+    `results` maps names of steps to arrays (`{"S": scores, "A": weights, "Z": output}`), or is the array of the last
+    step alone: of NumPy, PyTorch, JAX or nested lists, in any format of floating-point numbers.  A dimension of 1 at
+    the front (a batch of one) is left out; of several heads, `"A"` may be h × n × m and `"Q"` n × h·d_k.  Numbers are
+    right if programs that work in their format may come to them, in whatever order they add; `precision` says which
+    (float16, bfloat16, float32, float64), where they are kept in a finer one.  What follows from a step that departed
+    is not blamed again.
+
+    `InputError` for a name that no step has, for what is no array, and for a derivation with symbols in it.
+
+    >>> d = derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 1], [0, 2]], V=[[1], [2]])
+    >>> found = compare(d, {"A": [[0.6698, 0.1956], [0.3302, 0.8044]]}, precision="float16")
+    >>> found.first, found.named
+    ('A', ('X1',))
+    """
+    return compared(_numbers_of(d), d.problem.notation, results, precision)
+
+
+def trace(
+    function: Callable[..., Any],
+    d: Solution,
+    *,
+    library: Library = "numpy",
+    precision: str = "float64",
+    **more: object,
+) -> Comparison:
+    """Call somebody's program with the givens of a derivation, and compare with it what comes, step by step.
+
+    The givens come by name where the parameters have their names (`q`, `key`, `w_q`), else in their order, as arrays of
+    the `library` (numpy, torch, or python for nested lists) and of a `precision`; what else the function takes is in
+    `more`.  It may return the result, a tuple with the result first, or a dict of steps.  Besides, the matrices that
+    its variables hold and its functions return are looked at as it runs, for whether they are steps; what stands inside
+    an expression is not seen.
+
+    `InputError` where the function takes other things than are given; what it raises itself is not caught.
+
+    >>> import numpy as np
+    >>> def attention(q, k, v):
+    ...     s = np.exp(q @ k.T / k.shape[1])
+    ...     return s / s.sum(axis=1, keepdims=True) @ v
+    >>> d = derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 1], [0, 2]], V=[[1], [2]])
+    >>> trace(attention, d).named
+    ('C2',)
+    """
+    return traced(function, _numbers_of(d), d.problem.notation, library, precision, more)
+
+
+def _numbers_of(d: object) -> Derivation:
+    if not isinstance(d, Solution):
+        raise InputError(f'{type(d).__name__} came; what derive gives was expected: derive("attention", Q=…, …).')
+    return d.derivation
+
+
 def grade(
     exam: str | Path,
     submissions: str | Path | None = None,
@@ -687,9 +744,11 @@ def stem_of(recipe: Recipe) -> str:
 
 __all__ = [
     "Batch",
+    "Comparison",
     "Solution",
     "batch",
     "check",
+    "compare",
     "decide",
     "derive",
     "grade",
@@ -697,5 +756,6 @@ __all__ = [
     "make_terms",
     "source_file",
     "stem_of",
+    "trace",
     "worksheet",
 ]

@@ -37,7 +37,7 @@ def near(value: Value) -> float:
         return math.nan
     try:
         return approximate(value)
-    except (OverflowError, SymattnError):
+    except (OverflowError, SymattnError, TypeError):  # the last: SymPy takes the logarithm of what has become 0
         return math.nan
 
 

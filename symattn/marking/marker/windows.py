@@ -219,7 +219,7 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
 # ------------------------------------------------------------------------------------ by the rule
 
 
-class _Windows(Intervals):
+class Windows(Intervals):
     """Intervals in which −∞ may stand, and numbers that may be rounded from 0 have a root."""
 
     def number(self, value: Value) -> Window:
@@ -255,7 +255,7 @@ class _Windows(Intervals):
         return x == HIDDEN
 
 
-WINDOWS = _Windows(RING)
+WINDOWS = Windows(RING)
 
 
 def _by_rule(op: RuleOp, boxes: Sequence[Box]) -> Box | None:
@@ -590,4 +590,17 @@ def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
 
 
-__all__ = ["Box", "Window", "cell", "holds", "loose_cell", "meet", "width", "window"]
+__all__ = [
+    "HIDDEN",
+    "RING",
+    "WINDOWS",
+    "Box",
+    "Window",
+    "Windows",
+    "cell",
+    "holds",
+    "loose_cell",
+    "meet",
+    "width",
+    "window",
+]

@@ -1,0 +1,113 @@
+"""Arrays of NumPy, PyTorch, JAX … and nested lists as rows of floats, and with how many digits they were worked out.
+
+None of these libraries is imported here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symattn.errors import InputError, offered
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.exact.approximate import approximate
+from symattn.exact.floats import FORMATS
+
+Rows = tuple[tuple[float, ...], ...]
+
+PYTHON = "float64"
+"""What numbers are in that have no format of their own: Python's, and integers."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """Numbers of some shape, nested as deep as it has dimensions, in a floating-point format of `FORMATS`."""
+
+    shape: tuple[int, ...]
+    nested: Any
+    format: str = PYTHON
+
+    @property
+    def squeezed(self) -> Array:
+        """Without the leading dimensions that are 1: a batch of one sequence is that sequence."""
+        array = self
+        while len(array.shape) > 2 and array.shape[0] == 1:
+            array = array[0]
+        return array
+
+    def __getitem__(self, index: int) -> Array:
+        """One slice along the first dimension."""
+        return Array(self.shape[1:], self.nested[index], self.format)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of two dimensions; a vector is one row, a number a single entry."""
+        if not self.shape:
+            return ((float(self.nested),),)
+        nested = [self.nested] if len(self.shape) == 1 else self.nested
+        return tuple(tuple(map(float, row)) for row in nested)
+
+
+def array(given: object, format: str | None = None) -> Array:
+    """An array, a tensor, nested lists or a number; `InputError` where there is none.
+
+    `format` is how it was worked out, if that is not what it is kept in.
+    """
+    found = read_array(given)
+    if found is None:
+        raise InputError(f"{type(given).__name__} came; an array, a tensor or nested lists of numbers were expected.")
+    return found if format is None else Array(found.shape, found.nested, coarser(found.format, checked(format)))
+
+
+def read_array(given: object) -> Array | None:
+    """The same; None for what is no array of real numbers."""
+    format = PYTHON
+    if isinstance(given, Matrix):
+        given = tuple(tuple(-math.inf if x is NEGATIVE_INFINITY else approximate(x) for x in row) for row in given.rows)
+    elif callable(tolist := getattr(given, "tolist", None)):
+        name = str(getattr(given, "dtype", "")).rpartition(".")[2]  # torch.float32
+        format = name if name in FORMATS else PYTHON
+        try:
+            given = tolist()
+        except (RuntimeError, TypeError, ValueError):  # a tensor without numbers in it
+            return None
+    shape = _shape(given)
+    return None if shape is None else Array(shape, given, format)
+
+
+def _shape(nested: Any) -> tuple[int, ...] | None:
+    if isinstance(nested, int | float):
+        return ()
+    if not isinstance(nested, list | tuple) or not nested:
+        return None
+    inner = _shape(nested[0])
+    if inner is None or any(_shape(x) != inner for x in nested[1:]):
+        return None
+    return (len(nested), *inner)
+
+
+def checked(format: str) -> str:
+    """A format by its name; `InputError` if there is none."""
+    if format not in FORMATS:
+        raise InputError(f"precision is {format!r}; {offered(format, FORMATS, 'one of {} was expected')}")
+    return format
+
+
+def coarser(a: str, b: str) -> str:
+    """That of two formats that has fewer digits."""
+    return min(a, b, key=lambda name: FORMATS[name].digits)
+
+
+def turned(rows: Rows) -> Rows:
+    """The transpose."""
+    return tuple(zip(*rows, strict=True))
+
+
+def side_by_side(parts: Sequence[Rows]) -> Rows:
+    """Matrices next to one another, as heads are concatenated."""
+    return tuple(tuple(x for row in rows for x in row) for rows in zip(*parts, strict=True))
+
+
+__all__ = ["Array", "Rows", "array", "checked", "coarser", "read_array", "side_by_side", "turned"]

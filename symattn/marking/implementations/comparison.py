@@ -1,0 +1,326 @@
+"""Which step of somebody's program departs first from a derivation, and which misconception gives the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from symattn.derivation.derivation import Derivation, StepName
+from symattn.derivation.misconceptions import Misconception
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation
+from symattn.errors import InputError, offered
+from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
+from symattn.exact.approximate import near
+from symattn.marking.implementations.arguments import arguments
+from symattn.marking.implementations.arrays import Array, Rows, array, coarser, read_array, side_by_side, turned
+from symattn.marking.implementations.machine import boxes
+from symattn.marking.implementations.programs import catalogue
+from symattn.marking.implementations.recording import Recorder
+from symattn.marking.implementations.report import Comparison, Departure, Difference, Line, Status
+from symattn.marking.marker.windows import HIDDEN, Box, Window
+from symattn.page.notation import Notation
+
+HIDES = -1e3
+"""A score that is no larger hides as −∞ does, scaled or not: programs write −10⁴, −10⁹ or the least number there is."""
+
+ROUGHLY = 0.25
+"""Of the largest entry: what is farther away is not looked at more closely."""
+
+MOST_EXPLANATIONS = 3
+MOST_DEPARTURES = 5
+PRIORS = ("high", "medium", "low")
+
+
+def compared(d: Derivation, notation: Notation, results: object, precision: str | None) -> Comparison:
+    """Compare results with the steps of a derivation in numbers.
+
+    `results` maps names of steps to arrays, or is the last step's array.  `precision` is the format in which they were
+    worked out (float16, bfloat16, float32, float64), where that is coarser than what they are kept in.
+
+    `InputError` for a name that no step has, for what is no array, and for a derivation that has no numbers.
+    """
+    laid = MatrixwiseDerivation(_in_numbers(d))
+    given = results if isinstance(results, Mapping) else {laid.given.last.name: results}
+    if not given:
+        raise InputError("There is nothing to compare: no step was named.")
+    found: dict[str, Array] = {}
+    for name, result in given.items():
+        found |= _by_step(laid.given, str(name), array(result, precision))
+    formats = [one.format for one in found.values()]
+    return _Search(laid.given, found, (), _coarsest(formats)).comparison(notation)
+
+
+def traced(
+    function: Callable[..., Any],
+    d: Derivation,
+    notation: Notation,
+    library: str,
+    precision: str,
+    more: Mapping[str, object],
+) -> Comparison:
+    """Call a function with the givens of a derivation, and compare what it returns and what it works out on its way.
+
+    What the function raises is not caught.
+    """
+    d = MatrixwiseDerivation(_in_numbers(d)).given
+    positional, named = arguments(function, d, library, precision, more)
+    shapes = {step.result.shape for step in d if isinstance(step.result, Matrix)}
+    recorder = Recorder({(int(rows), int(columns)) for rows, columns in shapes})
+    returned = recorder.call(lambda: function(*positional, **named))
+    found: dict[str, Array] = {}
+    for name, result in _returned(returned, d.last.name).items():
+        found |= _by_step(d, name, array(result))
+    formats = [one.format for one in found.values()]
+    recorded = [rows for one in recorder.arrays for rows in _slices(one)]
+    return _Search(d, found, recorded, _coarsest([precision, *formats])).comparison(notation)
+
+
+def _in_numbers(d: Derivation) -> Derivation:
+    for name, value in [*d.givens.items(), *((step.name, step.result) for step in d)]:
+        if not isinstance(value, Matrix) or any(map(has_symbols, value)):
+            raise InputError(f"{name} has no numbers; a program can be compared only with a derivation in numbers.")
+    if not d.steps:
+        raise InputError("The derivation has no steps, so there is nothing to compare with.")
+    return replace(d, arithmetic="auto").replay() if d.arithmetic == "exact" else d
+
+
+def _by_depth(d: Derivation) -> Derivation:
+    """The same steps, those that rest on fewer first: heads side by side, so that one may look at another."""
+    depth = dict.fromkeys(d.givens, 0)
+    for step in d:
+        depth[step.name] = 1 + max((depth[operand.name] for operand in step.operands), default=0)
+    return replace(d, steps=tuple(sorted(d.steps, key=lambda step: depth[step.name])))
+
+
+def _coarsest(formats: Iterable[str]) -> str:
+    found = "float64"
+    for one in formats:
+        found = coarser(found, one)
+    return found
+
+
+def _returned(value: object, last: str) -> Mapping[str, object]:
+    """What a function returns, by step: a dict by its names; of several things in a tuple the first is the result."""
+    if isinstance(value, Mapping):
+        return {str(name): one for name, one in value.items()}
+    if isinstance(value, tuple) and any(one is None or len(one.shape) > 1 for one in map(read_array, value)):
+        return {last: value[0]}
+    return {last: value}
+
+
+def _by_step(d: Derivation, name: str, given: Array) -> dict[str, Array]:
+    """An array by the step that it is of; of all heads together, by the step of each head."""
+    given = given.squeezed
+    if name in d:
+        if name in d.givens:
+            raise InputError(f"{name} is given; {offered(name, [s.name for s in d], 'the steps are {}')}")
+        return {name: given}
+    heads = [step.name for step in d if StepName.of(step.name).stem == name]
+    if not heads:
+        raise InputError(f"There is no step {name!r}; {offered(name, [s.name for s in d], 'the steps are {}')}")
+    if len(given.shape) == 3 and given.shape[0] == len(heads):
+        return {head: given[k] for k, head in enumerate(heads)}
+    if len(given.shape) == 2 and given.shape[1] % len(heads) == 0:
+        width = given.shape[1] // len(heads)
+        parts = ([row[k * width : (k + 1) * width] for row in given.rows] for k in range(len(heads)))
+        return {
+            head: Array((given.shape[0], width), part, given.format) for head, part in zip(heads, parts, strict=True)
+        }
+    shape = "×".join(map(str, given.shape))
+    raise InputError(f"{name} is {shape}; {len(heads)} heads were expected, one after the other or side by side.")
+
+
+def _slices(one: Array) -> Iterator[Rows]:
+    """The matrices of a stack, each by itself, and side by side as heads are."""
+    if len(one.shape) == 2:
+        yield one.rows
+    elif len(one.shape) > 2:
+        parts = [rows for k in range(one.shape[0]) for rows in _slices(one[k])]
+        yield from parts
+        if len(one.shape) == 3 and len(parts) > 1:
+            yield side_by_side(parts)
+
+
+# ------------------------------------------------------------------------------------------------ fitting
+
+
+def fits(rows: Rows, box: Box) -> bool:
+    """Whether a matrix is what a machine may come to."""
+    return len(rows) == len(box) and all(
+        len(row) == len(line) and all(map(_fits, row, line)) for row, line in zip(rows, box, strict=True)
+    )
+
+
+def _fits(x: float, w: Window) -> bool:
+    if w == HIDDEN:
+        return x <= HIDES
+    return math.isfinite(x) and w.low <= Decimal(x) <= w.high
+
+
+def _is_near(rows: Rows, exact: Rows) -> bool:
+    """Whether one matrix is anywhere near another."""
+    if len(rows) != len(exact) or len(rows[0]) != len(exact[0]):
+        return False
+    finite = [abs(x) for row in exact for x in row if math.isfinite(x)]
+    reach = ROUGHLY * max(finite, default=0.0) + 1e-6
+    return all(
+        x <= HIDES if y == -math.inf else abs(x - y) <= reach  # nan is near nothing
+        for row, line in zip(rows, exact, strict=True)
+        for x, y in zip(row, line, strict=True)
+    )
+
+
+def _floats(m: Matrix) -> Rows:
+    return tuple(tuple(-math.inf if x is NEGATIVE_INFINITY else near(x) for x in row) for row in m.rows)
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """A derivation, with everything that a machine may come to that works it out."""
+
+    d: Derivation
+    format: str
+
+    @cached_property
+    def boxes(self) -> Mapping[str, Box]:
+        return boxes(self.d, self.format)
+
+    @cached_property
+    def floats(self) -> Mapping[str, Rows]:
+        return {step.name: _floats(step.result) for step in self.d if isinstance(step.result, Matrix)}
+
+    def has(self, name: str, rows: Rows) -> bool:
+        """Whether a step may come out so."""
+        exact = self.floats.get(name)
+        return exact is not None and _is_near(rows, exact) and fits(rows, self.boxes[name])
+
+    def difference(self, name: str, rows: Rows) -> Difference | None:
+        exact = self.floats[name]
+        if (len(rows), len(rows[0])) != (len(exact), len(exact[0])):
+            return None
+        places = ((i, j) for i in range(len(rows)) for j in range(len(rows[0])))
+        far = {(i, j): _distance(rows[i][j], exact[i][j]) for i, j in places}
+        i, j = max(far, key=lambda place: far[place])
+        return Difference(i, j, rows[i][j], exact[i][j])
+
+
+@dataclass(frozen=True)
+class _Wrong(_Truth):
+    """What comes of a misconception: the first step that it spoils."""
+
+    misconception: Misconception
+    first: str
+
+
+def _distance(came: float, expected: float) -> float:
+    if expected == -math.inf:
+        return 0.0 if came <= HIDES else math.inf
+    return abs(came - expected) if math.isfinite(came) else math.inf
+
+
+# ------------------------------------------------------------------------------------------------ the search
+
+
+class _Search:
+    """Follows somebody's steps: what departs is explained, and what comes after it follows from that."""
+
+    def __init__(self, d: Derivation, found: Mapping[str, Array], recorded: Sequence[Rows], format: str) -> None:
+        self.d, self.format = d, format
+        self.found = {name: one.rows for name, one in found.items() if len(one.shape) <= 2}
+        self.misshapen = {name: one.shape for name, one in found.items() if len(one.shape) > 2}
+        self.recorded = recorded
+
+    def comparison(self, notation: Notation) -> Comparison:
+        truth = right = _Truth(_by_depth(self.d), self.format)
+        departures: list[Departure] = []
+        for step in truth.d:
+            rows = self.found.get(step.name)
+            if step.name in self.misshapen:
+                departures.append(Departure(step.name))
+            elif rows is not None and not truth.has(step.name, rows) and len(departures) < MOST_DEPARTURES:
+                more, truth = self._explained(truth, step.name, rows)
+                departures += more
+        at = {one.step for one in departures}
+        lines = tuple(self._line(right, truth, step.name, step.name in at) for step in self.d)
+        return Comparison(self.d, notation, lines, tuple(departures), self.format)
+
+    def _line(self, right: _Truth, truth: _Truth, name: str, departs: bool) -> Line:
+        if name in self.misshapen:
+            return Line(name, "departs", shape=self.misshapen[name])
+        rows = self.found.get(name)
+        if rows is None:
+            if self._came_up(right, name):
+                return Line(name, "right")
+            follows = truth is not right and self._came_up(truth, name)
+            return Line(name, "departs" if departs else "follows" if follows else "not seen")
+        difference = right.difference(name, rows)
+        if right.has(name, rows):
+            return Line(name, "right", difference)
+        status: Status = "departs" if departs or not truth.has(name, rows) else "follows"
+        shape = None if difference else (len(rows), len(rows[0]))
+        return Line(name, status, difference, shape, right.has(name, turned(rows)))
+
+    def _came_up(self, truth: _Truth, name: str) -> bool:
+        return any(truth.has(name, rows) for rows in self.recorded)
+
+    def _explained(self, truth: _Truth, name: str, rows: Rows) -> tuple[list[Departure], _Truth]:
+        """What departs up to a step, and what the steps after it are compared with."""
+        wrongs = [wrong for wrong in self._wrongs(truth) if self._agrees(wrong, name)]
+        if found := self._fitting(wrongs, name, rows):
+            return [_departure(found)], found[0]
+        for first in wrongs:  # two misconceptions, the first of them seen on the way
+            if first.first != name and self._came_up(first, first.first):
+                then = [wrong for wrong in self._wrongs(first) if self._agrees(wrong, name)]
+                if found := self._fitting(then, name, rows):
+                    return [_departure([first]), _departure(found)], found[0]
+        pinned = _pinned(truth.d, name, rows)
+        return [self._unexplained(truth, name)], _Truth(pinned, self.format) if pinned else truth
+
+    def _fitting(self, wrongs: Sequence[_Wrong], name: str, rows: Rows) -> list[_Wrong]:
+        """Those that give what came for a step, the likeliest first."""
+        fitting = [wrong for wrong in wrongs if wrong.has(name, rows)]
+        return sorted(fitting, key=self._likelihood, reverse=True)[:MOST_EXPLANATIONS]
+
+    def _wrongs(self, truth: _Truth) -> list[_Wrong]:
+        """What each misconception makes of the truth: those that can be seen."""
+        laid = MatrixwiseDerivation(truth.d)
+        wrongs = filter(None, map(laid.wrong, catalogue().values()))
+        return [_Wrong(one.derivation, self.format, one.misconception, one.first) for one in wrongs if one.first]
+
+    def _agrees(self, wrong: _Wrong, name: str) -> bool:
+        """Whether everything that came before a step is as it would be."""
+        return all(wrong.has(one, self.found[one]) for one in self.d.before(name) & {*self.found})
+
+    def _likelihood(self, wrong: _Wrong) -> tuple[int, bool, int]:
+        came_up = sum(self._came_up(wrong, step.name) for step in wrong.d)
+        return came_up, wrong.misconception.core, -PRIORS.index(wrong.misconception.prior)
+
+    def _unexplained(self, truth: _Truth, name: str) -> Departure:
+        """Where something departs that nothing explains: after the last step that came up as it should."""
+        seen = [s.name for s in self.d if s.name in self.d.before(name) and self._is_right(truth, s.name)]
+        known = set().union(seen, *(self.d.before(one) for one in seen))
+        unknown = self.d.before(name) - known
+        return Departure(name, seen=not unknown)
+
+    def _is_right(self, truth: _Truth, name: str) -> bool:
+        return name in self.found or self._came_up(truth, name)
+
+
+def _departure(found: Sequence[_Wrong]) -> Departure:
+    return Departure(found[0].first, tuple(wrong.misconception for wrong in found))
+
+
+def _pinned(d: Derivation, name: str, rows: Rows) -> Derivation | None:
+    """The derivation with what came for a step, from which the rest follows; None where that has no numbers."""
+    result = d[name].result
+    if (len(rows), len(rows[0])) != result.shape or not all(math.isfinite(x) for row in rows for x in row):
+        return None
+    return d.replay(pinned={name: [[Fraction(x) for x in row] for row in rows]})
+
+
+__all__ = ["compared", "fits", "traced"]

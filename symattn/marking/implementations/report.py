@@ -1,0 +1,205 @@
+"""A comparison as a document: what departs, by which misconception, and every step that was seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions import Misconception, WrongDerivation
+from symattn.exact.floats import FORMATS
+from symattn.formula import Formula, Infinity, Negative, Text, decimal
+from symattn.foundation.languages import message
+from symattn.page.document import Block, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
+from symattn.page.notation import Notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problems.remarks import feedback
+from symattn.teaching.sheets import render, shown
+
+Status = Literal["right", "follows", "departs", "not seen"]
+
+
+class Difference(NamedTuple):
+    """The entry (from 0) that is farthest from what was expected."""
+
+    row: int
+    column: int
+    came: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A step as it came: `right`; what `follows` from a step that departed; `departs`; or `not seen`.
+
+    `shape` is that of what came where it is another than the step's; `transposed` says that it is its transpose.
+    """
+
+    step: str
+    status: Status
+    largest: Difference | None = None
+    shape: tuple[int, ...] | None = None
+    transposed: bool = False
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A step that is not what the derivation has, and the misconceptions that give the same, the likeliest first.
+
+    Where the step itself was not seen and nothing explains it, it lies after those that are right and not after `step`.
+    """
+
+    step: str
+    misconceptions: tuple[Misconception, ...] = ()
+    seen: bool = True
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Somebody's steps beside a derivation.
+
+    `format` is the floating-point format in which they were taken to be worked out.
+    """
+
+    derivation: Derivation
+    notation: Notation
+    lines: tuple[Line, ...]
+    departures: tuple[Departure, ...]
+    format: str
+
+    @property
+    def right(self) -> bool:
+        """Whether everything that came is what the derivation has, as nearly as the format allows."""
+        return not self.departures
+
+    @property
+    def first(self) -> str:
+        """The step that departs first; "" if none does."""
+        return self.departures[0].step if self.departures else ""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The likeliest misconception of each departure, by its id in `symattn list misconceptions`."""
+        return tuple(one.misconceptions[0].id for one in self.departures if one.misconceptions)
+
+    @property
+    def document(self) -> Document:
+        """The comparison as a document, which a notebook shows."""
+        return comparison_document(self)
+
+    def __str__(self) -> str:
+        return render(self.document, "text")[1].decode()
+
+    def __repr__(self) -> str:
+        return f"<{'everything right' if self.right else f'{self.first} departs first'}>"
+
+    def _repr_html_(self) -> str:
+        return shown(self.document, "html")
+
+    def _repr_markdown_(self) -> str:
+        return shown(self.document, "markdown")
+
+
+STATUS: Mapping[Status, str] = {
+    "right": message("right"),
+    "follows": message("follows from what departed"),
+    "departs": message("departs"),
+    "not seen": message("not seen"),
+}
+MOST_DIGITS = 6
+"""Of a number in the table, and no more than its format has."""
+
+TITLE = message("Your program, step by step")
+
+
+def comparison_document(found: Comparison) -> Document:
+    """What a notebook shows, and what a failing test says."""
+    wording = Wording(found.derivation, found.notation)
+    blocks: list[Block] = [Paragraph(said) for said in _said(found, wording)]
+    header = (message("Step"), message("Result"), message("Farthest entry"), message("Came"), message("Expected"))
+    rows = tuple(
+        _row(line, wording, min(MOST_DIGITS, round(FORMATS[found.format].digits * 0.301) + 1)) for line in found.lines
+    )
+    return Document(TITLE, (*blocks, Table(tuple((Words(head),) for head in header), rows, row_heads=True)))
+
+
+def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
+    """What to tell, a sentence or two each."""
+    seen = [(Math(wording.name(line.step)),) for line in found.lines if line.status == "right"]
+    if found.right:
+        yield sentence("Everything that was seen is right: {steps}.", steps=listing(seen))
+    lines = {line.step: line for line in found.lines}
+    for position, departure in enumerate(found.departures):
+        step = wording.name(departure.step)
+        if not departure.misconceptions and not departure.seen:
+            yield _between(found, departure, wording)
+        elif position == 0:
+            yield sentence("{step} departs first.", step=step)
+        else:
+            yield sentence("{step} departs as well.", step=step)
+        yield from _why(lines[departure.step], departure, wording)
+
+
+def _between(found: Comparison, departure: Departure, wording: Wording) -> Inlines:
+    """Where something departs among steps that were not seen."""
+    unseen = [
+        (Math(wording.name(line.step)),)
+        for line in found.lines
+        if line.status == "not seen" and line.step in found.derivation.before(departure.step)
+    ]
+    return sentence(
+        "{step} departs, or a step before it that was not seen: {unseen}. A function that returns a dict of its steps "
+        "shows more.",
+        step=wording.name(departure.step), unseen=listing(unseen, "or"),
+    )  # fmt: skip
+
+
+def _why(line: Line, departure: Departure, wording: Wording) -> Iterator[Inlines]:
+    step = wording.name(line.step)
+    if departure.misconceptions:
+        first, *others = departure.misconceptions
+        yield sentence("It is what comes of {mistake}.", mistake=_mistake(first, wording))
+        yield feedback(WrongDerivation(first, wording.derivation, None), wording)
+        if others:
+            named = listing([_mistake(one, wording) for one in others], "or")
+            yield sentence("The same comes of {mistakes}.", mistakes=named)
+    elif line.transposed:
+        yield sentence("{step} came transposed.", step=step)
+    elif line.shape is not None:
+        expected = "×".join(map(str, wording.derivation[line.step].result.shape))
+        came = "×".join(map(str, line.shape))
+        yield sentence("{step} is {came}; {expected} was expected.", step=step, came=came, expected=expected)
+    elif line.largest is not None and math.isnan(line.largest.came):
+        yield sentence(
+            "{step} has entries that are no numbers (nan): a row in which everything is hidden, or powers that are too "
+            "large.",
+            step=step,
+        )  # fmt: skip
+    elif departure.seen:
+        yield (Words(message("No misconception in the catalogue gives what came.")),)
+
+
+def _mistake(one: Misconception, wording: Wording) -> Inlines:
+    return sentence("{code} ({name})", code=one.id, name=wording.in_signs(one.name))
+
+
+def _row(line: Line, wording: Wording, digits: int) -> tuple[Inlines, ...]:
+    name: Inlines = (Math(wording.name(line.step)),)
+    status: Inlines = (Words(STATUS[line.status]),)
+    if line.largest is None or line.status == "right":
+        return name, status, (), (), ()
+    i, j, came, expected = line.largest
+    where = sentence("row {row}, column {column}", row=i + 1, column=j + 1)
+    return name, status, where, (Math(_number(came, digits)),), (Math(_number(expected, digits)),)
+
+
+def _number(x: float, most: int) -> Formula:
+    if math.isinf(x):
+        return Infinity() if x > 0 else Negative(Infinity())
+    digits = f"{x:.{most}g}"
+    return decimal(digits) if digits.strip("-0123456789.") == "" else Text(digits)  # nan, 1e-07
+
+
+__all__ = ["Comparison", "Departure", "Difference", "Line", "Status"]

@@ -1,0 +1,188 @@
+"""For courses in which students write attention themselves: one call that tries an implementation on cases that tell.
+
+    from symattn.testing import assert_attention
+
+    def test_attention():
+        assert_attention(student.attention, library="torch", mask="keep")
+
+It works under pytest, in notebooks and under nbgrader: what fails is an `AssertionError` that says which step departs
+first, and by which misconception.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from symattn.api import Comparison, Solution, compare, derive, trace
+from symattn.errors import InputError, offered
+from symattn.marking.implementations.arguments import Library, made
+from symattn.marking.implementations.arrays import array
+
+MaskStyle = Literal["", "keep", "hide", "additive"]
+Rows = Sequence[Sequence[int]]
+
+CAUSAL = ((1, 0, 0), (1, 1, 0), (1, 1, 1))
+PADDING = ((1, 1, 1, 0), (1, 1, 1, 0), (1, 1, 1, 0))
+SCATTERED = ((1, 0, 1, 0), (0, 1, 1, 1), (1, 1, 0, 1))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: what it is called in a failure, queries, keys and values, and what may be seen."""
+
+    name: str
+    queries: Rows
+    keys: Rows
+    values: Rows
+    keep: Rows = ()
+
+    def solution(self) -> Solution:
+        """The exact derivation."""
+        setting: dict[str, Any] = {"mask": self.keep} if self.keep else {}
+        return derive("attention", Q=self.queries, K=self.keys, V=self.values, **setting)
+
+
+QUERIES = ((1, 0, 2, -1), (0, 1, -1, 2), (2, 1, 0, 0))
+KEYS = ((1, 2, 0, 1), (0, -1, 1, 1), (2, 0, 1, -2), (-1, 1, 0, 2))
+VALUES = ((3, -1), (0, 2), (-2, 1), (1, 4))
+
+CASES = (
+    Case("3 tokens", QUERIES, KEYS[:3], VALUES[:3]),
+    Case("3 queries, 4 keys", QUERIES, KEYS, VALUES),
+    Case("1 query, 2 keys", QUERIES[:1], KEYS[:2], VALUES[:2]),
+    Case("1 token", QUERIES[:1], KEYS[:1], VALUES[:1]),
+)
+MASKED = (
+    Case("a causal mask", QUERIES, KEYS[:3], VALUES[:3], CAUSAL),
+    Case("a mask that hides the last key", QUERIES, KEYS, VALUES, PADDING),
+    Case("a mask with holes", QUERIES, KEYS, VALUES, SCATTERED),
+)
+LARGE = Case("scores of 900", tuple(tuple(300 * x for x in row) for row in QUERIES), KEYS, VALUES)
+
+
+def assert_attention(
+    attention: Callable[..., Any],
+    *,
+    library: Library = "numpy",
+    precision: str = "",
+    mask: MaskStyle = "",
+    batch: int = 0,
+    stable: bool = False,
+) -> None:
+    """Try `attention(q, k, v)`, or `attention(q, k, v, mask)`, on cases that tell misconceptions apart.
+
+    Scaled dot-product attention, softmax(QKᵀ/√d_k)V (Vaswani et al. 2017, section 3.2.1), with q n × d_k, k m × d_k and
+    v m × d_v, arrays of the `library` (numpy, torch; python for nested lists) in a `precision` (float64, for torch
+    float32).  It returns the output, or a tuple with the output first.
+
+    `mask` says what a mask is to the function: "keep" (True where a key may be seen, as in PyTorch's
+    scaled_dot_product_attention), "hide" (True where it may not, as in its MultiheadAttention) or "additive" (0 and
+    −∞, added to the scores); without it no masks are tried.  `batch` is how many dimensions stand before these two: 1
+    for a batch, 2 for a batch of heads; each sequence must come out as it does alone.  `stable` also tries scores of
+    900, whose powers are too large unless the greatest score is subtracted first.
+
+    `AssertionError` says on which case which step departs, and by which misconception, or that the function changed
+    what it was given.  `InputError` for a setting that there is not.  What the function raises has the case added.
+
+    >>> import numpy as np
+    >>> def attention(q, k, v):
+    ...     weights = np.exp(q @ k.T / np.sqrt(k.shape[-1]))
+    ...     return weights / weights.sum(axis=-1, keepdims=True) @ v
+    >>> assert_attention(attention)
+    """
+    if batch not in (0, 1, 2):
+        raise InputError(f"batch is {batch!r}; 0, 1 or 2 dimensions were expected.")
+    if mask not in get_args(MaskStyle):
+        raise InputError(f"mask is {mask!r}; {offered(mask, get_args(MaskStyle), 'one of {} was expected')}")
+    precision = precision or ("float32" if library == "torch" else "float64")
+    call = _Caller(attention, library, precision, mask, batch)
+    for case in (*(MASKED if mask else ()), *CASES, *((LARGE,) if stable else ())):
+        call.alone(case)
+    if batch:
+        call.together(MASKED[2] if mask else CASES[1])
+
+
+@dataclass(frozen=True)
+class _Caller:
+    """How a function is called."""
+
+    attention: Callable[..., Any]
+    library: Library
+    precision: str
+    mask: MaskStyle
+    batch: int
+
+    def alone(self, case: Case) -> None:
+        """One sequence."""
+
+        def function(*given: Any) -> Any:
+            return self._called([_within(one, self.batch) for one in given], case)
+
+        d = case.solution()
+        _demand(trace(function, d, library=self.library, precision=self.precision), case.name)
+
+    def together(self, case: Case) -> None:
+        """Sequences in a batch: others beside it may change nothing."""
+        cases = [replace(case, queries=_shifted(case.queries, k), values=_shifted(case.values, k)) for k in range(4)]
+        count = 2**self.batch
+        names = ("queries", "keys", "values")
+        stacks = ([_rows(getattr(one, name)) for one in cases[:count]] for name in names)
+        given = [made(_split(stack, self.batch), self.library, self.precision) for stack in stacks]
+        results = [array(self._called(given, case))]
+        for _ in range(self.batch):
+            results = [half for result in results for half in (result[0], result[1])]
+        for number, (one, result) in enumerate(zip(cases, results, strict=False), 1):
+            name = f"{case.name}, sequence {number} of {count} in a batch"
+            _demand(compare(one.solution(), result.rows, precision=self.precision), name)
+
+    def _called(self, given: list[Any], case: Case) -> Any:
+        """What the function returns, the output alone; what it was given must be as it was."""
+        before = [array(one).nested for one in given]
+        try:
+            returned = self.attention(*given, *self._mask(case))
+        except Exception as error:
+            error.add_note(f"This came up with {case.name}.")
+            raise
+        for name, one, rows in zip(("queries", "keys", "values"), given, before, strict=True):
+            assert array(one).nested == rows, f"With {case.name}: the function changed the {name} that it was given."
+        return returned[0] if isinstance(returned, tuple) else returned
+
+    def _mask(self, case: Case) -> list[object]:
+        """The mask as the function wants it, if it wants one; where nothing is hidden, one that hides nothing."""
+        if not self.mask:
+            return []
+        keep = case.keep or tuple((1,) * len(case.keys) for _ in case.queries)
+        if self.mask == "additive":
+            rows = [[0.0 if seen else -math.inf for seen in row] for row in keep]
+            return [made(rows, self.library, self.precision)]
+        return [made([[bool(seen) == (self.mask == "keep") for seen in row] for row in keep], self.library, "bool")]
+
+
+def _demand(found: Comparison, name: str) -> None:
+    assert found.right, f"With {name}:\n\n{found}"
+
+
+def _within(one: Any, dimensions: int) -> Any:
+    """An array in a batch of one, of so many dimensions."""
+    for _ in range(dimensions):
+        one = [one] if isinstance(one, list) else one[None]
+    return one
+
+
+def _split(stack: list[Any], dimensions: int) -> list[Any]:
+    """As many matrices as there are in a batch of two, or of two by two."""
+    return stack if dimensions < 2 else [stack[:2], stack[2:]]
+
+
+def _shifted(rows: Rows, by: int) -> Rows:
+    return tuple(tuple(x + by * ((i + j) % 3 - 1) for j, x in enumerate(row)) for i, row in enumerate(rows))
+
+
+def _rows(rows: Rows) -> list[list[float]]:
+    return [list(map(float, row)) for row in rows]
+
+
+__all__ = ["assert_attention"]

@@ -1,0 +1,511 @@
+"""Somebody's own attention beside a derivation: wrong ones are named, right ones in any style are never accused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symattn
+from symattn import compare, derive, trace
+from symattn.derivation.misconceptions import replayed
+from symattn.errors import InputError
+from symattn.testing import CASES, MASKED, assert_attention
+
+Q = [[1, 0, 2, -1], [0, 1, -1, 2], [1, 1, 0, 0]]
+K = [[1, 2, 0, 1], [0, 1, 1, -1], [-1, 0, 2, 1]]
+V = [[1, 3], [-2, 1], [0, 2]]
+X = [[1, 0, 2, -1], [0, 1, -1, 2], [1, 1, 0, 0]]
+WEIGHTS = {
+    "W_Q": [[1, 0, -1, 2], [0, 1, 1, 0], [1, -1, 0, 1], [0, 2, 1, -1]],
+    "W_K": [[0, 1, 1, -1], [1, 0, 2, 0], [-1, 1, 0, 1], [1, 0, 1, 1]],
+    "W_V": [[2, 1, 0, 0], [0, -1, 1, 1], [1, 0, 0, 2], [-1, 1, 1, 0]],
+    "W_O": [[1, 0, 1, 0], [0, 1, 0, -1], [2, 0, 1, 1], [0, 1, 1, 0]],
+}
+
+
+def plain() -> symattn.Solution:
+    return derive("attention", Q=Q, K=K, V=V)
+
+
+def causal() -> symattn.Solution:
+    return derive("attention", Q=Q, K=K, V=V, mask="causal")
+
+
+def heads() -> symattn.Solution:
+    return derive("multi_head_attention", X=X, heads=2, **WEIGHTS)
+
+
+def softmax(s: Any, axis: int = -1) -> Any:
+    powers = np.exp(s - s.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+TRIANGLE = np.tril(np.ones((3, 3), dtype=bool))
+
+
+# ------------------------------------------------------------------------------------------------ wrong ones
+
+
+def wrong_axis(q, k, v):
+    return softmax(q @ k.T / np.sqrt(k.shape[1]), 0) @ v
+
+
+def unscaled(q, k, v):
+    scores = q @ k.T
+    return softmax(scores) @ v
+
+
+def scaled_by_width(q, k, v):
+    return softmax(q @ k.T / k.shape[1]) @ v
+
+
+def scaled_after(q, k, v):
+    return softmax(q @ k.T) / np.sqrt(k.shape[1]) @ v
+
+
+def queries_and_keys_swapped(q, k, v):
+    return softmax(k @ q.T / np.sqrt(k.shape[1])) @ v
+
+
+def weights_transposed(q, k, v):
+    weights = softmax(q @ k.T / np.sqrt(k.shape[1]))
+    return weights.T @ v
+
+
+def softmax_twice(q, k, v):
+    return softmax(softmax(q @ k.T / np.sqrt(k.shape[1]))) @ v
+
+
+def not_normalised(q, k, v):
+    return np.exp(q @ k.T / np.sqrt(k.shape[1])) @ v
+
+
+def log_softmax(q, k, v):
+    return np.log(softmax(q @ k.T / np.sqrt(k.shape[1]))) @ v
+
+
+def unmasked(q, k, v):
+    return softmax(q @ k.T / np.sqrt(k.shape[1])) @ v
+
+
+def masked_with_zero(q, k, v):
+    return softmax(q @ k.T / np.sqrt(k.shape[1]) * TRIANGLE) @ v
+
+
+def masked_after_softmax(q, k, v):
+    return softmax(q @ k.T / np.sqrt(k.shape[1])) * TRIANGLE @ v
+
+
+def masked_the_wrong_way_round(q, k, v):
+    return softmax(np.where(TRIANGLE, -1e9, q @ k.T / np.sqrt(k.shape[1]))) @ v
+
+
+def mask_added(q, k, v):
+    return softmax(q @ k.T / np.sqrt(k.shape[1]) + TRIANGLE) @ v
+
+
+def sees_the_next(q, k, v):
+    seen = np.tril(np.ones((3, 3)), 1) > 0
+    return softmax(np.where(seen, q @ k.T / np.sqrt(k.shape[1]), -1e9)) @ v
+
+
+def in_heads(x, w_q, w_k, w_v, w_o, split=None, axis=-1, join=None):
+    """Two heads in NumPy; what differs is said by the caller."""
+    split = split or (lambda m: m.reshape(3, 2, 2).transpose(1, 0, 2))
+    join = join or (lambda m: m.transpose(1, 0, 2).reshape(3, 4))
+    q, k, v = (split(x @ w) for w in (w_q, w_k, w_v))
+    return join(softmax(q @ k.transpose(0, 2, 1) / np.sqrt(2), axis) @ v) @ w_o
+
+
+def viewed_as_heads(x, w_q, w_k, w_v, w_o):
+    return in_heads(x, w_q, w_k, w_v, w_o, split=lambda m: m.reshape(2, 3, 2))
+
+
+def joined_without_transposing(x, w_q, w_k, w_v, w_o):
+    return in_heads(x, w_q, w_k, w_v, w_o, join=lambda m: m.reshape(3, 4))
+
+
+def normalised_over_heads(x, w_q, w_k, w_v, w_o):
+    return in_heads(x, w_q, w_k, w_v, w_o, axis=0)
+
+
+def without_output_weights(x, w_q, w_k, w_v, w_o):
+    return in_heads(x, w_q, w_k, w_v, np.eye(4, dtype=x.dtype))
+
+
+WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]] = [
+    (wrong_axis, plain, "A", "X1"),
+    (unscaled, plain, "S'", "C1"),
+    (scaled_by_width, plain, "S'", "C2"),
+    (scaled_after, plain, "S'", "C8"),
+    (queries_and_keys_swapped, plain, "S", "T2"),
+    (weights_transposed, plain, "Z", "O1"),
+    (softmax_twice, plain, "A", "X7"),
+    (not_normalised, plain, "A", "X6"),
+    (log_softmax, plain, "A", "I1"),
+    (unmasked, causal, "M", "M1"),
+    (masked_with_zero, causal, "M", "M4"),
+    (masked_after_softmax, causal, "M", "M5"),
+    (masked_the_wrong_way_round, causal, "M", "I5"),
+    (mask_added, causal, "M", "I3"),
+    (sees_the_next, causal, "M", "M6"),
+    (viewed_as_heads, heads, "Q_1", "H1"),
+    (joined_without_transposing, heads, "C", "H2"),
+    (normalised_over_heads, heads, "A_1", "I2"),
+    (without_output_weights, heads, "O", "H4"),
+]
+
+
+@pytest.mark.parametrize("precision", ["float64", "float16"])
+@pytest.mark.parametrize(("function", "derivation", "step", "id"), WRONG)
+def test_what_is_wrong_is_named(function, derivation, step, id, precision):
+    found = trace(function, derivation(), precision=precision)
+    assert not found.right
+    assert (found.first, found.named) == (step, (id,))
+    assert id in str(found)
+
+
+def test_two_mistakes_are_both_named():
+    def both(q, k, v):
+        scores = q @ k.T
+        weights = softmax(scores, 0)
+        return weights @ v
+
+    found = trace(both, plain())
+    assert [(one.step, one.misconceptions[0].id) for one in found.departures] == [("S'", "C1"), ("A", "X1")]
+
+
+def test_what_follows_is_not_blamed_again():
+    d = plain()
+    scores = np.array(Q) @ np.array(K).T / 2
+    weights = softmax(scores, 0)
+    found = compare(d, {"S'": scores, "A": weights, "Z": weights @ np.array(V)})
+    assert {line.step: line.status for line in found.lines} == {
+        "S": "not seen", "S'": "right", "A": "departs", "Z": "follows",
+    }  # fmt: skip
+
+
+def test_what_nothing_explains_departs_without_a_name():
+    weights = [[0.5, 0.25, 0.25], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]
+    found = compare(plain(), {"A": weights})
+    assert (found.first, found.named) == ("A", ())
+    assert "or a step before it that was not seen" in str(found)
+    found = compare(plain(), {"S": plain()["S"].result, "S'": plain()["S'"].result, "A": weights})
+    assert (found.first, found.named) == ("A", ())
+    assert "No misconception in the catalogue gives what came." in str(found)
+
+
+# ------------------------------------------------------------------------------------------------ right ones
+
+
+def by_einsum(q, k, v):
+    scores = np.einsum("id,jd->ij", q, k) / k.shape[1] ** 0.5
+    return np.einsum("ij,jc->ic", softmax(scores), v)
+
+
+def scaled_first(q, k, v):
+    q = q / np.sqrt(np.sqrt(k.shape[1]))
+    k = k / np.sqrt(np.sqrt(k.shape[1]))
+    return softmax(q @ k.T) @ v
+
+
+def divided_at_the_end(q, k, v):
+    powers = np.exp(q @ k.T / np.sqrt(k.shape[1]))
+    return powers @ v / powers.sum(axis=1, keepdims=True)
+
+
+def query_by_query(q, k, v):
+    return np.stack([softmax(k @ one / np.sqrt(k.shape[1])) @ v for one in q])
+
+
+def in_tiles(q, k, v):
+    """FlashAttention's way: running maxima and sums, a key at a time."""
+    out = np.zeros((len(q), v.shape[1]), dtype=q.dtype)
+    top, total = np.full((len(q), 1), -np.inf, dtype=q.dtype), np.zeros((len(q), 1), dtype=q.dtype)
+    for j in range(len(k)):
+        scores = (q @ k[j : j + 1].T / np.sqrt(k.shape[1])).astype(q.dtype)
+        above = np.maximum(top, scores)
+        power, rescaled = np.exp(scores - above), np.exp(top - above)
+        out, total, top = out * rescaled + power @ v[j : j + 1], total * rescaled + power, above
+    return out / total
+
+
+def in_a_batch(q, k, v):
+    q, k, v = q[None], k[None], v[None]
+    return softmax(q @ k.transpose(0, 2, 1) / np.sqrt(k.shape[-1])) @ v
+
+
+def columns(q, k, v):
+    return (v.T @ softmax(k @ q.T / np.sqrt(k.shape[1]), 0)).T
+
+
+def with_weights(q, k, v):
+    weights = softmax(q @ k.T / np.sqrt(k.shape[1]))
+    return weights @ v, weights
+
+
+def as_a_dict(q, k, v):
+    s = q @ k.T
+    a = softmax(s / np.sqrt(k.shape[1]))
+    return {"S": s, "A": a, "Z": a @ v}
+
+
+def backwards(q, k, v):
+    """Sums in the opposite order."""
+    s = (q[:, ::-1] @ k[:, ::-1].T) * (1 / np.sqrt(k.shape[1]))
+    return softmax(s)[:, ::-1] @ v[::-1]
+
+
+def powers_of_two(q, k, v):
+    s = q @ k.T * np.asarray(math.log2(math.e) / math.sqrt(k.shape[1]), dtype=q.dtype)
+    power = np.exp2(s - s.max(axis=1, keepdims=True))
+    return power / power.sum(axis=1, keepdims=True) @ v
+
+
+def in_place(q, k, v):
+    s = q @ k.T
+    s /= np.asarray(np.sqrt(k.shape[1]), dtype=s.dtype)
+    s -= s.max(axis=1, keepdims=True)
+    np.exp(s, out=s)
+    s /= s.sum(axis=1, keepdims=True)
+    return s @ v
+
+
+RIGHT = [
+    by_einsum, scaled_first, divided_at_the_end, query_by_query, in_tiles, in_a_batch, columns, with_weights, as_a_dict,
+    backwards, powers_of_two, in_place,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("function", RIGHT)
+def test_who_is_right_is_not_accused(function, precision):
+    found = trace(function, plain(), precision=precision)
+    assert found.right
+    assert all(line.status in ("right", "not seen") for line in found.lines)
+
+
+def test_lists_without_any_library():
+    def attention(queries, keys, values):
+        out = []
+        for query in queries:
+            powers = [math.exp(sum(map(lambda a, b: a * b, query, key)) / 2) for key in keys]
+            out.append([sum(p * v[c] for p, v in zip(powers, values, strict=True)) / sum(powers) for c in (0, 1)])
+        return out
+
+    assert trace(attention, plain(), library="python").right
+
+
+entries = st.integers(-4, 4)
+
+
+def matrices(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
+    return st.lists(st.lists(entries, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
+
+
+@settings(max_examples=15)
+@given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.sampled_from(RIGHT), st.booleans())
+def test_right_programs_on_random_numbers(data, n, m, width, function, short):
+    d = derive(
+        "attention", Q=data.draw(matrices(n, width)), K=data.draw(matrices(m, width)), V=data.draw(matrices(m, 2))
+    )
+    assert trace(function, d, precision="float16" if short else "float32").right
+
+
+@pytest.mark.slow
+@settings(max_examples=6)
+@given(st.data())
+def test_every_misconception_that_can_be_seen_is_named(data):
+    """What a misconception gives, in floats, is explained by it or by another that gives the same."""
+    d = derive("attention", Q=data.draw(matrices(2, 3)), K=data.draw(matrices(3, 3)), V=data.draw(matrices(3, 2)))
+    for wrong in replayed(d.derivation):
+        result = wrong.value("Z")
+        if wrong.first is None or wrong.stopped or result is None:
+            continue
+        got = np.asarray(result, dtype=float)
+        if got.shape == (2, 2) and not np.allclose(got, np.asarray(d.output, dtype=float), rtol=1e-4, atol=1e-4):
+            found = compare(d, got)
+            ids = {one.id for departure in found.departures for one in departure.misconceptions}
+            assert found.departures
+            assert wrong.misconception.id in ids or found.named
+
+
+def test_rounded_numbers_are_no_machine_numbers():
+    """Six places are not what float64 comes to, but float16 may."""
+    z = np.round(np.asarray(plain().output, dtype=float), 6)
+    assert not compare(plain(), z).right
+    assert compare(plain(), z, precision="float16").right
+
+
+# ------------------------------------------------------------------------------------------------ arrays of all kinds
+
+
+def test_heads_one_after_the_other_or_side_by_side():
+    d = heads()
+    x, w_q = np.array(X), np.array(WEIGHTS["W_Q"])
+    both = (x @ w_q).reshape(3, 2, 2)
+    stacked = np.stack([np.asarray(d[f"A_{head}"].result, dtype=float) for head in (1, 2)])
+    assert compare(d, {"Q": x @ w_q, "A": stacked}).right
+    assert compare(d, {"S": stacked}).first == "S_1"
+    assert both.shape == (3, 2, 2)
+
+
+def test_shapes_are_told():
+    found = compare(plain(), {"Z": np.zeros((4, 2))})
+    assert "4×2" in str(found)
+    assert "3×2" in str(found)
+    turned = compare(plain(), {"Z": np.asarray(plain().output, dtype=float).T})
+    assert "transposed" in str(turned)
+
+
+def test_what_is_no_number_is_told():
+    assert "nan" in str(compare(plain(), np.full((3, 2), np.nan)))
+
+
+def test_notebooks_show_a_report():
+    found = trace(unscaled, plain())
+    assert "<table" in found._repr_html_()
+    assert "C1" in found._repr_markdown_()
+    assert repr(found) == "<S' departs first>"
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: compare(plain(), {"B": V}), "There is no step 'B'"),
+        (lambda: compare(plain(), {"Q": Q}), "Q is given"),
+        (lambda: compare(plain(), {"Z": "text"}), "str came"),
+        (lambda: compare(plain(), {}), "nothing to compare"),
+        (lambda: compare(plain(), V, precision="float8"), "precision is 'float8'"),
+        (lambda: compare(derive("attention", symbolic=True), V), "has no numbers"),
+        (lambda: compare(V, V), "what derive gives"),
+        (lambda: trace(lambda q, k: q, plain()), "takes q, k"),
+        (lambda: trace(unscaled, plain(), library="tensorflow"), "library is 'tensorflow'"),
+        (lambda: trace(unscaled, plain(), precision="bfloat16"), "NumPy has no bfloat16"),
+        (lambda: compare(heads(), {"A": np.zeros((3, 3, 3))}), "2 heads were expected"),
+        (lambda: assert_attention(unscaled, mask="seen"), "mask is 'seen'"),
+        (lambda: assert_attention(unscaled, batch=3), "batch is 3"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, says):
+    with pytest.raises(InputError, match="^[^\n]*$") as error:
+        call()
+    assert says in str(error.value)
+
+
+def test_a_tracer_that_was_there_is_put_back():
+    import sys
+
+    before = sys.gettrace()
+    trace(unscaled, plain())
+    assert sys.gettrace() is before
+
+
+# ------------------------------------------------------------------------------------------------ in PyTorch
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32", "bfloat16", "float16"])
+def test_pytorch_is_right(precision):
+    torch = pytest.importorskip("torch")
+    attention = torch.nn.functional.scaled_dot_product_attention
+    assert trace(attention, plain(), library="torch", precision=precision).right
+    assert trace(attention, causal(), library="torch", precision=precision, is_causal=True).right
+    assert_attention(attention, library="torch", precision=precision, mask="keep", batch=2, stable=True)
+    assert_attention(attention, library="torch", precision=precision, mask="additive", batch=1)
+
+
+def test_pytorch_wrong_ones_are_named():
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+
+    def over_queries(q, k, v):
+        return functional.softmax(q @ k.T / k.shape[1] ** 0.5, dim=0) @ v
+
+    def without_a_mask(q, k, v):
+        return functional.scaled_dot_product_attention(q, k, v)
+
+    def unscaled_there(q, k, v):
+        return functional.scaled_dot_product_attention(q, k, v, scale=1.0)
+
+    def hidden_is_seen(q, k, v):
+        mask = torch.tril(torch.ones(3, 3, dtype=torch.bool))
+        return functional.softmax((q @ k.T / 2).masked_fill(mask, -1e9), dim=-1) @ v
+
+    for function, d, id in (
+        (over_queries, plain(), "X1"),
+        (without_a_mask, causal(), "M1"),
+        (unscaled_there, plain(), "C1"),
+        (hidden_is_seen, causal(), "I5"),
+    ):
+        assert trace(function, d, library="torch", precision="float32").named == (id,)
+
+
+# ------------------------------------------------------------------------------------------------ for autograders
+
+
+def batched(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])
+    return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
+
+
+@pytest.mark.parametrize("batch", [0, 1, 2])
+@pytest.mark.parametrize("mask", ["", "keep"])
+def test_a_right_implementation_passes(batch, mask):
+    assert_attention(batched, mask=mask, batch=batch, stable=True)
+
+
+def spoils_its_input(q, k, v):
+    q /= 2.0
+    return softmax(q @ k.T) @ v
+
+
+def over_the_whole_batch(q, k, v):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])
+    powers = np.exp(scores)
+    return powers / powers.sum(axis=(0, -1), keepdims=True) @ v
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "says"),
+    [
+        (unscaled, {}, "C1"),
+        (wrong_axis, {}, "X1"),
+        (spoils_its_input, {}, "changed the queries"),
+        (batched, {"mask": "hide"}, "With a causal mask"),
+        (over_the_whole_batch, {"batch": 1}, "in a batch"),
+        (divided_at_the_end, {"stable": True}, "nan"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_wrong_implementation_fails_and_is_told_why(function, settings, says):
+    with pytest.raises(AssertionError, match=says):
+        assert_attention(function, **settings)
+
+
+def test_an_exception_says_with_which_case_it_came_up():
+    def attention(q, k, v):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as error:
+        assert_attention(attention)
+    assert error.value.__notes__ == ["This came up with 3 tokens."]
+
+
+def test_core_misconceptions_all_change_an_output():
+    """One that changes no output of any case would pass."""
+    seen: set[str] = set()
+    core: set[str] = set()
+    for case in (*CASES, *MASKED):
+        d = case.solution().derivation
+        for wrong in replayed(d):
+            if wrong.misconception.core:
+                core.add(wrong.misconception.id)
+                if wrong.stopped or wrong.value("Z") != d.last.result:
+                    seen.add(wrong.misconception.id)
+    assert core == seen
