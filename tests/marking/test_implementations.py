@@ -372,7 +372,7 @@ def test_notebooks_show_a_report():
     found = trace(unscaled, plain())
     assert "<table" in found._repr_html_()
     assert "C1" in found._repr_markdown_()
-    assert repr(found) == "<S' departs first>"
+    assert repr(found) == "<wrong from S' on>"
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_notebooks_show_a_report():
     ],
 )
 def test_bad_input_gets_one_sentence(call, says):
-    with pytest.raises(InputError, match="^[^\n]*$") as error:
+    with pytest.raises(InputError, match=r"^[^\n]*$") as error:
         call()
     assert says in str(error.value)
 

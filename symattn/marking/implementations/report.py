@@ -93,7 +93,7 @@ class Comparison:
         return render(self.document, "text")[1].decode()
 
     def __repr__(self) -> str:
-        return f"<{'everything right' if self.right else f'{self.first} departs first'}>"
+        return f"<{'all right' if self.right else f'wrong from {self.first} on'}>"
 
     def _repr_html_(self) -> str:
         return shown(self.document, "html")
@@ -104,8 +104,8 @@ class Comparison:
 
 STATUS: Mapping[Status, str] = {
     "right": message("right"),
-    "follows": message("follows from what departed"),
-    "departs": message("departs"),
+    "follows": message("follows from the mistake"),
+    "departs": message("wrong"),
     "not seen": message("not seen"),
 }
 MOST_DIGITS = 6
@@ -118,7 +118,7 @@ def comparison_document(found: Comparison) -> Document:
     """What a notebook shows, and what a failing test says."""
     wording = Wording(found.derivation, found.notation)
     blocks: list[Block] = [Paragraph(said) for said in _said(found, wording)]
-    header = (message("Step"), message("Result"), message("Farthest entry"), message("Came"), message("Expected"))
+    header = (message("Step"), message("Result"), message("Largest difference"), message("Yours"), message("Expected"))
     rows = tuple(
         _row(line, wording, min(MOST_DIGITS, round(FORMATS[found.format].digits * 0.301) + 1)) for line in found.lines
     )
@@ -136,9 +136,9 @@ def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
         if not departure.misconceptions and not departure.seen:
             yield _between(found, departure, wording)
         elif position == 0:
-            yield sentence("{step} departs first.", step=step)
+            yield sentence("{step} is the first step that goes wrong.", step=step)
         else:
-            yield sentence("{step} departs as well.", step=step)
+            yield sentence("{step} goes wrong as well.", step=step)
         yield from _why(lines[departure.step], departure, wording)
 
 
@@ -150,8 +150,7 @@ def _between(found: Comparison, departure: Departure, wording: Wording) -> Inlin
         if line.status == "not seen" and line.step in found.derivation.before(departure.step)
     ]
     return sentence(
-        "{step} departs, or a step before it that was not seen: {unseen}. A function that returns a dict of its steps "
-        "shows more.",
+        "{step} is wrong, or a step before it that was not seen: {unseen}. To see more, return a dict of the steps.",
         step=wording.name(departure.step), unseen=listing(unseen, "or"),
     )  # fmt: skip
 
@@ -160,11 +159,11 @@ def _why(line: Line, departure: Departure, wording: Wording) -> Iterator[Inlines
     step = wording.name(line.step)
     if departure.misconceptions:
         first, *others = departure.misconceptions
-        yield sentence("It is what comes of {mistake}.", mistake=_mistake(first, wording))
+        yield sentence("The mistake is {mistake}.", mistake=_mistake(first, wording))
         yield feedback(WrongDerivation(first, wording.derivation, None), wording)
         if others:
             named = listing([_mistake(one, wording) for one in others], "or")
-            yield sentence("The same comes of {mistakes}.", mistakes=named)
+            yield sentence("{mistakes} would give the same.", mistakes=named)
     elif line.transposed:
         yield sentence("{step} came transposed.", step=step)
     elif line.shape is not None:
