@@ -252,12 +252,9 @@ class _Search:
     def _line(self, right: _Truth, truth: _Truth, name: str, departs: bool) -> Line:
         if name in self.misshapen:
             return Line(name, "departs", shape=self.misshapen[name])
-        rows = self.found.get(name)
+        rows = self.found.get(name) or self._seen(right, name) or self._seen(truth, name)
         if rows is None:
-            if self._came_up(right, name):
-                return Line(name, "right")
-            follows = truth is not right and self._came_up(truth, name)
-            return Line(name, "departs" if departs else "follows" if follows else "not seen")
+            return Line(name, "departs" if departs else "not seen")
         difference = right.difference(name, rows)
         if right.has(name, rows):
             return Line(name, "right", difference)
@@ -265,8 +262,9 @@ class _Search:
         shape = None if difference else (len(rows), len(rows[0]))
         return Line(name, status, difference, shape, right.has(name, turned(rows)))
 
-    def _came_up(self, truth: _Truth, name: str) -> bool:
-        return any(truth.has(name, rows) for rows in self.recorded)
+    def _seen(self, truth: _Truth, name: str) -> Rows | None:
+        """What came up on the way that is a step, of several the first."""
+        return next((rows for rows in self.recorded if truth.has(name, rows)), None)
 
     def _explained(self, truth: _Truth, name: str, rows: Rows) -> tuple[list[Departure], _Truth]:
         """What departs up to a step, and what the steps after it are compared with."""
@@ -274,7 +272,7 @@ class _Search:
         if found := self._fitting(wrongs, name, rows):
             return [_departure(found)], found[0]
         for first in wrongs:  # two misconceptions, the first of them seen on the way
-            if first.first != name and self._came_up(first, first.first):
+            if first.first != name and self._seen(first, first.first):
                 then = [wrong for wrong in self._wrongs(first) if self._agrees(wrong, name)]
                 if found := self._fitting(then, name, rows):
                     return [_departure([first]), _departure(found)], found[0]
@@ -297,8 +295,8 @@ class _Search:
         return all(wrong.has(one, self.found[one]) for one in self.d.before(name) & {*self.found})
 
     def _likelihood(self, wrong: _Wrong) -> tuple[int, bool, int]:
-        came_up = sum(self._came_up(wrong, step.name) for step in wrong.d)
-        return came_up, wrong.misconception.core, -PRIORS.index(wrong.misconception.prior)
+        seen = sum(self._seen(wrong, step.name) is not None for step in wrong.d)
+        return seen, wrong.misconception.core, -PRIORS.index(wrong.misconception.prior)
 
     def _unexplained(self, truth: _Truth, name: str) -> Departure:
         """Where something departs that nothing explains: after the last step that came up as it should."""
@@ -308,7 +306,7 @@ class _Search:
         return Departure(name, seen=not unknown)
 
     def _is_right(self, truth: _Truth, name: str) -> bool:
-        return name in self.found or self._came_up(truth, name)
+        return name in self.found or self._seen(truth, name) is not None
 
 
 def _departure(found: Sequence[_Wrong]) -> Departure:
