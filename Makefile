@@ -43,8 +43,8 @@ pages:           ## look at every example, problem type and mechanism in every f
 messages:        ## bring the language files up to date with the sources, and say how much is translated
 	$(PYTHON) tests/messages.py
 
-bench:           ## worksheets per second, beside what the machine could do
-	$(PYTHON) tests/bench/throughput.py
+bench:           ## what everyday work costs, beside its goals, plain SymPy and the run before (ten minutes)
+	$(PYTHON) tests/bench/speed.py --history .bench.jsonl
 
 mutants:         ## plant one fault after the other and see whether the fast suite finds each (an hour)
 	$(PYTHON) tests/bench/mutants.py

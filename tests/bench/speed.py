@@ -1,0 +1,293 @@
+"""What everyday work costs, beside its goal and beside what others take for theirs in the same run.
+
+    python tests/bench/speed.py [--long] [--only TEXT] [--history FILE]
+
+Milliseconds of processor time, those of child processes included; the least of several runs.  Machines differ and are
+noisy, so what counts is the ratio to plain SymPy, which derives the same sheet in the same run: its column, and the
+change since the run before, are in these units.  `--long` adds a thousand sheets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import mul
+from pathlib import Path
+
+import numpy as np
+import sympy as sp
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from symattn.api import derive, make_recipe
+from symattn.derivation.misconceptions import replayed
+from symattn.marking.attempt import Attempt
+from symattn.marking.marker import mark
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.sheets import sheets, write_sheets
+from tests.marking.students import Style, copied, right_script
+
+ROOT = Path(__file__).parents[2]
+SQUARE = {"n": 4, "d_model": 4, "d_k": 4, "d_v": 4}
+
+
+def spent() -> float:
+    """Milliseconds of processor time that this process and its children have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return 1000 * sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def least(work: Callable[[], object], repeats: int = 5) -> float:
+    """The least of several times."""
+    times = []
+    for _ in range(repeats):
+        start = spent()
+        work()
+        times.append(spent() - start)
+    return min(times)
+
+
+def each(work: Callable[[], object], count: int, repeats: int = 3) -> float:
+    """Of so many small things done one after the other, what one costs."""
+
+    def all_of_them() -> None:
+        for _ in range(count):
+            work()
+
+    return least(all_of_them, repeats) / count
+
+
+# ------------------------------------------------------------------------------------------------ what others take
+
+
+DRAWS = random.Random(1)
+
+
+def matrices(n: int, d_model: int, d: int, rng: random.Random = DRAWS) -> list[list[list[int]]]:
+    """X, W^Q, W^K, W^V: others each time, for SymPy remembers what it has met."""
+    return [
+        [[rng.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
+        for rows, columns in ((n, d_model), (d_model, d), (d_model, d), (d_model, d))
+    ]
+
+
+def plain_sympy() -> None:
+    """One sheet as anybody would write it with SymPy: every matrix and every product written out, as LaTeX."""
+    x, wq, wk, wv = map(sp.Matrix, matrices(3, 5, 4))
+    q, k, v = x * wq, x * wk, x * wv
+    s = q * k.T
+    scaled = s / sp.sqrt(4)
+    powers = scaled.applyfunc(sp.exp)
+    a = sp.Matrix(3, 3, lambda i, j: powers[i, j] / sum(powers.row(i)))
+    for m in (x, wq, wk, wv, q, k, v, s, scaled, a, a * v):
+        sp.latex(m)
+    for left, right in ((x, wq), (x, wk), (x, wv), (q, k.T), (a, v)):
+        for i in range(left.rows):
+            for j in range(right.cols):
+                terms = zip(left.row(i), right.col(j), strict=True)
+                sp.latex(sp.Add(*(sp.Mul(*pair, evaluate=False) for pair in terms), evaluate=False))
+
+
+def joined_strings() -> None:
+    """The floor: integer products and their LaTeX by joining strings, with nothing proved and nothing chosen."""
+    x, *weights = matrices(3, 5, 4)
+    for w in weights:
+        for row in x:
+            for column in zip(*w, strict=True):
+                r" + ".join(f"{a} \\cdot {b}" for a, b in zip(row, column, strict=True))
+                str(sum(map(mul, row, column)))
+
+
+def in_numpy() -> None:
+    """The numbers alone, rounded."""
+    x, wq, wk, wv = (np.array(m, dtype=float) for m in matrices(3, 5, 4))
+    s = np.exp(x @ wq @ (x @ wk).T / math.sqrt(4))
+    s / s.sum(axis=1, keepdims=True) @ (x @ wv)
+
+
+QUOTED = {
+    "CheckIt, a drill of scores": 4.1,
+    "QuizGenerator 0.27.1, attention n = d = 4, rounded, Typst": 0.94,
+    "QuizGenerator 0.27.1, the same as LaTeX": 53.5,
+}
+"""Measured elsewhere, without symattn's machine in the same run: orders of magnitude."""
+
+
+# ------------------------------------------------------------------------------------------------ what symattn takes
+
+
+def cold(*arguments: str) -> float:
+    """A command in a process of its own."""
+    command = [sys.executable, "-m", "symattn", *arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        return least(lambda: subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True), 3)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def drawn(mechanism: str, form: str, count: int = 20, **chosen: object) -> float:
+    """One more variant of a set that has begun: drawn fairly, proved, sheet and key written."""
+    made = sheets(make_recipe(mechanism, seed=5, **chosen), 1 + count)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder:
+        write_sheets(islice(made, 1), Path(folder) / "first", [form])
+        return least(lambda: write_sheets(made, Path(folder) / "others", [form]), 1) / count
+
+
+def pdf_page() -> float:
+    """A page of finished worksheets and keys from their documents to PDF."""
+    from pypdf import PdfReader
+
+    made = list(sheets(make_recipe("self_attention", seed=5), 10))
+    with tempfile.TemporaryDirectory() as folder:
+        for sheet in made:  # what is kept of a sheet's documents is no part of writing them
+            sheet.worksheet, sheet.key  # noqa: B018
+        write_sheets(made[:1], Path(folder) / "first", ["pdf"])
+        taken = least(lambda: write_sheets(made, Path(folder) / "all", ["pdf"]), 3)
+        return taken / sum(len(PdfReader(path).pages) for path in (Path(folder) / "all").glob("*.pdf"))
+
+
+def derived(n: int) -> float:
+    """Attention of n tokens, n wide, from integers of −3 … 3, exactly."""
+    rng = random.Random(1)
+    given = {name: [[rng.randint(-3, 3) for _ in range(n)] for _ in range(n)] for name in "QKV"}
+    return least(lambda: derive("attention", **given), 3)
+
+
+def marked(kind: str) -> float:
+    """Marking one script of a question that was marked before; the median over scripts."""
+    (sheet,) = sheets(make_recipe("self_attention", seed=5), 1)
+    question = sheet.question
+    right = right_script(question, Style())
+    rng = random.Random(1)
+    if kind == "right":
+        attempts = [right] * 9
+    elif kind == "misconception":
+        attempts = [copied(question, wrong.derivation, Style()) for wrong in replayed(sheet.problem.derivation)]
+    else:
+        attempts = [
+            Attempt(
+                {
+                    part: grid([[str(rng.randint(-9, 9)) for _ in row] for row in written.rows])
+                    for part, written in right.answers.items()
+                }
+            )
+            for _ in range(9)
+        ]
+    mark(question, attempts[0])
+    times = sorted(least(lambda a=a: mark(question, a), 1) for a in attempts)  # type: ignore[misc]
+    return times[len(times) // 2]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: `before` is what it took when this was first measured, in milliseconds as is its goal."""
+
+    name: str
+    before: int  # 0: not measured
+    goal: int
+    take: Callable[[], float]
+    long: bool = False
+
+
+def rows() -> Iterator[Row]:
+    sheet = ("worksheet", "self_attention", "--seed", "5", "--out", "out")
+    many = (*sheet, "--jobs", "1")
+    for form in ("markdown", "latex"):
+        yield Row(f"a further variant, 3×5, {form}", 515, 25, lambda form=form: drawn("self_attention", form))
+    yield Row(
+        "a further variant, n = d = 4, markdown", 2154, 25, lambda: drawn("self_attention", "markdown", sizes=SQUARE)
+    )
+    yield Row("the first, cold, markdown", 2800, 1000, lambda: cold(*sheet, "--format", "markdown"))
+    yield Row("the first, cold, pdf", 3400, 1500, lambda: cold(*sheet, "--format", "pdf"))
+    for count, form, before, goal in (
+        (30, "markdown", 18_000, 2_000),
+        (30, "pdf", 32_000, 8_000),
+        (300, "markdown", 0, 20_000),
+        (1000, "markdown", 3_600_000, 60_000),
+    ):
+        yield Row(
+            f"-n {count}, {form}", before, goal,
+            lambda count=count, form=form: cold(*many, "-n", str(count), "--format", form), count > 30,
+        )  # fmt: skip
+    yield Row(
+        "a drill of 2×3 scores", 63, 2,
+        lambda: drawn("", "markdown", problem="drills", options={"step": "scores", "items": 1}),
+    )  # fmt: skip
+    yield Row("a page of PDF", 24, 8, pdf_page)
+    for n, before, goal in ((16, 65, 6), (32, 961, 30), (64, 13_070, 150)):
+        yield Row(f"derive attention, n = d = {n}", before, goal, lambda n=n: derived(n))
+    yield Row("list, cold", 992, 150, lambda: cold("list"))
+    yield Row("check, cold", 2700, 800, checked)
+    for kind, before, goal in (("right", 12, 5), ("misconception", 45, 20), ("nonsense", 461, 100)):
+        yield Row(f"marking, warm: {kind}", before, goal, lambda kind=kind: marked(kind))
+
+
+def checked() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "symattn"]
+        make = ["worksheet", "self_attention", "--seed", "5", "--format", "markdown", "--out", "."]
+        run = {"cwd": folder, "env": environment(), "capture_output": True}
+        subprocess.run([*command, *make], check=True, **run)  # type: ignore[call-overload]
+        sheet = next(path for path in Path(folder).glob("*.md") if "key" not in path.name)
+        return least(lambda: subprocess.run([*command, "check", sheet.name, sheet.name], **run), 3)  # type: ignore
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--long", action="store_true", help="three hundred and a thousand sheets as well")
+    arguments.add_argument("--only", default="", metavar="TEXT", help="only lines in whose names this stands")
+    arguments.add_argument("--history", type=Path, metavar="FILE", help="compare with the last run there, and add this")
+    given = arguments.parse_args()
+
+    plain = each(plain_sympy, 5)
+    earlier = last_run(given.history)
+    now: dict[str, float] = {}
+    print(f"{'':<42}{'before':>10}{'goal':>9}{'now':>10} ms {'in plain SymPy':>14}{'since last run':>16}")
+    for row in rows():
+        if given.only not in row.name or (row.long and not given.long):
+            continue
+        taken = row.take()
+        now[row.name] = taken / plain
+        change = f"× {now[row.name] / earlier[row.name]:.2f}" if row.name in earlier else ""
+        reached = " " if taken > row.goal else "✓"
+        print(
+            f"{row.name:<42}{row.before or '–':>10,}{row.goal:>9,.0f}{taken:>10,.1f} {reached}"
+            f"{taken / plain:>16.3f}{change:>16}",
+            flush=True,
+        )
+    print("\nin the same run")
+    anchors = {"plain SymPy: derive and latex() of 3×5": plain, "joined strings": each(joined_strings, 200)}
+    for name, value in {**anchors, "NumPy, rounded": each(in_numpy, 2000)}.items():
+        print(f"{name:<61}{value:>10,.3f} ms {value / plain:>15.5f}")
+    print("\nquoted")
+    for name, value in QUOTED.items():
+        print(f"{name:<61}{value:>10,.3f} ms")
+    if given.history:
+        with given.history.open("a", encoding="utf-8") as history:
+            history.write(json.dumps({"at": time.strftime("%Y-%m-%d %H:%M"), "in plain SymPy": now}) + "\n")
+
+
+def last_run(history: Path | None) -> dict[str, float]:
+    """What each line took in the last run that is written down, in units of plain SymPy."""
+    found: dict[str, float] = {}
+    if history is not None and history.is_file():
+        for line in history.read_text(encoding="utf-8").splitlines():
+            found.update(json.loads(line)["in plain SymPy"])
+    return found
+
+
+if __name__ == "__main__":
+    main()
