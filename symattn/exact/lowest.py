@@ -32,6 +32,9 @@ from symattn.exact.values import (
     Rational,
     absolute,
     add_exponents,
+    coefficients,
+    exponent_of,
+    negated,
     of_exponent,
     terms_of,
     tidy,
@@ -170,13 +173,13 @@ def _content(coefficients: Iterable[Rational]) -> Rational:
 
 def less(a: Exponent, b: Exponent) -> Exponent:
     """a − b."""
-    return add_exponents(a, tuple((r, -c) for r, c in b))
+    return add_exponents(a, negated(b))
 
 
 def by_size(a: Exponent) -> Rational | Decimal:
     """A sort key: the exponent itself, or a decimal that is near enough to put different ones in order."""
     if len(a) == 1 and a[0][0] == 1:
-        return a[0][1]
+        return coefficients(a)[1]
     return enclose(of_exponent(a), DIGITS).low
 
 
@@ -195,8 +198,8 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exp
         for a in terms:
             difference = less(a, start)
             if not direction and difference:
-                direction = difference if difference[0][1] > 0 else _times(difference, -1)
-            ratio = Fraction(difference[0][1]) / direction[0][1] if difference else Fraction(0)
+                direction = difference if difference[0][1] > 0 else negated(difference)
+            ratio = _first(difference) / _first(direction) if difference else Fraction(0)
             if difference != _times(direction, ratio):
                 return None
             here[a] = ratio
@@ -227,8 +230,14 @@ def _terms(part: Part, polynomial: Polynomial, step: Exponent) -> Iterable[tuple
             yield add_exponents(part.least, _times(step, k)), part.content * c
 
 
+def _first(a: Exponent) -> Fraction:
+    """The coefficient of the smallest radicand."""
+    _, p, q = a[0]
+    return Fraction(p, q)
+
+
 def _times(a: Exponent, q: Rational) -> Exponent:
-    return tuple((r, tidy(c * q)) for r, c in a) if q else ()
+    return exponent_of({r: c * q for r, c in coefficients(a).items()})
 
 
 # ------------------------------------------------------------------------------------ polynomials

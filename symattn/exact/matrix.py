@@ -13,7 +13,7 @@ from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
 from symattn.exact.outside import listed
 from symattn.exact.rounding import decimal_text
-from symattn.exact.values import Value, exact, is_finite, is_symbolic, tidy
+from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -241,9 +241,12 @@ def _float(x: Value, i: int, j: int) -> float:
         raise InputError(f"Entry ({i}, {j}): {error}") from error
 
 
+_SETTLED = frozenset({int, ExpSum, Quotient})
+
+
 def _settled(x: Value) -> Value:
     """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
-    if type(x) is int:  # as most are
+    if type(x) in _SETTLED:  # as most are
         return x
     return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
 
