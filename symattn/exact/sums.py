@@ -15,6 +15,7 @@ from symattn.exact import real
 from symattn.exact.real import Real
 from symattn.exact.values import (
     MOST_TERMS,
+    UNIT,
     ExpSum,
     Finite,
     Key,
@@ -120,17 +121,20 @@ class Collected:
             x = x.numerator
         elif self.below is not None:
             x = x * self.below
+        alone = self.terms.pop(UNIT) if isinstance(x, ExpSum) and self.terms.keys() == {UNIT} else 0
         for key, c in terms_of(x).items():
-            add_term(self.terms, key, c * times)
+            _add_term(self.terms, key, c * times)
+        if alone:  # see `_unit_second`
+            _add_term(self.terms, UNIT, alone)
         if len(self.terms) > MOST_TERMS:
             raise outgrown()
 
     @property
     def value(self) -> Finite:
-        return _value(self.terms, self.below)
+        return _value(self.terms, 1 if self.below is None else self.below)
 
 
-def add_term(terms: Terms, key: Key, c: Rational) -> None:
+def _add_term(terms: Terms, key: Key, c: Rational) -> None:
     """Add c ≠ 0 times what the key stands for; what cancels is gone."""
     c += terms.get(key, 0)
     if c:
@@ -139,29 +143,44 @@ def add_term(terms: Terms, key: Key, c: Rational) -> None:
         del terms[key]
 
 
-def _value(terms: Terms, below: ExpSum | None) -> Finite:
+def _value(terms: Terms, below: Rational | ExpSum) -> Finite:
     above = ExpSum.of(terms)
-    return above if below is None else Quotient.of(above, below)
+    return Quotient.of(above, below) if isinstance(below, ExpSum) else above
 
 
 def _combinations(row: Sequence[Finite], columns: Sequence[Sequence[Rational]]) -> list[Value]:
-    """A row of irrational numbers times columns of rational ones: what it has in common is looked up once."""
-    below = next((x.denominator for x in row if isinstance(x, Quotient)), None)
-    if below is not None and not all(not x or same(denominator_of(x), below) for x in row):
+    """A row of irrational numbers times columns of rational ones: what it has in common is looked up once.
+
+    The weights of a softmax are of this kind: one term each, over the denominator that all have.
+    """
+    seen = [(k, x) for k, x in enumerate(row) if x]
+    below = denominator_of(seen[0][1])
+    above = [(k, terms_of(numerator_of(x))) for k, x in seen]
+    if any(len(terms) > 1 for _, terms in above) or not all(same(denominator_of(x), below) for _, x in seen):
         return [dot(row, column) for column in columns]
-    parts = [(k, key, c) for k, x in enumerate(row) if x for key, c in terms_of(numerator_of(x)).items()]
+    parts = [(k, key, c) for k, terms in above for key, c in terms.items()]
     different = len({key for _, key, _ in parts}) == len(parts)
     found: list[Value] = []
     for column in columns:
-        terms: Terms = {}
         if different:
-            terms = {key: c * y for k, key, c in parts if (y := column[k])}
+            collected = {key: c * y for k, key, c in parts if (y := column[k])}
+            if UNIT in collected:
+                collected = _unit_second(collected)
         else:
+            collected = {}
             for k, key, c in parts:
                 if y := column[k]:
-                    add_term(terms, key, c * y)
-        found.append(_value(terms, below))
+                    _add_term(collected, key, c * y)
+                    if len(collected) == 2:
+                        collected = _unit_second(collected)
+        found.append(_value(collected, below))
     return found
+
+
+def _unit_second(terms: Terms) -> Terms:
+    """As operators have it, who write e + 1 for 1 + e: a plain number goes after what is added to it."""
+    first, *others = terms.items()
+    return dict([others[0], first, *others[1:]]) if others and first[0] == UNIT else terms
 
 
 def _dot_of_rationals(left: Sequence[Rational], right: Sequence[Rational]) -> Rational:

@@ -311,18 +311,23 @@ def divide(a: Value, b: Value) -> Value:
     >>> divide(1, 2), divide(6, 3), divide(1, square_root(2))
     (Fraction(1, 2), 2, 1/2·√2)
     """
-    if type(a) is int and type(b) is int and b:
-        return Fraction(a, b) if a % b else a // b
     if isinstance(b, NegativeInfinity):
         raise UndefinedError(message("{value} divided by −∞ is not defined.", value=text(a)))
     if isinstance(a, NegativeInfinity):
         return a * divide(1, b)
     if is_zero_for_sure(b) or (isinstance(b, Real) and _known_sign(b) == 0):
         raise UndefinedError(message("{value} divided by 0 is not defined.", value=text(a)))
+    if is_finite(a) and is_finite(b):
+        return _over(a, b)
     if isinstance(a, Real) or isinstance(b, Real):
         return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
-    if is_symbolic(a) or is_symbolic(b):
-        return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
+    return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
+
+
+def _over(a: Finite, b: Finite) -> Finite:
+    """a/b for b ≠ 0."""
+    if type(a) is int and type(b) is int:
+        return Fraction(a, b) if a % b else a // b
     above, below = numerator_of(a), denominator_of(a)
     over, under = numerator_of(b), denominator_of(b)
     if same(below, under):
@@ -493,7 +498,7 @@ def opened(v: Value) -> Value:
 
 def is_finite(v: Value) -> TypeGuard[Finite]:
     """Whether v is a number of the class: neither −∞, nor a SymPy expression, nor one known by intervals."""
-    return isinstance(v, (int, Fraction, ExpSum, Quotient))
+    return isinstance(v, (int, ExpSum, Quotient, Fraction))  # Fraction last: it is an abstract class's and slow to ask
 
 
 def is_value(x: object) -> TypeGuard[Value]:
@@ -507,12 +512,12 @@ def is_number(x: Any) -> bool:
 
 def is_zero_for_sure(v: Value) -> bool:
     """Whether v = 0 is proved; a symbol is taken not to be zero."""
-    if isinstance(v, RATIONAL):
-        return v == 0
-    if isinstance(v, Quotient):
-        return is_zero_for_sure(v.numerator)
     if isinstance(v, ExpSum):
         return v.height > 0 and _known_sign(v) == 0
+    if isinstance(v, Quotient):
+        return is_zero_for_sure(v.numerator)
+    if isinstance(v, RATIONAL):
+        return v == 0
     return is_symbolic(v) and v.is_zero is True
 
 
