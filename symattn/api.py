@@ -8,7 +8,7 @@ from functools import reduce
 from inspect import signature
 from operator import add
 from pathlib import Path
-from typing import Any, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
 from symattn import exact
 from symattn.derivation.counts import Counts, counts
@@ -20,13 +20,6 @@ from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.outside import listed
 from symattn.foundation.files import read_text, read_toml
-from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
-from symattn.marking.grading.checking import Answers
-from symattn.marking.grading.entries import Ask
-from symattn.marking.grading.run import Progress, silent
-from symattn.marking.marker.policy import Policy, Rounding
-from symattn.marking.marker.policy import policy as policy_named
-from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.teaching.description import refuse_idle
@@ -56,7 +49,14 @@ from symattn.teaching.sheets import (
     write_sheets,
 )
 
-ROUNDINGS = get_args(Rounding)
+if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need not wait for it
+    from symattn.marking.grading import Gradebook, Marking, Papers, Terms
+    from symattn.marking.grading.checking import Answers
+    from symattn.marking.grading.entries import Ask
+    from symattn.marking.grading.run import Progress
+    from symattn.marking.marker.policy import Policy
+    from symattn.marking.reports import Reader
+
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
@@ -426,7 +426,7 @@ def source_file(
         return load_example(name)
     if name.endswith(".toml"):
         return read_problem_file(Path(source))
-    if name.replace("-", "_") not in (*mechanisms(), "custom"):
+    if name != "custom" and name.replace("-", "_") not in mechanisms():
         tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
         raise InputError(f"There is no mechanism or example {name!r}; {tail}")
     data: dict[str, object] = {
@@ -566,6 +566,8 @@ def check(
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
     True
     """
+    from symattn.marking.grading import checked, papers
+
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
     if isinstance(problem, Batch):
         raise InputError("A batch is checked one sequence at a time: check(batch[0], …) for the first.")
@@ -583,6 +585,8 @@ def check(
 
 
 def _one_paper(problem: Solution | Sheet | Question) -> Papers:
+    from symattn.marking.grading import of_question
+
     if isinstance(problem, Question):
         return of_question(problem)
     sheet = problem.worksheet() if isinstance(problem, Solution) else problem
@@ -606,7 +610,7 @@ def grade(
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
     time_limit: float = 60,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
@@ -623,11 +627,14 @@ def grade(
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
+    from symattn.marking.grading import grade_class
+    from symattn.marking.grading.run import silent
+
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
-        time_limit=time_limit, progress=progress,
+        time_limit=time_limit, progress=progress or silent,
     )  # fmt: skip
 
 
@@ -639,9 +646,14 @@ def make_terms(
     decimal_mark: str = "auto",
 ) -> Terms:
     """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
+    from symattn.marking.grading import Terms
+    from symattn.marking.marker.policy import Policy, Rounding
+    from symattn.marking.marker.policy import policy as policy_named
+
     chosen = policy if isinstance(policy, Policy) else policy_named(policy or "ecf")
-    if rounding is not None and rounding not in ROUNDINGS:
-        raise InputError(f"rounding is {rounding!r}; {offered(rounding, ROUNDINGS, 'one of {} was expected')}")
+    roundings = get_args(Rounding)
+    if rounding is not None and rounding not in roundings:
+        raise InputError(f"rounding is {rounding!r}; {offered(rounding, roundings, 'one of {} was expected')}")
     if decimal_mark not in ("auto", ".", ","):
         raise InputError(f"The decimal mark is {decimal_mark!r}; auto, a point or a comma was expected.")
     if rounding:
