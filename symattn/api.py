@@ -50,10 +50,12 @@ from symattn.teaching.sheets import (
 )
 
 if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need not wait for it
-    from symattn.marking.grading import Gradebook, Marking, Papers, Terms
-    from symattn.marking.grading.checking import Answers
+    from symattn.marking.grading.checking import Answers, Marking
     from symattn.marking.grading.entries import Ask
+    from symattn.marking.grading.gradebook import Gradebook
+    from symattn.marking.grading.record import Terms
     from symattn.marking.grading.run import Progress
+    from symattn.marking.grading.source import Papers
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
 
@@ -253,7 +255,7 @@ def derive(
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
-    if file.name in mechanisms():
+    if file.name == file.mechanism != "custom":
         refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
@@ -566,7 +568,8 @@ def check(
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
     True
     """
-    from symattn.marking.grading import checked, papers
+    from symattn.marking.grading.checking import checked
+    from symattn.marking.grading.source import papers
 
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
     if isinstance(problem, Batch):
@@ -585,7 +588,7 @@ def check(
 
 
 def _one_paper(problem: Solution | Sheet | Question) -> Papers:
-    from symattn.marking.grading import of_question
+    from symattn.marking.grading.source import of_question
 
     if isinstance(problem, Question):
         return of_question(problem)
@@ -627,8 +630,7 @@ def grade(
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
-    from symattn.marking.grading import grade_class
-    from symattn.marking.grading.run import silent
+    from symattn.marking.grading.run import grade_class, silent
 
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
@@ -646,7 +648,7 @@ def make_terms(
     decimal_mark: str = "auto",
 ) -> Terms:
     """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
-    from symattn.marking.grading import Terms
+    from symattn.marking.grading.record import Terms
     from symattn.marking.marker.policy import Policy, Rounding
     from symattn.marking.marker.policy import policy as policy_named
 
