@@ -80,8 +80,9 @@ class ExpSum:
 
     @staticmethod
     def of(terms: Mapping[Key, Rational]) -> Rational | ExpSum:
-        """The sum of these terms: without the zeros, and a plain number if it is one."""
-        kept = {key: tidy(c) for key, c in terms.items() if c}
+        """The sum of these terms, which are its own from now on: without the zeros, and a plain number if it is one."""
+        whole = set(map(type, terms.values())) == {int}
+        kept = terms if whole and all(terms.values()) else {key: tidy(c) for key, c in terms.items() if c}
         if not kept:
             return 0
         if len(kept) == 1 and UNIT in kept:
