@@ -63,7 +63,7 @@ class Matrix:
     @classmethod
     def of(cls, rows: Iterable[Iterable[Value]]) -> Matrix:
         """A matrix of values that are exact already; not checked."""
-        return cls._again(tuple(map(_settled, row)) for row in rows)
+        return cls._again(map(_settled_row, rows))
 
     @classmethod
     def _again(cls, rows: Iterable[tuple[Value, ...]]) -> Matrix:
@@ -244,10 +244,13 @@ def _float(x: Value, i: int, j: int) -> float:
 _SETTLED = frozenset({int, ExpSum, Quotient})
 
 
+def _settled_row(row: Iterable[Value]) -> tuple[Value, ...]:
+    entries = tuple(row)
+    return entries if _SETTLED.issuperset(map(type, entries)) else tuple(map(_settled, entries))  # as most are
+
+
 def _settled(x: Value) -> Value:
     """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
-    if type(x) in _SETTLED:  # as most are
-        return x
     return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
 
 
