@@ -213,7 +213,7 @@ def test_what_was_spoilt_is_made_anew(package, tmp_path, content):
     assert json.loads(file.read_bytes()) == whole
 
 
-@pytest.mark.parametrize("why", ["nowhere", "a file", "the user's own", "an archive"])
+@pytest.mark.parametrize("why", ["nowhere", "a file", "the user's own", "an archive", "a link to nothing"])
 def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypatch, why):
     match why:
         case "nowhere":
@@ -224,6 +224,8 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
             monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
         case "an archive":
             monkeypatch.setattr(remembered, "PACKAGE", package / "archive.zip")
+        case "a link to nothing":
+            (package / ".#file.py").symlink_to("nothing")
     MADE.clear()
     assert [asked(package), asked(package), len(MADE)] == ["1", "1", 2]
     assert not (tmp_path / "kept").is_dir()

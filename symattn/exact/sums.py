@@ -131,7 +131,7 @@ class Collected:
 
     @property
     def value(self) -> Finite:
-        return _value(self.terms, 1 if self.below is None else self.below)
+        return _value(dict(self.terms), 1 if self.below is None else self.below)
 
 
 def _add_term(terms: Terms, key: Key, c: Rational) -> None:

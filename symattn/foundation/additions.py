@@ -44,7 +44,8 @@ class Catalogue(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         if name not in self.known and not self.complete:
             found = files(self.path)
-            self._take(module(self.package, name, found[name], self.path) for name in ({name} & found.keys()))
+            if name in found:
+                self._take([module(self.package, name, found[name], self.path)])
             if name not in self.known:
                 self._all()
         return self.known[name]

@@ -28,9 +28,8 @@ FOLDER = "SYMATTN_CACHE"
 def remembered(group: str, name: str, make: Callable[[], T]) -> T:
     """What `make` gives, which is JSON, or what it gave the last time; what belongs to a group is read at once."""
     folder = _folder()
-    if folder is None or os.environ.get(VARIABLE):
+    if folder is None or os.environ.get(VARIABLE) or not (state := _state()).digest:
         return make()
-    state = _state()
     file = folder / f"{group}-{state.place}.json"
     kept = _read(file, state.digest)
     if name not in kept:
@@ -44,8 +43,8 @@ def remembered(group: str, name: str, make: Callable[[], T]) -> T:
 def _folder() -> Path | None:
     """Where things are kept; None if nowhere."""
     named = os.environ.get(FOLDER)
-    if named is not None or not PACKAGE.is_dir():  # an archive has no files to be compared
-        return Path(named) if named and PACKAGE.is_dir() else None
+    if named is not None:
+        return Path(named) if named else None
     try:
         if sys.platform == "win32":
             return Path(os.environ["LOCALAPPDATA"]) / "symattn" / "Cache"
@@ -68,12 +67,15 @@ def _state() -> _State:
 
 
 def _digest() -> str:
-    """Of every file of the package, and of the version of Python."""
+    """Of every file of the package, and of the version of Python; "" if they cannot be read, as in an archive."""
     known = hashlib.blake2b(sys.version.encode())
-    for file in _files(str(PACKAGE)):
-        content = Path(file).read_bytes()
-        known.update(f"{file}\0{len(content)}\0".encode())
-        known.update(content)
+    try:
+        for file in _files(str(PACKAGE)):
+            content = Path(file).read_bytes()
+            known.update(f"{file}\0{len(content)}\0".encode())
+            known.update(content)
+    except OSError:
+        return ""
     return known.hexdigest()
 
 
