@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from symattn.foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from symattn.api import Batch, Comparison, Solution, batch, check, compare, decide, derive, grade, trace, worksheet
+    from symattn.api import Batch, Solution, batch, check, compare, decide, derive, grade, trace, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
+    from symattn.marking.implementations import Comparison
     from symattn.page.document import Look
     from symattn.page.presentation import make_look
     from symattn.teaching.description import describe
@@ -26,7 +27,7 @@ __version__ = VERSION
 
 _HOMES = {
     "Batch": "symattn.api",
-    "Comparison": "symattn.api",
+    "Comparison": "symattn.marking.implementations",
     "Look": "symattn.page.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",

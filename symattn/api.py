@@ -8,7 +8,7 @@ from functools import reduce
 from inspect import signature
 from operator import add
 from pathlib import Path
-from typing import Any, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
 from symattn import exact
 from symattn.derivation.counts import Counts, counts
@@ -20,15 +20,6 @@ from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.outside import listed
 from symattn.foundation.files import read_text, read_toml
-from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
-from symattn.marking.grading.checking import Answers
-from symattn.marking.grading.entries import Ask
-from symattn.marking.grading.run import Progress, silent
-from symattn.marking.implementations import Comparison, compared, traced
-from symattn.marking.implementations.arguments import Library
-from symattn.marking.marker.policy import Policy, Rounding
-from symattn.marking.marker.policy import policy as policy_named
-from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.teaching.description import refuse_idle
@@ -58,7 +49,18 @@ from symattn.teaching.sheets import (
     write_sheets,
 )
 
-ROUNDINGS = get_args(Rounding)
+if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need not wait for it
+    from symattn.marking.grading.checking import Answers, Marking
+    from symattn.marking.grading.entries import Ask
+    from symattn.marking.grading.gradebook import Gradebook
+    from symattn.marking.grading.record import Terms
+    from symattn.marking.grading.run import Progress
+    from symattn.marking.grading.source import Papers
+    from symattn.marking.implementations import Comparison
+    from symattn.marking.implementations.arguments import Library
+    from symattn.marking.marker.policy import Policy
+    from symattn.marking.reports import Reader
+
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
@@ -255,7 +257,7 @@ def derive(
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
-    if file.name in mechanisms():
+    if file.name == file.mechanism != "custom":
         refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
@@ -428,7 +430,7 @@ def source_file(
         return load_example(name)
     if name.endswith(".toml"):
         return read_problem_file(Path(source))
-    if name.replace("-", "_") not in (*mechanisms(), "custom"):
+    if name != "custom" and name.replace("-", "_") not in mechanisms():
         tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
         raise InputError(f"There is no mechanism or example {name!r}; {tail}")
     data: dict[str, object] = {
@@ -568,6 +570,9 @@ def check(
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
     True
     """
+    from symattn.marking.grading.checking import checked
+    from symattn.marking.grading.source import papers
+
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
     if isinstance(problem, Batch):
         raise InputError("A batch is checked one sequence at a time: check(batch[0], …) for the first.")
@@ -585,6 +590,8 @@ def check(
 
 
 def _one_paper(problem: Solution | Sheet | Question) -> Papers:
+    from symattn.marking.grading.source import of_question
+
     if isinstance(problem, Question):
         return of_question(problem)
     sheet = problem.worksheet() if isinstance(problem, Solution) else problem
@@ -608,6 +615,8 @@ def compare(d: Solution, results: object, *, precision: str | None = None) -> Co
     >>> found.first, found.named
     ('A', ('X1',))
     """
+    from symattn.marking.implementations import compared
+
     return compared(_numbers_of(d), d.problem.notation, results, precision)
 
 
@@ -637,6 +646,8 @@ def trace(
     >>> trace(attention, d).named
     ('C2',)
     """
+    from symattn.marking.implementations import traced
+
     return traced(function, _numbers_of(d), d.problem.notation, library, precision, more)
 
 
@@ -663,7 +674,7 @@ def grade(
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
     time_limit: float = 60,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
@@ -680,11 +691,13 @@ def grade(
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
+    from symattn.marking.grading.run import grade_class, silent
+
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
-        time_limit=time_limit, progress=progress,
+        time_limit=time_limit, progress=progress or silent,
     )  # fmt: skip
 
 
@@ -696,9 +709,14 @@ def make_terms(
     decimal_mark: str = "auto",
 ) -> Terms:
     """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
+    from symattn.marking.grading.record import Terms
+    from symattn.marking.marker.policy import Policy, Rounding
+    from symattn.marking.marker.policy import policy as policy_named
+
     chosen = policy if isinstance(policy, Policy) else policy_named(policy or "ecf")
-    if rounding is not None and rounding not in ROUNDINGS:
-        raise InputError(f"rounding is {rounding!r}; {offered(rounding, ROUNDINGS, 'one of {} was expected')}")
+    roundings = get_args(Rounding)
+    if rounding is not None and rounding not in roundings:
+        raise InputError(f"rounding is {rounding!r}; {offered(rounding, roundings, 'one of {} was expected')}")
     if decimal_mark not in ("auto", ".", ","):
         raise InputError(f"The decimal mark is {decimal_mark!r}; auto, a point or a comma was expected.")
     if rounding:
@@ -744,7 +762,6 @@ def stem_of(recipe: Recipe) -> str:
 
 __all__ = [
     "Batch",
-    "Comparison",
     "Solution",
     "batch",
     "check",

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from symattn.api import Comparison, Solution, compare, derive, trace
+from symattn.api import Solution, compare, derive, trace
 from symattn.errors import InputError, offered
+from symattn.marking.implementations import Comparison
 from symattn.marking.implementations.arguments import Library, made
 from symattn.marking.implementations.arrays import array
 

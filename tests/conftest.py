@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from zlib import crc32
@@ -19,6 +20,9 @@ from hypothesis import HealthCheck, settings
 
 gc.set_threshold(100_000, 20, 20)
 """Tests and what they keep are many objects, of which few go: looking for circles among them took a sixth of a run."""
+
+os.environ["SYMATTN_CACHE"] = ""
+"""Nothing is remembered between tests, and nothing written where the user keeps things."""
 
 settings.register_profile(
     "symattn", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

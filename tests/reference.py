@@ -16,8 +16,8 @@ from symattn.derivation.derivation import Step
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.exact import Decision, Outline
-from symattn.marking.grading import Gradebook
 from symattn.marking.grading.checking import Marking
+from symattn.marking.grading.gradebook import Gradebook
 from symattn.teaching.description import Description, Given, Setting, describe
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Sheet

@@ -273,36 +273,6 @@ def test_completion_knows_the_catalogues(folder, typed, begun, right):
     assert sorted(offered) == sorted(right)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["worksheet", "--help"], ["derive", "--help"], ["--version"]])
-def test_help_waits_for_nothing_heavy(arguments, tmp_path):
-    code = (
-        "import sys; from symattn.cli import main; main(sys.argv[1:], standalone_mode=False);"
-        "heavy = {'sympy', 'mpmath', 'rich', 'jinja2', 'numpy', 'typst', 'symattn.exact'} & set(sys.modules);"
-        "sys.exit(f'imported: {heavy}' if heavy else 0)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_numbers_alone_need_no_sympy(tmp_path):
-    # integers and powers of e are worked out and written without loading SymPy
-    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    code = (
-        "import sys; from symattn.cli import main;"
-        "main(['derive', 'problem.toml', '--format', 'text', '--out', 'o'], standalone_mode=False);"
-        "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert files(tmp_path / "o")
-
-
 # ------------------------------------------------------------------------------------------------ what doesn't
 
 WRONG = [

@@ -190,10 +190,11 @@ def added(folder):
         for path in folder.iterdir():
             package = importlib.import_module(WHERE[path.name])
             patch.setattr(package, "__path__", [*package.__path__, str(path)])
+        patch.setenv("SYMATTN_PATH", str(folder))
         for catalogue in CATALOGUES:
             catalogue.cache_clear()
         patch.setitem(OPS, "powers", importlib.import_module(f"{WHERE['ops']}.powers").Powers)
-        patch.setitem(FORMATS, "outline", importlib.import_module(f"{WHERE['writers']}.outline"))
+        patch.setitem(FORMATS.known, "outline", importlib.import_module(f"{WHERE['writers']}.outline"))
         yield
     for name in WRITTEN:
         catalogue, _, module = name.partition("/")

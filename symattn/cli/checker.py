@@ -13,7 +13,8 @@ from typing import Any
 
 from symattn.api import make_terms
 from symattn.errors import InputError, SymattnError, unread
-from symattn.marking.grading import checked, papers
+from symattn.marking.grading.checking import checked
+from symattn.marking.grading.source import papers
 from symattn.marking.grading.worker import Answer, defect, serve
 from symattn.page.presentation import make_look
 from symattn.page.writers.confined import limit_seconds

@@ -128,8 +128,8 @@ def grade(
 
 
 def _write_table(exam: Path, path: Path, quiet: bool) -> None:
-    from symattn.marking.grading import papers
     from symattn.marking.grading.entries import write_table
+    from symattn.marking.grading.source import papers
 
     boxes = write_table(path, papers(exam))
     if not quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from textwrap import wrap
 
 import click
@@ -31,6 +32,8 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
     symattn list options                   the options of every problem type
     """
+    from symattn.foundation.remembered import remembered
+
     listed, detailed = catalogues(), details()
     if what not in listed and (plural := f"{what}s") in detailed:  # symattn list misconception T2
         if not names:
@@ -41,18 +44,23 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     if names:
         if what not in detailed:
             raise InputError(f"There is nothing more on {names[0]!r}: symattn list {what} says it all.")
-        click.echo("\n\n".join(["\n".join(detailed[what](name)) for name in names]))
+        about = [remembered("list", f"{what} {name}", partial(_lines, detailed[what], name)) for name in names]
+        click.echo("\n\n".join(map("\n".join, about)))
         return
     if what == "settings":
-        click.echo("\n".join(_all_settings()))
+        click.echo("\n".join(remembered("list", "settings", lambda: list(_all_settings()))))
         return
     for title in [what] if what else listed:
-        rows = listed[title]()
+        rows = remembered("list", f"names of {title}", listed[title])
         if not what:
             click.secho(title, bold=True)
         longest = max(len(key) for key in rows)
         for key, words in rows.items():
             click.echo(f"  {key.ljust(longest)}  {words}".rstrip())
+
+
+def _lines(about: Callable[[str], Iterator[str]], name: str) -> list[str]:
+    return list(about(name))
 
 
 def details() -> dict[str, Callable[[str], Iterator[str]]]:

@@ -89,6 +89,18 @@ def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click
     return lambda ctx, param, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
+def quickly(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
+    """The names of a catalogue, remembered: whoever presses Tab does not wait until it is loaded."""
+
+    def known() -> list[str]:
+        from symattn.foundation.remembered import remembered
+
+        return remembered("list", names.__name__, names)
+
+    return known
+
+
+@quickly
 def mechanism_names() -> list[str]:
     from symattn.derivation.mechanisms import mechanisms
 
@@ -101,24 +113,28 @@ def source_names() -> list[str]:
     return [*examples(), *mechanism_names(), *(str(p) for p in Path().glob("*.toml"))]
 
 
+@quickly
 def problem_names() -> list[str]:
     from symattn.teaching.problems import problem_types
 
     return list(problem_types())
 
 
+@quickly
 def policy_names() -> list[str]:
     from symattn.marking.marker.policy import POLICIES
 
     return list(POLICIES)
 
 
+@quickly
 def diagram_names() -> list[str]:
     from symattn.teaching.explanation import DIAGRAMS
 
     return list(DIAGRAMS)
 
 
+@quickly
 def notation_names() -> list[str]:
     from symattn.page.notation import notations
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
-from operator import mul
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from symattn import exact
 from symattn.exact import NEGATIVE_INFINITY, Size, Value, compare, divide, has_symbols, is_symbolic
 from symattn.exact.intervals import Interval, IntervalRing
-from symattn.exact.real import Real, dot, real
+from symattn.exact.real import Real, real
+from symattn.exact.sums import dot, total
 from symattn.formula import (
     ONE,
     ZERO,
@@ -207,14 +207,10 @@ class Values(Algebra[Value]):
         return self.sum(*map(term, indices.counted))
 
     def dot(self, indices: Indices, left: Callable[[Index], Value], right: Callable[[Index], Value]) -> Value:
-        a, b = [left(k) for k in indices.counted], [right(k) for k in indices.counted]
-        factors = (*a, *b)
-        if any(isinstance(x, Real) for x in factors) and not any(x is NEGATIVE_INFINITY for x in factors):
-            return dot(a, b)
-        return self.sum(*map(mul, a, b))
+        return dot([left(k) for k in indices.counted], [right(k) for k in indices.counted])
 
     def sum(self, *terms: Value) -> Value:
-        return reduce(lambda a, b: a + b, terms) if terms else 0
+        return total(terms)
 
     def negative(self, x: Value) -> Value:
         return -x

@@ -401,7 +401,9 @@ class Derivation:
             raise InputError(f"The name {step.name!r} is given twice; every matrix needs a name of its own.")
         if not step.pinned:
             step = replace(step, result=self._result(step))
-        return replace(self, steps=(*self.steps, step))
+        longer = replace(self, steps=(*self.steps, step))
+        vars(longer)["_named"] = {**self._named, step.name: step}
+        return longer
 
     def replay(
         self,
@@ -428,7 +430,7 @@ class Derivation:
                 if new.name in pinned:
                     result = result.extended(replace(new, result=matrix(pinned[new.name]), pinned=True))
                 else:
-                    result = result.extended(replace(new, pinned=False))
+                    result = result.extended(replace(new, pinned=False) if new.pinned else new)
         return result
 
     def until(self, name: str) -> Derivation:

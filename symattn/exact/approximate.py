@@ -146,7 +146,7 @@ def _quotient(above: Mapping[Key, Rational], below: Mapping[Key, Rational]) -> f
 
 
 def _exponent(a: Exponent) -> float:
-    return sum(c * math.sqrt(r) for r, c in a)
+    return sum(p / q * math.sqrt(r) for r, p, q in a)
 
 
 __all__ = ["approximate", "near", "nearest_float"]

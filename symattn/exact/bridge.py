@@ -55,7 +55,7 @@ def to_sympy(v: Value) -> Any:
                     to_sympy(c),
                     sympy.sqrt(r),
                     *(sympy.sqrt(to_sympy(R)) for R in roots),
-                    sympy.exp(sympy.Add(*(to_sympy(d) * sympy.sqrt(s) for s, d in exponent))),
+                    sympy.exp(sympy.Add(*(sympy.Rational(p, q) * sympy.sqrt(s) for s, p, q in exponent))),
                 )
                 for (exponent, r, roots), c in v.terms.items()
             )

@@ -18,6 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd, isqrt, lcm
+from operator import sub
 from typing import NamedTuple
 
 from symattn.exact.intervals import enclose
@@ -30,8 +31,10 @@ from symattn.exact.values import (
     Quotient,
     Radicand,
     Rational,
-    absolute,
     add_exponents,
+    coefficients,
+    exponent_of,
+    negated,
     of_exponent,
     terms_of,
     tidy,
@@ -45,6 +48,7 @@ DIGITS = 25
 Roots = tuple[int, tuple[Radicand, ...]]
 """(r, (R, …)): √r·√R…"""
 
+Vector = tuple[int, ...]
 Polynomial = list[int]
 """Coefficients of 1, t, t² …, without a common factor; the first and the last are not 0."""
 
@@ -141,12 +145,14 @@ def _without_content(
 ) -> tuple[Rational | ExpSum, Rational | ExpSum]:
     """Above and below with whole coefficients that have nothing in common, with 0 as the smallest exponent below, and
     there without a minus before the largest."""
-    factor = Fraction(_content(below.values())) / _content(above.values())
-    scales = [Fraction(1) / _content(terms.values()) for terms in (above, below)]
-    scales = [scales[0] * factor.denominator, scales[1] * factor.numerator]
+    contents = [Fraction(_content(terms.values())) for terms in (above, below)]
+    factor = contents[1] / contents[0]
+    scales = [tidy(factor.denominator / contents[0]), tidy(factor.numerator / contents[1])]
     if below[max(below, key=lambda key: by_size(key[0]))] < 0:
         scales = [-scale for scale in scales]
     least = min((a for a, _, _ in below), key=by_size)
+    if not least and scales == [1, 1]:
+        return ExpSum.of(dict(above)), ExpSum.of(dict(below))
     numerator, denominator = (
         ExpSum.of({(less(a, least), r, roots): c * scale for (a, r, roots), c in terms.items()})
         for terms, scale in zip((above, below), scales, strict=True)
@@ -165,18 +171,21 @@ def _content(coefficients: Iterable[Rational]) -> Rational:
     """The largest positive rational of which all are whole multiples."""
     known = list(coefficients)
     below = lcm(*(c.denominator for c in known))
+    if below == 1:
+        return gcd(*map(int, known))
     return tidy(Fraction(gcd(*(c.numerator * (below // c.denominator) for c in known)), below))
 
 
 def less(a: Exponent, b: Exponent) -> Exponent:
     """a − b."""
-    return add_exponents(a, tuple((r, -c) for r, c in b))
+    return add_exponents(a, negated(b))
 
 
+@lru_cache(maxsize=4096)
 def by_size(a: Exponent) -> Rational | Decimal:
     """A sort key: the exponent itself, or a decimal that is near enough to put different ones in order."""
-    if len(a) == 1 and a[0][0] == 1:
-        return a[0][1]
+    if not a or (len(a) == 1 and a[0][0] == 1):
+        return coefficients(a).get(1, 0)
     return enclose(of_exponent(a), DIGITS).low
 
 
@@ -187,37 +196,54 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exp
     """The sums as polynomials in one t = e^step; None where there is no such t, or they are too large."""
     if sum(map(len, sums)) > len(sums) * (LARGEST_DEGREE + 1):
         return None
-    distances: list[dict[Exponent, Fraction]] = []
-    direction: Exponent = ()
+    radicands = sorted({r for terms in sums for a in terms for r, _, _ in a})
+    below = lcm(*(q for terms in sums for a in terms for _, _, q in a))
+    direction: Vector = ()
+    pivot = 0  # the first place in which exponents differ; there they are whole multiples of it
+    places: list[dict[Exponent, int]] = []
     for terms in sums:
-        start = next(iter(terms))
-        here: dict[Exponent, Fraction] = {}
+        start: Vector = ()
+        here: dict[Exponent, int] = {}
         for a in terms:
-            difference = less(a, start)
-            if not direction and difference:
-                direction = difference if difference[0][1] > 0 else _times(difference, -1)
-            ratio = Fraction(difference[0][1]) / direction[0][1] if difference else Fraction(0)
-            if difference != _times(direction, ratio):
+            vector = _vector(a, radicands, below)
+            start = start or vector
+            difference = tuple(map(sub, vector, start))
+            if not direction and any(difference):
+                direction = difference
+                pivot = next(k for k, x in enumerate(difference) if x)
+            if any(x * direction[pivot] != y * difference[pivot] for x, y in zip(difference, direction, strict=False)):
                 return None
-            here[a] = ratio
-        distances.append(here)
+            here[a] = difference[pivot] if direction else 0  # nothing differs yet
+        places.append(here)
     if not direction:
         return [Part(c, a, [1]) for terms in sums for a, c in terms.items()], ()
-    ratios = [ratio for here in distances for ratio in here.values()]
-    unit = Fraction(_content([ratio for ratio in ratios if ratio]))
+    unit = gcd(*(place for here in places for place in here.values()))
     parts = []
-    for terms, here in zip(sums, distances, strict=True):
-        least, most = min(here.values()), max(here.values())
+    for terms, here in zip(sums, places, strict=True):
+        least = min(here, key=here.__getitem__)
+        degree = (max(here.values()) - here[least]) // unit
         content = _content(terms.values())
-        if (most - least) / unit > LARGEST_DEGREE:
+        if degree > LARGEST_DEGREE:
             return None
-        if max(absolute(c / Fraction(content)).numerator.bit_length() for c in terms.values()) > LONGEST_COEFFICIENT:
+        polynomial = [0] * (degree + 1)
+        for a, place in here.items():
+            polynomial[(place - here[least]) // unit] = _over(terms[a], content)
+        if max(map(abs, polynomial)).bit_length() > LONGEST_COEFFICIENT:
             return None
-        polynomial = [0] * (int((most - least) / unit) + 1)
-        for a, ratio in here.items():
-            polynomial[int((ratio - least) / unit)] = int(terms[a] / Fraction(content))
-        parts.append(Part(content, next(a for a, ratio in here.items() if ratio == least), polynomial))
-    return parts, _times(direction, unit)
+        parts.append(Part(content, least, polynomial))
+    step = {r: Fraction(x * unit, below * direction[pivot]) for r, x in zip(radicands, direction, strict=True)}
+    return parts, exponent_of(step)
+
+
+def _vector(a: Exponent, radicands: Sequence[int], below: int) -> Vector:
+    """The coefficients of the radicands in an exponent, all over one denominator."""
+    known = {r: p * (below // q) for r, p, q in a}
+    return tuple(known.get(r, 0) for r in radicands)
+
+
+def _over(a: Rational, b: Rational) -> int:
+    """a/b where that is whole."""
+    return (a.numerator * b.denominator) // (a.denominator * b.numerator)
 
 
 def _terms(part: Part, polynomial: Polynomial, step: Exponent) -> Iterable[tuple[Exponent, Rational]]:
@@ -228,7 +254,7 @@ def _terms(part: Part, polynomial: Polynomial, step: Exponent) -> Iterable[tuple
 
 
 def _times(a: Exponent, q: Rational) -> Exponent:
-    return tuple((r, tidy(c * q)) for r, c in a) if q else ()
+    return exponent_of({r: c * q for r, c in coefficients(a).items()})
 
 
 # ------------------------------------------------------------------------------------ polynomials

@@ -13,7 +13,7 @@ from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
 from symattn.exact.outside import listed
 from symattn.exact.rounding import decimal_text
-from symattn.exact.values import Value, exact, is_finite, is_symbolic, tidy
+from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -63,7 +63,7 @@ class Matrix:
     @classmethod
     def of(cls, rows: Iterable[Iterable[Value]]) -> Matrix:
         """A matrix of values that are exact already; not checked."""
-        return cls._again(tuple(map(_settled, row)) for row in rows)
+        return cls._again(map(_settled_row, rows))
 
     @classmethod
     def _again(cls, rows: Iterable[tuple[Value, ...]]) -> Matrix:
@@ -241,10 +241,16 @@ def _float(x: Value, i: int, j: int) -> float:
         raise InputError(f"Entry ({i}, {j}): {error}") from error
 
 
+_SETTLED = frozenset({int, ExpSum, Quotient})
+
+
+def _settled_row(row: Iterable[Value]) -> tuple[Value, ...]:
+    entries = tuple(row)
+    return entries if _SETTLED.issuperset(map(type, entries)) else tuple(map(_settled, entries))  # as most are
+
+
 def _settled(x: Value) -> Value:
     """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
-    if type(x) is int:  # as most are
-        return x
     return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
 
 

@@ -192,7 +192,7 @@ def size(v: Rational | ExpSum) -> int:
 def _has_fractions(v: Finite) -> bool:
     """Whether exponents are fractions, which take several times as long to add and to look up."""
     keys = (*terms_of(numerator_of(v)), *terms_of(denominator_of(v)))
-    return any(isinstance(c, Fraction) for exponent, _, _ in keys for _, c in exponent)
+    return any(q != 1 for exponent, _, _ in keys for _, _, q in exponent)
 
 
 def bits(v: Finite) -> int:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from sympy import Expr
 
 Rational: TypeAlias = int | Fraction
-Exponent: TypeAlias = tuple[tuple[int, Rational], ...]  # ((r, c), ...) is Σ c·√r, by increasing r; () is 0
+Exponent: TypeAlias = tuple[tuple[int, int, int], ...]
+"""((r, p, q), …) is Σ (p/q)·√r in lowest terms, by increasing r; () is 0.  Whole numbers, for they are hashed fast."""
 Radicand: TypeAlias = "int | ExpSum"  # what stands under a root of the tower; an int only if it is too large to factor
 Key: TypeAlias = tuple[Exponent, int, tuple[Radicand, ...]]  # (a, r, (R, ...)) is √r·√R…·e^a
 Terms: TypeAlias = dict[Key, Rational]
@@ -68,8 +69,8 @@ class ExpSum:
     def __init__(self, terms: Mapping[Key, Rational]) -> None:
         self.terms = terms
         self.height, self.length = 0, len(terms)
-        for _, _, roots in terms:
-            for R in roots:
+        for key in terms:
+            for R in key[2]:
                 self.height = max(self.height, 1 + (0 if isinstance(R, int) else R.height))
                 self.length += length(R)
         if self.length > MOST_TERMS:
@@ -79,8 +80,9 @@ class ExpSum:
 
     @staticmethod
     def of(terms: Mapping[Key, Rational]) -> Rational | ExpSum:
-        """The sum of these terms: without the zeros, and a plain number if it is one."""
-        kept = {key: tidy(c) for key, c in terms.items() if c}
+        """The sum of these terms, which are its own from now on: without the zeros, and a plain number if it is one."""
+        whole = set(map(type, terms.values())) == {int}
+        kept = terms if whole and all(terms.values()) else {key: tidy(c) for key, c in terms.items() if c}
         if not kept:
             return 0
         if len(kept) == 1 and UNIT in kept:
@@ -122,10 +124,10 @@ class ExpSum:
         return ExpSum.of(terms)
 
     def __mul__(self, other: Rational | ExpSum) -> Rational | ExpSum:
-        if isinstance(other, RATIONAL):
-            return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
         if not isinstance(other, ExpSum):
-            return NotImplemented
+            if not isinstance(other, RATIONAL):
+                return NotImplemented
+            return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
         if _pairs(self, other) > (MOST_PAIRS_OF_SHORT if kept_short() else MOST_PAIRS):
             raise outgrown()
         return ExpSum.of(product_of_terms(self.terms, other.terms))
@@ -181,7 +183,7 @@ class Quotient:
     @staticmethod
     def of(numerator: Rational | ExpSum, denominator: Rational | ExpSum) -> Finite:
         """numerator/denominator, for a denominator ≠ 0; a sum if that is one term, a number if it is one."""
-        if isinstance(denominator, RATIONAL):
+        if not isinstance(denominator, ExpSum):
             return tidy(numerator * Fraction(1, denominator))
         if len(denominator.terms) == 1 and (inverse := _inverse_of_term(denominator)) is not None:
             return tidy(numerator * inverse)
@@ -199,7 +201,7 @@ class Quotient:
 
     def __add__(self, other: Finite) -> Finite:
         if isinstance(other, Quotient):
-            if _same(self.denominator, other.denominator):
+            if same(self.denominator, other.denominator):
                 return Quotient.of(self.numerator + other.numerator, self.denominator)
             p, q = upward.cofactors(self.denominator, other.denominator)
             return Quotient.of(self.numerator * p + other.numerator * q, self.denominator * p)
@@ -211,7 +213,7 @@ class Quotient:
         if isinstance(other, Quotient):
             return Quotient.of(self.numerator * other.numerator, self.denominator * other.denominator)
         if isinstance(other, (int, Fraction, ExpSum)):
-            if isinstance(other, ExpSum) and _same(other, self.denominator):
+            if isinstance(other, ExpSum) and same(other, self.denominator):
                 return self.numerator
             return Quotient.of(self.numerator * other, self.denominator)
         return NotImplemented
@@ -316,13 +318,20 @@ def divide(a: Value, b: Value) -> Value:
         return a * divide(1, b)
     if is_zero_for_sure(b) or (isinstance(b, Real) and _known_sign(b) == 0):
         raise UndefinedError(message("{value} divided by 0 is not defined.", value=text(a)))
+    if is_finite(a) and is_finite(b):
+        return _over(a, b)
     if isinstance(a, Real) or isinstance(b, Real):
         return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
-    if is_symbolic(a) or is_symbolic(b):
-        return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
+    return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
+
+
+def _over(a: Finite, b: Finite) -> Finite:
+    """a/b for b ≠ 0."""
+    if type(a) is int and type(b) is int:
+        return Fraction(a, b) if a % b else a // b
     above, below = numerator_of(a), denominator_of(a)
     over, under = numerator_of(b), denominator_of(b)
-    if _same(below, under):
+    if same(below, under):
         return Quotient.of(above, over)
     if isinstance(below, ExpSum) and isinstance(under, ExpSum):
         p, q = upward.cofactors(below, under)
@@ -369,12 +378,17 @@ def exponential(a: Value) -> Value:
         return 0
     exponent = as_exponent(a)
     if exponent is not None:
-        return ExpSum.of({(exponent, 1, ()): 1})
+        return _power_of_e(exponent)
     if isinstance(a, Real) or (in_decimals() and not has_symbols(a)):
         return real("exp", a)
     import sympy
 
     return upward.from_sympy(sympy.exp(upward.to_sympy(a)))
+
+
+@lru_cache(maxsize=4096)  # scores come again and again, in a row and in the next
+def _power_of_e(exponent: Exponent) -> Rational | ExpSum:
+    return ExpSum.of({(exponent, 1, ()): 1})
 
 
 def power(base: Value, exponent: Value) -> Value:
@@ -485,7 +499,7 @@ def opened(v: Value) -> Value:
 
 def is_finite(v: Value) -> TypeGuard[Finite]:
     """Whether v is a number of the class: neither −∞, nor a SymPy expression, nor one known by intervals."""
-    return isinstance(v, (int, Fraction, ExpSum, Quotient))
+    return isinstance(v, (int, ExpSum, Quotient, Fraction))  # Fraction last: it is an abstract class's and slow to ask
 
 
 def is_value(x: object) -> TypeGuard[Value]:
@@ -499,12 +513,12 @@ def is_number(x: Any) -> bool:
 
 def is_zero_for_sure(v: Value) -> bool:
     """Whether v = 0 is proved; a symbol is taken not to be zero."""
-    if isinstance(v, RATIONAL):
-        return v == 0
-    if isinstance(v, Quotient):
-        return is_zero_for_sure(v.numerator)
     if isinstance(v, ExpSum):
         return v.height > 0 and _known_sign(v) == 0
+    if isinstance(v, Quotient):
+        return is_zero_for_sure(v.numerator)
+    if isinstance(v, RATIONAL):
+        return v == 0
     return is_symbolic(v) and v.is_zero is True
 
 
@@ -540,17 +554,27 @@ def parts(v: Expr, most: int) -> int:
 
 
 def as_exponent(v: Value) -> Exponent | None:
-    """v as ((r, c), …) = Σ c·√r, or None if v is no rational combination of square roots."""
+    """v as an exponent, or None if it is no rational combination of square roots."""
     if isinstance(v, RATIONAL):
-        return ((1, tidy(v)),) if v else ()
+        return ((1, v.numerator, v.denominator),) if v else ()
     if isinstance(v, ExpSum) and all(not a and not roots for a, _, roots in v.terms):
-        return tuple(sorted((r, c) for (_, r, _), c in v.terms.items()))
+        return exponent_of({r: c for (_, r, _), c in v.terms.items()})
     return None
 
 
 def of_exponent(exponent: Exponent) -> Rational | ExpSum:
     """Σ c·√r as a value; the inverse of `as_exponent`."""
-    return ExpSum.of({((), r, ()): c for r, c in exponent})
+    return ExpSum.of({((), r, ()): c for r, c in coefficients(exponent).items()})
+
+
+def exponent_of(coefficients: Mapping[int, Rational]) -> Exponent:
+    """Σ c·√r from its coefficients by their radicands."""
+    return tuple(sorted((r, c.numerator, c.denominator) for r, c in coefficients.items() if c))
+
+
+def coefficients(exponent: Exponent) -> dict[int, Rational]:
+    """The coefficients c of Σ c·√r by their radicands; the inverse of `exponent_of`."""
+    return {r: p if q == 1 else Fraction(p, q) for r, p, q in exponent}
 
 
 def absolute(q: Rational) -> Rational:
@@ -559,7 +583,7 @@ def absolute(q: Rational) -> Rational:
 
 def tidy(x: T) -> T | int:
     """x, as an int if it is a Fraction that is whole."""
-    return x.numerator if isinstance(x, Fraction) and x.denominator == 1 else x
+    return x.numerator if type(x) is Fraction and x.denominator == 1 else x  # type: ignore[attr-defined]
 
 
 @lru_cache(maxsize=4096)
@@ -627,31 +651,40 @@ def add_exponents(a: Exponent, b: Exponent) -> Exponent:
     if not a or not b:
         return a or b
     if len(a) == len(b) == 1 and a[0][0] == b[0][0]:  # by far the most are: e^2·e^3
-        c = tidy(a[0][1] + b[0][1])
-        return ((a[0][0], c),) if c else ()
-    total = dict(a)
-    for r, c in b:
-        total[r] = tidy(total.get(r, 0) + c)
-    return tuple(sorted((r, c) for r, c in total.items() if c))
+        ((r, p, q),), ((_, s, t),) = a, b
+        above, below = p * t + s * q, q * t
+        common = gcd(above, below)
+        return ((r, above // common, below // common),) if above else ()
+    total = coefficients(a)
+    for r, c in coefficients(b).items():
+        total[r] = total.get(r, 0) + c
+    return exponent_of(total)
+
+
+def negated(a: Exponent) -> Exponent:
+    return tuple((r, -p, q) for r, p, q in a)
 
 
 def order(R: Radicand) -> tuple[Any, ...]:
     """A sort key, so that a product of roots is written in one way only."""
-    terms = sorted((a, r, tuple(map(order, roots)), c) for (a, r, roots), c in terms_of(R).items())
+    terms = sorted(
+        (tuple(coefficients(a).items()), r, tuple(map(order, roots)), c) for (a, r, roots), c in terms_of(R).items()
+    )
     return (0 if isinstance(R, int) else R.height, tuple(terms))
 
 
-def _same(a: Rational | ExpSum, b: Rational | ExpSum) -> bool:
+def same(a: Rational | ExpSum, b: Rational | ExpSum) -> bool:
+    """Whether both are written with the same terms."""
     return a is b or (type(a) is type(b) and a == b)
 
 
+@lru_cache(maxsize=256)  # a whole matrix is divided by the same √d
 def _inverse_of_term(v: ExpSum) -> Rational | ExpSum | None:
     """1/(c·√r·√R…·e^a) as a sum, or None if some R has several terms."""
     (((a, r, roots), c),) = v.terms.items()
     if any(len(terms_of(R)) > 1 for R in roots):
         return None
-    negated = tuple((s, -d) for s, d in a)
-    inverse = ExpSum.of({(negated, r, roots): Fraction(1, c * r)})
+    inverse = ExpSum.of({(negated(a), r, roots): Fraction(1, c * r)})
     for R in roots:  # 1/√R = √R·(1/R)
         inverse = inverse * (Fraction(1, R) if isinstance(R, int) else _inverse_of_term(R) or 0)
     return inverse
@@ -661,9 +694,12 @@ def _ratio(a: ExpSum, b: ExpSum) -> Rational | None:
     """The rational q with a = q·b term by term, if there is one."""
     if len(a.terms) != len(b.terms):
         return None
-    key, c = next(iter(b.terms.items()))
-    q = Fraction(a.terms.get(key, 0)) / c
-    return tidy(q) if q and all(a.terms.get(key) == q * c for key, c in b.terms.items()) else None
+    above, below = a.terms, b.terms
+    first = next(iter(below))
+    if first not in above:
+        return None
+    p, q = above[first], below[first]
+    return tidy(Fraction(p) / q) if all(above.get(key, 0) * q == c * p for key, c in below.items()) else None
 
 
 def _sum_root(a: Rational | ExpSum) -> Rational | ExpSum:
@@ -672,20 +708,20 @@ def _sum_root(a: Rational | ExpSum) -> Rational | ExpSum:
         outside, squarefree, rest = square_part(a.numerator * a.denominator)
         roots = (rest,) if rest != 1 else ()
         return ExpSum.of({((), squarefree, roots): Fraction(outside, a.denominator)})
-    surds = sorted({r for exponent, _, _ in a.terms for r, _ in exponent})
+    surds = sorted({r for exponent, _, _ in a.terms for r, _, _ in exponent})
 
     def dense(exponent: Exponent) -> tuple[Rational, ...]:
-        coefficients = dict(exponent)
-        return tuple(coefficients.get(r, 0) for r in surds)
+        known = coefficients(exponent)
+        return tuple(known.get(r, 0) for r in surds)
 
     least = min((exponent for exponent, _, _ in a.terms), key=dense)
-    half = tuple((r, tidy(Fraction(c) / 2)) for r, c in least)
+    half = exponent_of({r: Fraction(c) / 2 for r, c in coefficients(least).items()})
     below = lcm(*(c.denominator for c in a.terms.values()))
     above = gcd(*(int(c * below) for c in a.terms.values()))
     content = _sum_root(Fraction(above, below))
     if isinstance(content, ExpSum) and content.height:  # too large to be factored: it stays inside
         content, above, below = 1, 1, 1
-    inner = a * ExpSum.of({(tuple((r, -c) for r, c in least), 1, ()): Fraction(below, above)})
+    inner = a * ExpSum.of({(negated(least), 1, ()): Fraction(below, above)})
     outer = content * ExpSum.of({(half, 1, ()): 1})
     return outer * (ExpSum({((), 1, (inner,)): 1}) if isinstance(inner, ExpSum) else _sum_root(inner))
 

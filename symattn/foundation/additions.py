@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from symattn.errors import InputError, SymattnError
 
+T = TypeVar("T")
 VARIABLE = "SYMATTN_PATH"
 
 
@@ -27,22 +29,69 @@ def added(catalogue: str) -> list[str]:
     return [str(root / catalogue) for root in roots if (root / catalogue).is_dir()]
 
 
+class Catalogue(Mapping[str, T]):
+    """The entries in the folders of a catalogue by their names, one a file.
+
+    A file is imported when the entry of its name is asked for; all are when the entries are listed, or when there is no
+    file of that name.  `entry` finds the name and the entry of a module, None where it has none.
+    """
+
+    def __init__(self, package: str, path: Iterable[str], entry: Callable[[ModuleType], tuple[str, T] | None]) -> None:
+        self.package, self.path, self.entry = package, list(path), entry
+        self.known: dict[str, T] = {}
+        self.complete = False
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self.known and not self.complete:
+            found = files(self.path)
+            if name in found:
+                self._take([module(self.package, name, found[name], self.path)])
+            if name not in self.known:
+                self._all()
+        return self.known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._all()))
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, T]:
+        if not self.complete:
+            self._take(modules(self.package, self.path))
+            self.complete = True
+        return self.known
+
+    def _take(self, found: Iterable[ModuleType]) -> None:
+        self.known.update(entry for one in found if (entry := self.entry(one)) is not None)
+
+
 def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
     """The modules in the folders of a catalogue, its own first; `InputError` for a file of the user's that is wrong."""
-    own, *others = path
-    names: dict[str, str] = {}
-    for folder in (own, *others):
+    folders = list(path)
+    for name, file in files(folders).items():
+        yield module(package, name, file, folders)
+
+
+def files(path: Iterable[str]) -> dict[str, Path]:
+    """The files in the folders of a catalogue by the names of their modules."""
+    found: dict[str, Path] = {}
+    for folder in path:
         for info in pkgutil.iter_modules([folder]):
             file = Path(folder) / f"{info.name}.py"
-            if info.name in names:
-                raise InputError(f"{file} has the name of {names[info.name]}; another name is needed.")
-            names[info.name] = f"{file}"
-            try:
-                module = importlib.import_module(f"{package}.{info.name}")
-            except SymattnError:
-                raise
-            except Exception as error:
-                if folder == own:
-                    raise
-                raise InputError(f"{file} cannot be used: {type(error).__name__}: {error}") from error
-            yield module
+            if info.name in found:
+                raise InputError(f"{file} has the name of {found[info.name]}; another name is needed.")
+            found[info.name] = file
+    return found
+
+
+def module(package: str, name: str, file: Path, path: Sequence[str]) -> ModuleType:
+    """A module in one of the folders of a catalogue."""
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except SymattnError:
+        raise
+    except Exception as error:
+        if file.parent == Path(path[0]):  # one of symattn's own
+            raise
+        raise InputError(f"{file} cannot be used: {type(error).__name__}: {error}") from error

@@ -28,7 +28,7 @@ from symattn.foundation.version import VERSION
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
-from symattn.page.writers import FORMATS, html, latex, markdown
+from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
 from symattn.teaching.fairness import self_check
 from symattn.teaching.pool import pool
@@ -38,6 +38,8 @@ from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import Content, Json, Question
 
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
+THROUGH_PDF = {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}
+"""The formats that are no text, and how their files end."""
 FROZEN_FORMAT = 1
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
@@ -284,7 +286,7 @@ class ThawedSheets(Mapping[str, Question]):
 
 def suffix(form: str) -> str:
     """The ending of a file in one format."""
-    return {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}.get(form) or FORMATS[form].SUFFIX
+    return THROUGH_PDF.get(form) or FORMATS[form].SUFFIX
 
 
 def render(document: Document, form: str, *, beside_macros: bool = False) -> tuple[str, bytes]:
@@ -297,6 +299,8 @@ def render(document: Document, form: str, *, beside_macros: bool = False) -> tup
 
 def shown(document: Document, form: Literal["html", "markdown"]) -> str:
     """A document as a notebook shows it among its output: without a page round it."""
+    from symattn.page.writers import html, markdown
+
     write = {"html": html.fragment, "markdown": markdown.fragment}[form]
     return write(presented(document))
 
@@ -311,19 +315,21 @@ def written_document(document: Document, form: str, beside_macros: bool = False)
 
         return suffix(form), write_latex_pdf(document)
     if form == "latex" and beside_macros:
+        from symattn.page.writers import latex
+
         return suffix(form), latex.write_beside_macros(document).encode()
     return suffix(form), FORMATS[form].write(document).encode()
 
 
 def formats() -> tuple[str, ...]:
     """Every format that a document can be written in."""
-    return (*sorted(FORMATS), "pdf", "latex-pdf")
+    return (*FORMATS, *THROUGH_PDF)
 
 
 def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
     listed = tuple(dict.fromkeys(asked))
     for form in listed:
-        if form not in formats():
+        if form not in THROUGH_PDF and form not in FORMATS:
             raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
     if not listed:
         raise InputError(f"No format was given; there are {', '.join(formats())}.")
@@ -407,15 +413,20 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
 
 def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The files that documents are written to, by name, and what LaTeX needs beside them."""
-    beside = latex.Folder()
+    beside = None
+    if "latex" in forms:
+        from symattn.page.writers import latex
+
+        beside = latex.Folder()
     for stem, document in documents:
         shown = presented(document)
         for form in forms:
             suffix, content = written_document(shown, form, beside_macros=True)
-            if form == "latex":
+            if beside and form == "latex":
                 beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
             yield stem + suffix, content
-    yield from ((name, text.encode()) for name, text in beside.files())
+    if beside:
+        yield from ((name, text.encode()) for name, text in beside.files())
 
 
 _NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in the name of its file

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
+from types import ModuleType
 
 from symattn.derivation.mechanisms.base import Mechanism, Rounding, Settings
 from symattn.errors import InputError, offered
-from symattn.foundation.additions import added, modules
+from symattn.foundation.additions import Catalogue, added
 
 __path__ += added("mechanisms")
 
 
 @cache
-def mechanisms() -> MappingProxyType[str, Mechanism]:
+def mechanisms() -> Mapping[str, Mechanism]:
     """Every mechanism by its name."""
-    found = modules(__name__, __path__)
-    listed = sorted((m.MECHANISM for m in found if hasattr(m, "MECHANISM")), key=lambda m: m.name)
-    return MappingProxyType({m.name: m for m in listed})
+    return Catalogue(__name__, __path__, _entry)
+
+
+def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
+    found: Mechanism | None = getattr(module, "MECHANISM", None)
+    return None if found is None else (found.name, found)
 
 
 def mechanism(name: str) -> Mechanism:

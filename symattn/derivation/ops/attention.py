@@ -12,7 +12,8 @@ from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entrie
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, logarithm, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
+from symattn.exact.sums import shares
 from symattn.formula import (
     ONE,
     ZERO,
@@ -157,11 +158,7 @@ class Softmax(RuleOp):
         return normalise_rows(operands[0], self.along, self.empty, self._normalised)
 
     def _normalised(self, scores: Sequence[Value]) -> list[Value]:
-        powers = [self._power(x) for x in scores]
-        total = powers[0]
-        for p in powers[1:]:
-            total = total + p
-        return [divide(p, total) for p in powers]
+        return shares([self._power(x) for x in scores])
 
     def _power(self, x: Value) -> Value:
         return exponential(x) if self.base == "e" else power(self.base, x)

@@ -23,6 +23,7 @@ from symattn.derivation.derivation import (
 from symattn.derivation.ops.heads import Part
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
+from symattn.exact.sums import products
 from symattn.formula import (
     Call,
     Formula,
@@ -56,6 +57,10 @@ class MatMul(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         a, b = operands
         return A.dot(a.columns & b.rows, lambda k: a[i, k], lambda k: b[k, j])
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        a, b = operands
+        return Matrix.of(products(a.rows, b.T.rows))
 
     def whole(self, *operands: InSympy) -> InSympy:
         return operands[0] * operands[1]

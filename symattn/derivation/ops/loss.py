@@ -25,7 +25,7 @@ from symattn.exact import (
     to_sympy,
 )
 from symattn.exact.bridge import from_sympy
-from symattn.exact.values import terms_of
+from symattn.exact.values import coefficients, terms_of
 from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Product, Sum
 
 
@@ -126,7 +126,7 @@ def written_logarithm(p: Value) -> Any:
 
 def _least_exponent(total: ExpSum) -> Rational:
     """The least a of the e^a in a sum, where all of them are rational; else 0."""
-    exponents = [dict(a) for a, _, _ in total.terms]
+    exponents = [coefficients(a) for a, _, _ in total.terms]
     return min(a.get(1, 0) for a in exponents) if all(a.keys() <= {1} for a in exponents) else 0
 
 

@@ -19,6 +19,7 @@ from symattn.derivation.ops.entrywise import FUNCTIONS, relu
 from symattn.derivation.ops.linear import Scale, alike, summed
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
+from symattn.exact.sums import shares, total
 from symattn.exact.values import is_zero_for_sure
 from symattn.formula import (
     ONE,
@@ -181,12 +182,9 @@ class OverSum(RuleOp):
         return normalise_rows(operands[0], self.along, self.empty, self._shares)
 
     def _shares(self, scores: Sequence[Value]) -> list[Value]:
-        total = scores[0]
-        for x in scores[1:]:
-            total = total + x
-        if is_zero_for_sure(total):
+        if is_zero_for_sure(total(scores)):
             raise UndefinedError("the scores add up to 0, and nothing can be divided by that.")
-        return [divide(x, total) for x in scores]
+        return shares(scores)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (s,) = along_rows(self.along, i, j, *operands)

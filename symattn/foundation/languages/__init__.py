@@ -33,8 +33,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-
-import polib
+from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
 from symattn.foundation.files import read_text
@@ -50,6 +49,10 @@ from symattn.foundation.languages.messages import (
     message,
     sentences,
 )
+from symattn.foundation.remembered import remembered
+
+if TYPE_CHECKING:
+    import polib
 
 SIGNS: Mapping[str, str] = {"decimal": ".", "open": "“", "close": "”", "space": " "}
 """In decimals; round what is quoted; between sentences."""
@@ -138,8 +141,9 @@ def catalogue(language: str) -> Catalogue:
     if language == ENGLISH:
         return Catalogue(ENGLISH, "English")
     if language in languages():
-        text = (resources.files(__name__) / f"{language}.po").read_text(encoding="utf-8")
-        return read_catalogue(text, f"{language}.po")
+        where = f"{language}.po"
+        text = (resources.files(__name__) / where).read_text(encoding="utf-8")
+        return _catalogue(remembered(f"language-{language}", language, lambda: _checked(text, where)), where)
     path = Path(language)
     if path.suffix != ".po":
         tail = offered(language, languages(), "there are {}, or a .po file")
@@ -149,6 +153,19 @@ def catalogue(language: str) -> Catalogue:
 
 def read_catalogue(text: str, where: str) -> Catalogue:
     """A catalogue from the text of its file, every message checked; what is empty or marked as fuzzy is left out."""
+    return _catalogue(_checked(text, where), where)
+
+
+def _catalogue(read: dict[str, Any], where: str) -> Catalogue:
+    messages = {(context, text): tuple(forms) for context, text, forms in read["messages"]}
+    _, form = _plural(read["plural"], where)
+    return Catalogue(read["code"], read["name"], messages, form, read["signs"], read["asked"])
+
+
+def _checked(text: str, where: str) -> dict[str, Any]:
+    """What a file has, as JSON."""
+    import polib
+
     if not text.strip():
         raise InputError(f"{where} is empty; a gettext catalogue was expected.")
     try:
@@ -164,8 +181,8 @@ def read_catalogue(text: str, where: str) -> Catalogue:
             raise InputError(
                 f"{where}: its header has no {name!r}; Language, X-Language-Name and Plural-Forms are needed."
             )
-    count, form = _plural(head["Plural-Forms"], where)
-    messages: dict[Key, tuple[str, ...]] = {}
+    count, _ = _plural(head["Plural-Forms"], where)
+    messages: dict[Key, list[str]] = {}
     signs = dict(SIGNS)
     asked = [entry for entry in file if not entry.obsolete and entry.msgctxt != "sign"]
     for entry in file:
@@ -180,8 +197,15 @@ def read_catalogue(text: str, where: str) -> Catalogue:
         forms = tuple(entry.msgstr_plural.get(k, "") for k in range(count)) if entry.msgid_plural else (entry.msgstr,)
         if trouble := _trouble(entry, forms):
             raise InputError(f"{where}, line {entry.linenum}: {entry.msgid!r}: {trouble}")
-        messages[entry.msgctxt or "", entry.msgid.strip()] = tuple(map(str.strip, forms))
-    return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs, len(asked))
+        messages[entry.msgctxt or "", entry.msgid.strip()] = list(map(str.strip, forms))
+    return {
+        "code": head["Language"],
+        "name": head["X-Language-Name"],
+        "plural": head["Plural-Forms"],
+        "signs": signs,
+        "asked": len(asked),
+        "messages": [[*key, forms] for key, forms in messages.items()],
+    }
 
 
 TRIED = 1000

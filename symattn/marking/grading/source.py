@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, offered
 from symattn.foundation.files import read_text
@@ -16,12 +17,13 @@ from symattn.marking.grading.recipes import read_recipe
 from symattn.marking.submissions.notebook import notebook
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
-from symattn.teaching.exam import is_exam
-from symattn.teaching.exam.deploy import FROZEN, Exam, copies, thawed
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.problem_file import read_problem_file
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import make_sheet, sheets, thaw_sheets
+
+if TYPE_CHECKING:  # for exams alone, which most work is not of
+    from symattn.teaching.exam import Exam
 
 _EXAM = "this exam"
 NOT_ASKED: Mapping[str, object] = {}
@@ -119,6 +121,8 @@ def papers(
     name, path = str(source), Path(source)
     if name in examples() or name.endswith(".toml"):
         return _problem(name, corrected, notation, settings)
+    from symattn.teaching.exam.deploy import FROZEN
+
     if stated := [*settings, *(["notation"] if notation else []), *([] if corrected else ["as_written"])]:
         raise InputError(f"{stated[0]} is settled in {name} already; it goes with an example or a problem file.")
     if path.is_dir():
@@ -142,8 +146,14 @@ def papers(
 
 
 def _problem(name: str, corrected: bool, notation: str | Path | None, settings: Mapping[str, object]) -> Papers:
-    if name not in examples() and is_exam(Path(name)):
-        raise InputError(f"{name} says how an exam is made; what is marked against is the folder with its {FROZEN}.")
+    if name not in examples():
+        from symattn.teaching.exam import is_exam
+        from symattn.teaching.exam.deploy import FROZEN
+
+        if is_exam(Path(name)):
+            raise InputError(
+                f"{name} says how an exam is made; what is marked against is the folder with its {FROZEN}."
+            )
     file = load_example(name) if name in examples() else read_problem_file(Path(name))
     chosen = load_notation(notation) if notation else None
     sheet = make_sheet(file.problem(corrected=corrected, notation=chosen, settings=settings))
@@ -165,6 +175,8 @@ def _frozen(path: Path) -> Papers:
 
 
 def _exam(path: Path) -> Papers:
+    from symattn.teaching.exam.deploy import copies, thawed
+
     exam, hash = thawed(read_text(path), path)
     known = {name: _paper(exam, number) for number, name in enumerate(exam.ids)}
     given_out = zip(exam.spec.students, copies(exam), strict=True) if exam.spec.students else ()

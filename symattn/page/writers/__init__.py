@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, cast
 
-from symattn.formula.nodes import Formula
-from symattn.foundation.additions import added, modules
-from symattn.page.document import Document
+from symattn.foundation.additions import Catalogue, added
+
+if TYPE_CHECKING:
+    from symattn.formula.nodes import Formula
+    from symattn.page.document import Document
 
 __path__ += added("writers")
 
@@ -24,11 +26,10 @@ class Writer(Protocol):
         """One formula, without anything round it."""
 
 
-def _found() -> Iterator[tuple[str, Writer]]:
-    for module in modules(__name__, __path__):
-        if hasattr(module, "SUFFIX"):
-            yield module.__name__.rpartition(".")[2], cast(Writer, module)
+def _entry(module: ModuleType) -> tuple[str, Writer] | None:
+    name = module.__name__.rpartition(".")[2]
+    return (name, cast(Writer, module)) if hasattr(module, "SUFFIX") else None
 
 
-FORMATS: Mapping[str, Writer] = dict(_found())
+FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entry)
 """By the name of the module, with the first line of its docstring as what is said of it."""

@@ -17,7 +17,6 @@ from pathlib import Path
 from symattn.errors import InputError
 from symattn.foundation.workers import Watch
 from symattn.page.document import Document
-from symattn.page.writers import latex
 from symattn.page.writers import typst as typst_writer
 from symattn.page.writers.common import visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
@@ -82,6 +81,8 @@ def write_latex_pdf(document: Document) -> bytes:
     has not, one that prints them all is looked for, or else one that prints most; a warning in the log of symattn
     says what stands in the place of others.
     """
+    from symattn.page.writers import latex
+
     source = latex.complete(document)
     made: list[tuple[bytes, dict[str, str]]] = []
     refused: InputError | None = None

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
+from types import ModuleType
 from typing import Any
 
 from symattn.errors import InputError, offered
-from symattn.foundation.additions import added, modules
+from symattn.foundation.additions import Catalogue, added
 from symattn.teaching.problems.base import ProblemType, Spec
 
 __path__ += added("problems")
 
 
 @cache
-def problem_types() -> MappingProxyType[str, ProblemType[Any, Any]]:
+def problem_types() -> Mapping[str, ProblemType[Any, Any]]:
     """Every problem type by its name."""
-    types = [m.TYPE for m in modules(__name__, __path__) if hasattr(m, "TYPE")]
-    return MappingProxyType({t.name: t for t in types})
+    return Catalogue(__name__, __path__, _entry)
+
+
+def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
+    found: ProblemType[Any, Any] | None = getattr(module, "TYPE", None)
+    return None if found is None else (found.name, found)
 
 
 def problem_type(name: str) -> ProblemType[Any, Any]:

@@ -1,0 +1,231 @@
+"""What a command loads before it answers, and what is remembered for the next one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from click.testing import CliRunner
+from waiting import GUARD
+
+from symattn.cli import lists, main
+from symattn.cli.options import mechanism_names
+from symattn.foundation import remembered
+from symattn.foundation.languages import catalogue
+
+ROOT = Path(__file__).parent.parent
+HEAVY = (
+    "sympy", "mpmath", "numpy", "rich", "jinja2", "polib", "openpyxl", "pypdf", "typst", "symattn.exact",
+    "symattn.derivation.ops", "symattn.teaching.problems.masks", "symattn.teaching.fairness", "symattn.teaching.exam",
+    "symattn.marking.marker", "symattn.marking.grading.run", "symattn.page.writers.typst",
+    "symattn.page.writers.latex", "symattn.page.writers.html", "symattn.derivation.mechanisms.encoder",
+)  # fmt: skip
+DERIVING = {"symattn.exact", "symattn.derivation.ops"}
+DRAWING = {*DERIVING, "symattn.teaching.fairness", "jinja2"}
+EXAMS = {"symattn.teaching.exam", "symattn.page.writers.latex"}
+PROBLEM = """
+[given]
+X = [[1, 0], [0, 2]]
+W_Q = [[1, 0], [0, 1]]
+W_K = [[1, 1], [0, 1]]
+W_V = [[1, 0], [2, 1]]
+"""
+ANSWERS = "Q = [[1, 0], [0, 2]]\n"
+
+
+def loaded(folder: Path, code: str, *arguments: str, **environment: str) -> set[str]:
+    """What is heavy of what some code loads."""
+    code = f"import sys\n{code}\nprint('loaded:', *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=GUARD,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return set(done.stdout.rpartition("loaded:")[2].split()) & set(HEAVY)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("cold")
+    (made / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    (made / "answers.toml").write_text(ANSWERS, encoding="utf-8")
+    return made
+
+
+COMMAND = "from symattn.cli import main; main(sys.argv[1:], standalone_mode=False)"
+IN_PYTHON = "import symattn; symattn.{}"
+
+
+@pytest.mark.parametrize(
+    ("may", "arguments"),
+    [
+        (set(), "--help"),
+        (set(), "--version"),
+        (set(), "worksheet --help"),
+        (set(), "check --help"),
+        (set(), "completion bash"),
+        ({*DERIVING, "symattn.teaching.fairness"}, "derive problem.toml --format text --out derived"),
+        (DRAWING, "worksheet self_attention --seed 5 --format markdown --out markdown"),
+        ({*DRAWING, "symattn.page.writers.typst", "typst"}, "worksheet --seed 5 --format pdf --out pdf"),
+    ],
+)
+def test_a_command_loads_what_it_needs(folder, may, arguments):
+    found = loaded(folder, COMMAND, *arguments.split())
+    assert found <= may, f"{found - may} need not be loaded"
+
+
+@pytest.mark.parametrize(
+    ("may", "call"),
+    [
+        ({*DERIVING, "symattn.teaching.fairness"}, "derive('attention', Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"),
+        ({*DRAWING, "symattn.marking.marker", *EXAMS, "polib"}, "check('problem.toml', 'answers.toml').right"),
+    ],
+)
+def test_a_verb_in_python_loads_what_it_needs(folder, may, call):
+    found = loaded(folder, IN_PYTHON.format(call))
+    assert found <= may, f"{found - may} need not be loaded"
+
+
+def test_what_is_heavy_is_seen_when_it_is_loaded(folder):
+    call = "derive('attention', Q=[['x', 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"
+    assert {"sympy", "mpmath", "symattn.exact"} <= loaded(folder, IN_PYTHON.format(call))
+
+
+# ------------------------------------------------------------------------------------------------ remembered
+
+LISTS = ["list", "list mechanisms", "list settings", "list mechanism layer_norm", "list problem masks",
+         "list misconceptions T2", "list settings attention", "list languages"]  # fmt: skip
+
+
+def shown(arguments: str) -> str:
+    done = CliRunner().invoke(main, arguments.split(), catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_a_list_is_remembered_and_says_the_same(folder, tmp_path, monkeypatch):
+    anew = [shown(arguments) for arguments in LISTS]
+    monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path))
+    assert [shown(arguments) for arguments in LISTS] == anew
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "catalogues", lambda: dict.fromkeys(lists_of(anew[0]), refused))
+        patch.setattr(lists, "details", lambda: dict.fromkeys(("mechanisms", "problems", *DETAILED), refused))
+        patch.setattr(lists, "_all_settings", refused)
+        assert [shown(arguments) for arguments in LISTS] == anew
+    for arguments in (LISTS[0], LISTS[3]):
+        assert loaded(folder, COMMAND, *arguments.split(), SYMATTN_CACHE=str(tmp_path)) == set()
+    names = "from symattn.cli.options import mechanism_names as names; assert 'self_attention' in names()"
+    mechanism_names()
+    assert loaded(folder, names, SYMATTN_CACHE=str(tmp_path)) == set()
+
+
+DETAILED = ("settings", "misconceptions")
+
+
+def lists_of(everything: str) -> list[str]:
+    return [line for line in everything.splitlines() if line and not line.startswith(" ")]
+
+
+def refused(*_: object) -> NoReturn:
+    raise AssertionError("what is remembered was made again")
+
+
+def test_a_language_is_parsed_once_and_says_the_same(tmp_path, monkeypatch):
+    read = catalogue.__wrapped__
+    anew = read("de")
+    monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path))
+    first = read("de")
+    monkeypatch.setitem(sys.modules, "polib", None)
+    for known in (first, read("de")):
+        assert (known.code, known.name, known.asked, known.signs) == ("de", "Deutsch", anew.asked, anew.signs)
+        assert known.messages == anew.messages
+        assert [known.form(n) for n in range(5)] == [anew.form(n) for n in range(5)]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of which something is remembered, and `made`, what was made of it."""
+    own = tmp_path / "own"
+    (own / "inner").mkdir(parents=True)
+    (own / "inner" / "file.py").write_text("1", encoding="utf-8")
+    monkeypatch.setattr(remembered, "PACKAGE", own)
+    monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path / "kept"))
+    return own
+
+
+def asked(package: Path) -> str:
+    """What is remembered of a package by a process that begins now."""
+    remembered._state.cache_clear()
+    try:
+        file = package / "inner" / "file.py"
+        return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text(encoding="utf-8"))
+    finally:
+        remembered._state.cache_clear()
+
+
+MADE: list[int] = []
+
+
+def test_what_is_remembered_is_never_stale(package):
+    file = package / "inner" / "file.py"
+    MADE.clear()
+    assert [asked(package), asked(package), len(MADE)] == ["1", "1", 1]
+    times = file.stat()
+    file.write_text("2", encoding="utf-8")  # as long as it was, and as old
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert [asked(package), asked(package), len(MADE)] == ["2", "2", 2]
+    (package / "other.toml").write_text("", encoding="utf-8")
+    assert [asked(package), asked(package), len(MADE)] == ["2", "2", 3]
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "file.pyc").write_text("", encoding="utf-8")
+    assert [asked(package), len(MADE)] == ["2", 3]
+    (package / "other.toml").rename(package / "another.toml")
+    assert [asked(package), len(MADE)] == ["2", 4]
+
+
+def test_what_changes_while_it_is_made_is_not_kept(package):
+    file = package / "inner" / "file.py"
+
+    def make() -> str:
+        found = file.read_text(encoding="utf-8")
+        file.write_text("2", encoding="utf-8")
+        return found
+
+    remembered._state.cache_clear()
+    assert remembered.remembered("group", "name", make) == "1"
+    file.write_text("1", encoding="utf-8")
+    MADE.clear()
+    assert [asked(package), len(MADE)] == ["1", 1]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"state": 1}', b"\xff\xfe"])
+def test_what_was_spoilt_is_made_anew(package, tmp_path, content):
+    asked(package)
+    [file] = (tmp_path / "kept").iterdir()
+    whole = json.loads(file.read_bytes())
+    file.write_bytes(content)
+    assert asked(package) == "1"
+    assert json.loads(file.read_bytes()) == whole
+
+
+@pytest.mark.parametrize("why", ["nowhere", "a file", "the user's own", "an archive", "a link to nothing"])
+def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypatch, why):
+    match why:
+        case "nowhere":
+            monkeypatch.setenv("SYMATTN_CACHE", "")
+        case "a file":
+            (tmp_path / "kept").write_text("", encoding="utf-8")
+        case "the user's own":
+            monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
+        case "an archive":
+            monkeypatch.setattr(remembered, "PACKAGE", package / "archive.zip")
+        case "a link to nothing":
+            (package / ".#file.py").symlink_to("nothing")
+    MADE.clear()
+    assert [asked(package), asked(package), len(MADE)] == ["1", "1", 2]
+    assert not (tmp_path / "kept").is_dir()
