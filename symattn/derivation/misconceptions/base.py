@@ -112,7 +112,7 @@ class MatrixwiseDerivation:
             right, _ = followed(self.rows, {name: replace(self.rows[name], pinned=False) for name in rewritten})
             given = self._as_given(right)
         wrong, failed = followed(self.rows, {name: replace(step, pinned=False) for name, step in rewritten.items()})
-        first = next((s.name for s in wrong if not _same(s.result, _value(right, s.name))), None)
+        first = next((s.name for s in wrong if not same(s.result, _value(right, s.name))), None)
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
@@ -244,7 +244,7 @@ def _value(d: Derivation, name: str) -> AnyMatrix | None:
     return d.value(name) if name in d else None
 
 
-def _same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
+def same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
     """Whether two results are equal, proved; what cannot be told apart by any number of digits counts as equal."""
     if a is b:
         return True
@@ -393,6 +393,7 @@ __all__ = [
     "found",
     "is_short_enough",
     "replaced",
+    "same",
     "sizes",
     "square",
     "total",

@@ -30,6 +30,7 @@ from symattn.teaching.fairness.family import Band, balanced, draw_givens
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import TOKENS, permuted
 from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.fairness.troubles import troubles
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.base import Spec
@@ -85,7 +86,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
-    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
+    unavoidable = frozenset.intersection(*map(troubles, parents))
     return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
 
 
@@ -104,7 +105,7 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings)]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
-    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
+    unavoidable = frozenset.intersection(*(_on_the_way(troubles(d)) for d in parents[: several // 2]))
     return Family(work=median(map(work, parents)), unavoidable=unavoidable)
 
 
@@ -202,10 +203,10 @@ def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
     if family.band is None and family.work is None:
         return ""
-    troubles = made(content).separation.troubles()
+    found = troubles(made(content).problem.derivation)
     if family.work is not None:
-        troubles = _on_the_way(troubles)
-    avoidable = troubles - family.unavoidable
+        found = _on_the_way(found)
+    avoidable = found - family.unavoidable
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 

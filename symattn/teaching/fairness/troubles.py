@@ -1,0 +1,282 @@
+"""What the core of a variant hides, judged in floats: the verdicts of `Separation`, where they are not near a tie.
+
+Most variants that are drawn are refused, so that a verdict has to be quick.  Operations that have no formula here are
+worked out exactly, from exact operands; a misconception whose exact values might grow too long to be followed is
+replayed exactly as a whole, and everything is where floats do not tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from operator import mul
+
+from symattn.derivation.derivation import Derivation, Op, Operand, Step
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.base import (
+    LONGEST,
+    MatrixwiseDerivation,
+    Misconception,
+    is_short_enough,
+    rewritten_everywhere,
+    same,
+)
+from symattn.derivation.ops import Activation, Mask, MatMul, Scale, Softmax
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact.approximate import approximate
+from symattn.exact.values import Quotient, is_finite
+from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Floats, Replay, distance, floats_of, separation
+
+LARGEST, ERROR = 1e5, 5e-10
+"""Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
+on."""
+
+
+def troubles(derivation: Derivation) -> frozenset[str]:
+    """What is wrong with the core of a variant, as ids: see `Core.troubles`."""
+    try:
+        return _Nearly(derivation).core().troubles(_clear_distance)
+    except _UnclearError:
+        return separation(derivation).troubles()
+
+
+def _is_plain(d: Derivation) -> bool:
+    """Whether it is attention of one head in whole numbers: how long its exact values may grow is known."""
+    numbers = (x for m in d.givens.values() for x in (m if isinstance(m, Matrix) else (None,)))
+    ops = [type(step.op) for step in d]
+    return (
+        d.arithmetic == "exact"
+        and FORMULAS.keys() >= {*ops}
+        and ops.count(Softmax) == 1
+        and all(map(_is_whole, numbers))
+    )
+
+
+def _is_whole(x: object) -> bool:
+    return isinstance(x, int)
+
+
+class _UnclearError(Exception):
+    """Floats do not tell."""
+
+
+def _clear_distance(a: Floats | None, b: Floats | None) -> float:
+    """As `distance`, where the errors of floats make no difference to any verdict."""
+    if a is None or b is None or len(a) != len(b) or len(a[0]) != len(b[0]):
+        return distance(a, b)
+    apart = 0.0
+    for p, q in zip(a, b, strict=True):
+        for x, y in zip(p, q, strict=True):
+            if x != y and (d := abs(x - y)) > apart:
+                apart = d
+    if abs(apart - SMALLEST) < ERROR or abs(apart - LEAST) < ERROR:
+        raise _UnclearError
+    return 0.0 if apart < SMALLEST else apart
+
+
+class _Nearly:
+    """A derivation, tokens as rows and matrix by matrix, in whose place misconceptions are replayed in floats."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.laid = MatrixwiseDerivation(derivation)
+        self.rows = self.laid.rows
+        if not _is_plain(self.rows):
+            raise _UnclearError
+        self.truth = {step.name: _bounded(floats_of(step.result)) for step in self.rows}
+        self.floats = {name: floats_of(m) for name, m in self.rows.givens.items()} | self.truth
+        if _may_outgrow(self.truth.get("S")):
+            raise _UnclearError
+
+    def core(self) -> Core:
+        replays = (self._replay(m) for m in misconceptions().values() if m.core)
+        return Core([replay for replay in replays if replay is not None], self.truth)
+
+    def _replay(self, misconception: Misconception) -> Replay | None:
+        rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
+        if not rewritten:
+            return None
+        try:
+            return _Followed(self, rewritten).replay(misconception.id)
+        except _UnclearError:
+            wrong = self.laid.wrong(misconception)
+            assert wrong is not None  # it has a place
+            turned = self.laid.given.orientation != "rows"
+            return Replay(wrong.misconception.id, wrong.first, lambda step: _laid(floats_of(wrong.value(step)), turned))
+
+
+class _Followed:
+    """One misconception: what it rewrites, and what follows, in floats, and exactly where that is asked for."""
+
+    def __init__(self, nearly: _Nearly, rewritten: Mapping[str, Step]) -> None:
+        self.nearly, self.rewritten = nearly, rewritten
+        self.steps: dict[str, Step] = {}  # those that are worked out otherwise
+        self.known: dict[str, Matrix] = {}  # their exact results, as far as anybody asked
+        self.floats: dict[str, Floats | None] = {}
+
+    def replay(self, id: str) -> Replay:
+        first = None
+        for step in self.nearly.rows:
+            new = self.rewritten.get(step.name)
+            if new is None and any(operand.name in self.steps for operand in step.operands):
+                new = step
+            if new is None:
+                self.floats[step.name] = self.nearly.truth[step.name]
+                continue
+            self.steps[step.name] = new
+            try:
+                self.floats[step.name] = _bounded(self._worked_out(new))
+            except (InputError, UndecidedError):  # it goes no further, which gives the mistake away
+                first = first or step.name
+                break
+            if first is None and self._is_wrong(step):
+                first = step.name
+        return Replay(id, first, self.floats.get)
+
+    def _worked_out(self, step: Step) -> Floats | None:
+        operands = [self._operand(operand) for operand in step.operands]
+        step.op.shape(*((len(m), len(m[0])) for m in operands))
+        formula = FORMULAS.get(type(step.op))
+        found = formula(step.op, *operands) if formula else None
+        if found is None:
+            found = floats_of(self._exactly(step.name))
+        elif step.name == "S" and _may_outgrow(found):
+            raise _UnclearError
+        return found
+
+    def _operand(self, operand: Operand) -> Floats:
+        name = operand.name
+        floats = self.floats[name] if name in self.floats else self.nearly.floats[name]
+        if floats is None or operand.row is not None or operand.column is not None:
+            raise _UnclearError
+        return tuple(zip(*floats, strict=True)) if operand.transposed else floats
+
+    def _exactly(self, name: str) -> Matrix:
+        """The exact value of a given or a step."""
+        if name not in self.steps:
+            value = self.nearly.rows.value(name)
+            assert isinstance(value, Matrix)
+            return value
+        if name not in self.known:
+            step = self.steps[name]
+            operands = (operand.of(self._exactly(operand.name)) for operand in step.operands)
+            result = step.op.apply(*(m for m in operands if isinstance(m, Matrix)))
+            if not all(map(_is_short, result)) or _mixes(result):
+                raise _UnclearError
+            self.known[name] = result
+        return self.known[name]
+
+    def _is_wrong(self, step: Step) -> bool:
+        """Whether the result is not the right one; exactly, where it is next to it."""
+        apart = distance(self.floats[step.name], self.nearly.truth[step.name])
+        return apart > 2 * SMALLEST or not same(self._exactly(step.name), step.result)
+
+
+# ------------------------------------------------------------------------------------------------ formulas
+
+
+def _product(op: Op, a: Floats, b: Floats) -> Floats | None:
+    if not all(map(_all_finite, (a, b))):
+        return None
+    columns = tuple(zip(*b, strict=True))
+    return tuple(tuple(sum(map(mul, row, column)) for column in columns) for row in a)
+
+
+def _scaled(op: Op, m: Floats) -> Floats | None:
+    assert isinstance(op, Scale)
+    divisor = approximate(op.divisor)
+    return tuple(tuple(x / divisor for x in row) for row in m)
+
+
+def _masked(op: Op, m: Floats) -> Floats | None:
+    assert isinstance(op, Mask)
+    if op.style == "multiplicative":
+        return None
+    return tuple(
+        tuple(x if seen else -math.inf for x, seen in zip(row, kept, strict=True))
+        for row, kept in zip(m, op.keep, strict=True)
+    )
+
+
+def _weights(op: Op, m: Floats) -> Floats | None:
+    """The softmax; unclear where powers of another base than e may leave the exact numbers."""
+    assert isinstance(op, Softmax)
+    lines = m if op.along == "rows" else tuple(zip(*m, strict=True))
+    rate = 1.0
+    if op.base != "e":
+        if not all(x == -math.inf or x.is_integer() for row in m for x in row):
+            raise _UnclearError
+        rate = math.log(approximate(op.base))
+    found = []
+    for line in lines:
+        most = max(line)
+        if most == -math.inf:
+            return None
+        powers = [math.exp(rate * (x - most)) for x in line]
+        total = sum(powers)
+        found.append(tuple(p / total for p in powers))
+    return tuple(found) if op.along == "rows" else tuple(zip(*found, strict=True))
+
+
+def _copied(op: Op, m: Floats) -> Floats | None:
+    assert isinstance(op, Activation)
+    if op.name == "identity":
+        return m
+    return tuple(tuple(max(x, 0.0) for x in row) for row in m) if op.name == "relu" else None
+
+
+FORMULAS: Mapping[type[Op], Callable[..., Floats | None]] = {
+    MatMul: _product,
+    Scale: _scaled,
+    Mask: _masked,
+    Softmax: _weights,
+    Activation: _copied,
+}
+"""Operations in floats; they give nothing where it has to be worked out exactly."""
+
+
+# ------------------------------------------------------------------------------------------------ what is clear
+
+
+def _bounded(floats: Floats | None) -> Floats | None:
+    if floats is None or any(x > LARGEST or (x < -LARGEST and x != -math.inf) for row in floats for x in row):
+        raise _UnclearError
+    return floats
+
+
+def _all_finite(m: Floats) -> bool:
+    return all(math.isfinite(x) for row in m for x in row)
+
+
+def _may_outgrow(scores: Floats | None) -> bool:
+    """Whether sums over weights of several lines of these scores might be too long to be followed (`LONGEST`).
+
+    With t = e^g, g the greatest common divisor of all differences, weights are quotients of polynomials in t, whose
+    degree is the reach of their line; over a common denominator the degrees add up.
+    """
+    if scores is None or not all(x.is_integer() for row in scores for x in row):
+        return True
+    if max(len(scores), len(scores[0])) <= 3:  # 27 terms above and 27 below
+        return False
+    lines = (scores, tuple(zip(*scores, strict=True)))
+    unit = math.gcd(*(round(b - a) for line in lines[0] for a, b in pairwise((*line, scores[0][0]))))
+    degree = max(sum(max(line) - min(line) for line in of) for of in lines) / max(unit, 1)
+    return 2 * (degree + 1) > LONGEST
+
+
+def _is_short(x: Value) -> bool:
+    return x is NEGATIVE_INFINITY or (is_finite(x) and is_short_enough(x))
+
+
+def _mixes(weights: Matrix) -> bool:
+    """Whether a row has entries over different denominators, sums of which may grow long."""
+    return any(
+        a is not b and a.terms != b.terms
+        for row in weights.rows
+        for a, b in pairwise(x.denominator for x in row if isinstance(x, Quotient))
+    )
+
+
+def _laid(floats: Floats | None, turned: bool) -> Floats | None:
+    return tuple(zip(*floats, strict=True)) if floats and turned else floats
