@@ -106,44 +106,46 @@ def shared(one: Sequence[str], other: Sequence[str]) -> float:
 class Keys:
     """The keys of a pool, indexed by what stands where: how much a new one is like any of them is told in one pass.
 
-    A set of keys is one integer with a bit for each.  Those of each length are a group of their own.
+    A set of keys is one integer with a bit for each.  Those of each length are a group of their own, for which there is
+    an index for every place.
     """
 
     def __init__(self) -> None:
         self.sizes: dict[int, int] = {}
-        self.having: dict[tuple[int, int, str], int] = {}
+        self.places: dict[int, list[dict[str, int]]] = {}
 
     def add(self, key: Sequence[str]) -> None:
         length = len(key)
-        bit = 1 << self.sizes.get(length, 0)
-        self.sizes[length] = self.sizes.get(length, 0) + 1
-        for place, entry in enumerate(key):
-            self.having[length, place, entry] = self.having.get((length, place, entry), 0) | bit
+        size = self.sizes.get(length, 0)
+        self.sizes[length] = size + 1
+        for having, entry in zip(self.places.setdefault(length, [{} for _ in key]), key, strict=True):
+            having[entry] = having.get(entry, 0) | 1 << size
 
     def likeness(self, key: Sequence[str]) -> float:
         """The largest share of entries that a key has in common with one of these, position by position."""
-        return max((self._most(key, length) / max(min(len(key), length), 1) for length in self.sizes), default=0.0)
+        return max((_most(key, p) / max(min(len(key), length), 1) for length, p in self.places.items()), default=0.0)
 
-    def _most(self, key: Sequence[str], length: int) -> int:
-        """The most entries in common with a key of this length.
 
-        Entries are counted for all keys at once: `digits` has a set of keys for every binary digit of the counts.
-        """
-        digits: list[int] = []
-        for place, entry in enumerate(key):
-            carry = self.having.get((length, place, entry), 0)
-            for i, digit in enumerate(digits):
-                if not carry:
-                    break
-                digits[i], carry = digit ^ carry, digit & carry
-            if carry:
-                digits.append(carry)
-        most, best = 0, -1  # all of them
-        for i in reversed(range(len(digits))):
-            if digits[i] & best:
-                best &= digits[i]
-                most += 1 << i
-        return most
+def _most(key: Sequence[str], places: Sequence[Mapping[str, int]]) -> int:
+    """The most entries that a key has in common with one of those that are indexed.
+
+    Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts.
+    """
+    digits: list[int] = []
+    for having, entry in zip(places, key, strict=False):
+        carry = having.get(entry, 0)
+        for i, digit in enumerate(digits):
+            if not carry:
+                break
+            digits[i], carry = digit ^ carry, digit & carry
+        if carry:
+            digits.append(carry)
+    most, best = 0, -1  # all of them
+    for i in reversed(range(len(digits))):
+        if digits[i] & best:
+            best &= digits[i]
+            most += 1 << i
+    return most
 
 
 # ------------------------------------------------------------------------------------------------ proving

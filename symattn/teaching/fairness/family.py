@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, reduce
 from itertools import combinations_with_replacement, compress, permutations, product
-from operator import add
+from operator import or_
 from statistics import median
 from typing import Any, Literal, TypeVar
 
@@ -144,16 +144,22 @@ class Band:
         )
 
     def allows(self, counts: Counts, load: float) -> bool:
-        return all(low <= x <= high for x, low, high in self.limits(counts, load))
+        return all(low <= x <= high for x, (low, high) in zip(self.held(counts, load), self.bounds, strict=True))
 
-    def limits(self, counts: Counts, load: float) -> tuple[tuple[float, float, float], ...]:
-        """Each number that is held, with the least and the most it may be."""
+    @staticmethod
+    def held(counts: Counts, load: float) -> tuple[float, ...]:
+        """The numbers that siblings have nearly in common."""
+        return load, counts.h, counts.two, counts.neg, counts.adds
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the most that each of them may be."""
         return (
-            (load, self.load * (1 - self.spread), self.load * (1 + self.spread)),
-            (counts.h, self.h - self.h_apart, self.h + self.h_apart),
-            (counts.two, self.two - TWO_APART, self.two + TWO_APART),
-            (counts.neg, self.neg - NEG_APART, self.neg + NEG_APART),
-            (counts.adds, self.adds - ADDS_APART, self.adds + ADDS_APART),
+            (self.load * (1 - self.spread), self.load * (1 + self.spread)),
+            (self.h - self.h_apart, self.h + self.h_apart),
+            (self.two - TWO_APART, self.two + TWO_APART),
+            (self.neg - NEG_APART, self.neg + NEG_APART),
+            (self.adds - ADDS_APART, self.adds + ADDS_APART),
         )
 
 
@@ -398,18 +404,23 @@ class _Wanted:
         load = counts.load + output
         least, most = (share * counts.terms for share in self.target.negatives)
         room = 0 if self.band else min(NEG_APART, (most - least) / 4)
-        held = [(counts.neg, least + room, most - room), (counts.h, *self.hard), (output, 0, self.most_output)]
+        held: tuple[float, ...] = (counts.neg, counts.h, output)
         if self.band:
-            held += self.band.limits(counts, load)
+            held += self.band.held(counts, load)
         elif self.load:
-            held.append((load, *self.load))
+            held += (load,)
         if zeros is not None:
-            held.append((50 * zeros, 50 * self.target.zeros[0], 50 * self.target.zeros[1]))
-        return sum([max(low - x, x - high, 0.0) for x, low, high in held])
+            held += (50 * zeros,)
+        bounds = ((least + room, most - room), *self.bounds)
+        return sum([max(low - x, x - high, 0.0) for x, (low, high) in zip(held, bounds, strict=False)])
 
     @cached_property
-    def most_output(self) -> float:
-        return self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the most of what is held, but for negative terms."""
+        most_output = self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
+        loads = self.band.bounds if self.band else (self.load,) if self.load else ()
+        least, most = self.target.zeros
+        return (self.hard, (0, most_output), *loads, (50 * least, 50 * most))
 
     def whole_weights(self, S: Sequence[_ScoreRow]) -> list[Row]:
         """The integer weights of the output, or what there is in their place."""
@@ -677,9 +688,6 @@ def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
 # ------------------------------------------------------------------------------------------ candidates, backwards
 
 
-Query = tuple[Integers, "_ScoreRow"]
-"""A query and its scores."""
-
 Found = tuple[dict[str, Rows], Counts, float]
 """Givens, the arithmetic up to the scores, and the load of it with that of the output."""
 
@@ -741,13 +749,14 @@ def _queries(
     """
     scored = _scored(K, values, wanted, rng)
     if table is None:
-        scored = [(q, row) for q, row in scored if wanted.mild_query(q, K)]
+        scored = [query for query in scored if wanted.mild_query(query[0] + query[1], K)]
     wanted.effort.left -= len(scored)
-    likely = [(q, row) for q, row in scored if row.fits]
-    fitting = [[(q, row) for q, row in likely if wanted.may_be(i, row)] for i in range(wanted.n)]
+    likely = [(start + end, row) for start, end, row in scored if row.fits]
+    fitting = [[bit for bit, (_, row) in enumerate(likely) if wanted.may_be(i, row)] for i in range(wanted.n)]
     if not all(fitting):
         return
-    fitting = [shuffled(rng, rows) for rows in fitting]
+    fitting = [shuffled(rng, bits) for bits in fitting]
+    sieve = _Sieve([q for q, _ in likely], fitting, table) if table else None
     left, found = NODES, 0
 
     def extend(
@@ -761,28 +770,66 @@ def _queries(
                 found += 1
                 yield Q, S
             return
-        for q, row in table.passing(fitting[i], ends) if table else fitting[i]:
+        for bit in sieve.passing(i, ends) if sieve else fitting[i]:
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
             wanted.effort.left -= 1
+            q, row = likely[bit]
             pattern = row.patterns[i]
             assert pattern is not None  # it fits
             if q in Q or not wanted.goes_on((row, *S), (pattern, *patterns)):
                 continue
             kept = tuple(image for image in images if image[i] in row.largest[i])
             if kept or not images:
-                longer = table.longer(ends, q) if table else ends
+                longer = sieve.longer(ends, q) if sieve else ends
                 yield from extend((q, *Q), (row, *S), (pattern, *patterns), kept, longer)
 
-    start = table.longer((0,) * wanted.d_k, (0,) * wanted.d_k) if table else ()
-    yield from extend((), (), (), tuple(wanted.images), start)
+    yield from extend((), (), (), tuple(wanted.images), (0,) * wanted.d_k)
 
 
-def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> list[tuple[Integers, _ScoreRow]]:
-    """Every query with entries among `values`, and its scores, where they are integers after scaling and not too large.
+class _Sieve:
+    """Of the queries that fit a row, those that leave each column of Q within what weights can make.
 
-    The two halves of a query are put together by the remainders of their scores, which leaves few to be looked at.
+    A set of queries is one integer with a bit for each: for every column the union over the entries that may stand
+    above those that there are, then the intersection over the columns.
+    """
+
+    def __init__(self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], table: _Columns) -> None:
+        self.above = table.above
+        self.having: list[dict[int, int]] = [{} for _ in queries[0]]
+        for bit, q in enumerate(queries):
+            for sets, x in zip(self.having, q, strict=True):
+                sets[x] = sets.get(x, 0) | 1 << bit
+        self.passed: list[dict[int, int]] = [{} for _ in self.having]
+        self.fitting = [sum(1 << bit for bit in bits) for bits in fitting]
+        self.rank = [{bit: -k for k, bit in enumerate(bits)} for bits in fitting]
+
+    def passing(self, i: int, ends: Sequence[int]) -> list[int]:
+        """The numbers of those that may stand in row i, above columns with these ends; what was shuffled last first."""
+        left = self.fitting[i]
+        for end, passed, sets in zip(ends, self.passed, self.having, strict=True):
+            if end not in passed:
+                passed[end] = reduce(or_, (sets.get(x, 0) for x in self.above[end]), 0)
+            left &= passed[end]
+        bits = []
+        while left:
+            bits.append(left.bit_length() - 1)
+            left ^= 1 << bits[-1]
+        return sorted(bits, key=self.rank[i].__getitem__)
+
+    def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
+        """The ends with the entries of a query above them."""
+        return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
+
+
+def _scored(
+    K: Rows, values: Integers, wanted: _Wanted, rng: random.Random
+) -> list[tuple[Integers, Integers, _ScoreRow]]:
+    """The halves of every query with entries among `values`, and its scores, where these are integers after scaling and
+    not too large.
+
+    The halves are put together by the remainders of their scores, which leaves few to be looked at.
     """
     columns, cut = tuple(zip(*K, strict=True)), wanted.d_k // 2
     rows, remainders = wanted.rows, wanted.remainders
@@ -790,7 +837,7 @@ def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> l
     for end, code, remainder in _halves(columns[cut:], values, wanted.step, rng):
         ends.setdefault(remainders[remainder][1], []).append((end, code))
     return [
-        (start + end, row)
+        (start, end, row)
         for start, code, remainder in _halves(columns[:cut], values, wanted.step, rng)
         for end, other in ends.get(remainders[remainder][0], ())
         if (row := rows[code + other])
@@ -798,7 +845,7 @@ def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> l
 
 
 def _halves(columns: Rows, values: Integers, step: int, rng: random.Random) -> Iterable[tuple[Integers, int, int]]:
-    """Halves of queries, with the codes of their scores for these columns of K, and of what the remainders come from."""
+    """Halves of queries, with codes of their scores for these columns of K, and of what leaves the same remainders."""
     halves = _chosen(values, len(columns), HALVES, rng)
     scores = _totals(halves, [{x: x * code for x in values} for code in map(_code, columns)])
     rests = _totals(halves, [{x: x % step * code for x in values} for code in (_rest(c, step) for c in columns)])
@@ -830,7 +877,7 @@ def _totals(chosen: Sequence[Integers], parts: Sequence[Mapping[int, int]]) -> l
 class _Columns:
     """Every small column that weights can make of X, and by which columns of weights.
 
-    `ends` are the codes of the last entries of such a column: of one of them, of two … and of all.
+    `above` has the entries that may stand above the last ones of such a column.
     """
 
     def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
@@ -851,18 +898,7 @@ class _Columns:
                 self.makes[w] = made
                 self.made_by.setdefault(made, []).append(w)
         self.weights = list(self.makes)
-        self.ends = {code >> BITS * i for code in map(_end, self.made_by) for i in range(wanted.n)}
-
-    def passing(self, queries: Sequence[Query], ends: Sequence[int]) -> list[Query]:
-        """The queries, the last ones first, that leave each column of Q within what weights can make.
-
-        `ends` are those of the columns so far, as `longer` gives them.
-        """
-        return [query for query in reversed(queries) if self.ends.issuperset(map(add, ends, query[0]))]
-
-    def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
-        """The ends with the entries of a query above them, and room for one more entry."""
-        return [(end << BITS) + SMALL + 1 for end in map(add, ends, q)]
+        self.above = _Above({code >> BITS * i for code in map(_end, self.made_by) for i in range(wanted.n)})
 
     def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
         """A matrix of columns that can be made, with entries up to `largest`; None if chance gave a dull one."""
@@ -879,6 +915,17 @@ class _Columns:
         if w not in self._counts:
             self._counts[w] = dot_counts(self.X, (w,))
         return self._counts[w]
+
+
+class _Above(_Known[list[int]]):
+    """The entries that may stand above the last ones of a column, by the code of these."""
+
+    def __init__(self, ends: Set[int]) -> None:
+        super().__init__()
+        self.ends = ends
+
+    def worked_out(self, code: int) -> list[int]:
+        return [x for x in range(-SMALL, SMALL + 1) if (code << BITS | x + SMALL + 1) in self.ends]
 
 
 BITS = 4

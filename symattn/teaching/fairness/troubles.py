@@ -46,12 +46,10 @@ def _is_plain(d: Derivation) -> bool:
     """Whether it is attention of one head in whole numbers: how long its exact values may grow is known."""
     numbers = (x for m in d.givens.values() for x in (m if isinstance(m, Matrix) else (None,)))
     ops = [type(step.op) for step in d]
-    return (
-        d.arithmetic == "exact"
-        and FORMULAS.keys() >= {*ops}
-        and ops.count(Softmax) == 1
-        and all(map(_is_whole, numbers))
-    )
+    if d.arithmetic != "exact" or "S" not in d or ops.count(Softmax) != 1 or not FORMULAS.keys() >= {*ops}:
+        return False
+    keys = d.value("S").shape[1]
+    return all(map(_is_whole, (keys, *numbers))) and 4 * int(keys) <= LONGEST
 
 
 def _is_whole(x: object) -> bool:
@@ -86,8 +84,6 @@ class _Nearly:
             raise _UnclearError
         self.truth = {step.name: _bounded(floats_of(step.result)) for step in self.rows}
         self.floats = {name: floats_of(m) for name, m in self.rows.givens.items()} | self.truth
-        if _may_outgrow(self.truth.get("S")):
-            raise _UnclearError
 
     def core(self) -> Core:
         replays = (self._replay(m) for m in misconceptions().values() if m.core)
@@ -137,13 +133,12 @@ class _Followed:
     def _worked_out(self, step: Step) -> Floats | None:
         operands = [self._operand(operand) for operand in step.operands]
         step.op.shape(*((len(m), len(m[0])) for m in operands))
+        across = isinstance(step.op, MatMul) and step.operands[0].transposed
+        if (across or step.op == Softmax("columns")) and _may_outgrow(self._operand(Operand("S"))):
+            raise _UnclearError
         formula = FORMULAS.get(type(step.op))
         found = formula(step.op, *operands) if formula else None
-        if found is None:
-            found = floats_of(self._exactly(step.name))
-        elif step.name == "S" and _may_outgrow(found):
-            raise _UnclearError
-        return found
+        return floats_of(self._exactly(step.name)) if found is None else found
 
     def _operand(self, operand: Operand) -> Floats:
         name = operand.name
@@ -249,13 +244,14 @@ def _all_finite(m: Floats) -> bool:
     return all(math.isfinite(x) for row in m for x in row)
 
 
-def _may_outgrow(scores: Floats | None) -> bool:
-    """Whether sums over weights of several lines of these scores might be too long to be followed (`LONGEST`).
+def _may_outgrow(scores: Floats) -> bool:
+    """Whether sums over weights of several lines of these scores might be too long to be followed (`LONGEST`): a line
+    has one denominator, and others have others.
 
     With t = e^g, g the greatest common divisor of all differences, weights are quotients of polynomials in t, whose
     degree is the reach of their line; over a common denominator the degrees add up.
     """
-    if scores is None or not all(x.is_integer() for row in scores for x in row):
+    if not all(x.is_integer() for row in scores for x in row):
         return True
     if max(len(scores), len(scores[0])) <= 3:  # 27 terms above and 27 below
         return False

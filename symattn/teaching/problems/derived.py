@@ -323,12 +323,18 @@ def _texts(content: Content) -> dict[str, list[list[str]]]:
 
 def _entries(texts: Texts) -> tuple[str, ...]:
     return tuple(
-        f"{name}[{i},{j}]={x}"
+        label + x
         for name, rows in texts.items()
-        for i, row in enumerate(rows, 1)
-        for j, x in enumerate(row, 1)
+        for row, labels in zip(rows, _labels(name, len(rows), len(rows[0])), strict=True)
+        for x, label in zip(row, labels, strict=True)
         if x
     )
+
+
+@lru_cache(maxsize=256)
+def _labels(name: str, rows: int, columns: int) -> tuple[tuple[str, ...], ...]:
+    """Where the entries of a step stand."""
+    return tuple(tuple(f"{name}[{i},{j}]=" for j in range(1, columns + 1)) for i in range(1, rows + 1))
 
 
 AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v")}
