@@ -219,7 +219,15 @@ def frozen(matrix: Matrix) -> Rows:
 
 def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
     """Given matrices by name."""
-    return {name: numbers(read_given(name, [list(row) for row in rows])) for name, rows in given.items()}
+    return {name: _thawed(name, rows) for name, rows in given.items()}
+
+
+def _thawed(name: str, rows: Rows) -> Matrix:
+    """Whole numbers are what they are; anything else is read."""
+    whole = [[x for x in row if type(x) is int] for row in rows]
+    if whole and whole[0] and {*map(len, whole)} == {*map(len, rows)} == {len(rows[0])}:
+        return Matrix.of(whole)
+    return numbers(read_given(name, [list(row) for row in rows]))
 
 
 def numbers(matrix: AnyMatrix | None) -> Matrix:
