@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, reduce
 from itertools import combinations_with_replacement, compress, permutations, product
-from operator import or_
+from operator import getitem, or_
 from statistics import median
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.base import mask_keep, scale_op
@@ -324,6 +324,7 @@ class _Wanted:
     rows: _ScoreRows
     remainders: _Remainders
     small: _SmallColumns
+    mild: _Mild
     powers: dict[tuple[int, _ScoreRow], Row]
     effort: _Effort
 
@@ -335,11 +336,6 @@ class _Wanted:
     def aims(self) -> list[set[int]]:
         """For each query, the keys of which one is to get the largest weight, in any order of the tokens."""
         return [set(keys) for keys in zip(*self.images, strict=True)]
-
-    def is_mild(self, signs: int) -> bool:
-        """Whether a column has few enough negative terms to be one of many; `signs` has them coded, and all terms."""
-        negative, terms = _decoded(signs, 2)
-        return negative <= LENIENT * self.target.negatives[1] * terms
 
     def can_be_steered(self, scores: Counts) -> bool:
         """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
@@ -353,13 +349,6 @@ class _Wanted:
         if self.band:
             return self.band.h - apart, min(self.band.h + apart, most)
         return 0, most - apart
-
-    def mild_query(self, q: Integers, K: Rows) -> bool:
-        """Whether a query has neither too many entries of size 2 nor too many negative terms to be one of many."""
-        if sum(abs(x) > 1 for x in q) > math.ceil(self.target.twos * len(q)):
-            return False
-        terms = [x * y for k in K for x, y in zip(q, k, strict=True) if x and y]
-        return sum(t < 0 for t in terms) <= LENIENT * self.target.negatives[1] * len(terms)
 
     def order(self, S: Sequence[_ScoreRow]) -> Integers:
         """The order of the tokens in which the largest weights are where they are wanted."""
@@ -437,6 +426,12 @@ class _Wanted:
 class _Known(dict[int, T]):
     """What is worked out once for each code; it is forgotten when it grows too large."""
 
+    @classmethod
+    @lru_cache(maxsize=32)
+    def of(cls, *rules: Any) -> Self:
+        """The same for the same rules: siblings share it."""
+        return cls(*rules)
+
     def __missing__(self, code: int) -> T:
         if len(self) >= MOST_KNOWN:
             self.clear()
@@ -469,12 +464,6 @@ class _ScoreRows(_Known[_ScoreRow | None]):
         super().__init__()
         self.keep, self.wanted, self.modest, self.most = keep, dict(wanted), modest, most
 
-    @classmethod
-    @lru_cache(maxsize=8)
-    def of(cls, *rules: Any) -> _ScoreRows:
-        """The same for the same rules: siblings share them."""
-        return cls(*rules)
-
     def worked_out(self, code: int) -> _ScoreRow | None:
         scores = _decoded(code, len(self.keep[0]))
         if max(scores) > self.most or min(scores) < -self.most:
@@ -504,14 +493,21 @@ class _Remainders(_Known[tuple[Integers, Integers]]):
         super().__init__()
         self.step, self.length = step, length
 
-    @classmethod
-    @lru_cache(maxsize=8)
-    def of(cls, *rules: Any) -> _Remainders:
-        return cls(*rules)
-
     def worked_out(self, code: int) -> tuple[Integers, Integers]:
         numbers = _decoded(code, self.length)
         return tuple(x % self.step for x in numbers), tuple(-x % self.step for x in numbers)
+
+
+class _Mild(_Known[bool]):
+    """Whether so many of so many terms may be negative, by the code of both."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.most = most
+
+    def worked_out(self, code: int) -> bool:
+        negative, terms = _decoded(code, 2)
+        return negative <= self.most * terms
 
 
 class _SmallColumns(_Known[Integers]):
@@ -520,11 +516,6 @@ class _SmallColumns(_Known[Integers]):
     def __init__(self, length: int, relu: bool) -> None:
         super().__init__()
         self.length, self.relu = length, relu
-
-    @classmethod
-    @lru_cache(maxsize=8)
-    def of(cls, *rules: Any) -> _SmallColumns:
-        return cls(*rules)
 
     def worked_out(self, code: int) -> Integers:
         made = _decoded(code, self.length)
@@ -626,6 +617,7 @@ def _wanted(
         rows=_ScoreRows.of(keep, tuple(patterns.items()), MODEST * approximate(divisor), target.largest["S"]),
         remainders=_Remainders.of(step, m),
         small=_SmallColumns.of(n, relu),
+        mild=_Mild.of(LENIENT * target.negatives[1]),
         powers={},
         effort=_Effort(EFFORT["sibling" if band else "fresh"]),
     )
@@ -688,6 +680,9 @@ def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
 # ------------------------------------------------------------------------------------------ candidates, backwards
 
 
+Scored = tuple[Integers, Integers, "_ScoreRow"]
+"""The two halves of a query, and its scores."""
+
 Found = tuple[dict[str, Rows], Counts, float]
 """Givens, the arithmetic up to the scores, and the load of it with that of the output."""
 
@@ -749,7 +744,7 @@ def _queries(
     """
     scored = _scored(K, values, wanted, rng)
     if table is None:
-        scored = [query for query in scored if wanted.mild_query(query[0] + query[1], K)]
+        scored = _mild_queries(wanted, K, values, scored)
     wanted.effort.left -= len(scored)
     likely = [(start + end, row) for start, end, row in scored if row.fits]
     fitting = [[bit for bit, (_, row) in enumerate(likely) if wanted.may_be(i, row)] for i in range(wanted.n)]
@@ -788,6 +783,22 @@ def _queries(
     yield from extend((), (), (), tuple(wanted.images), (0,) * wanted.d_k)
 
 
+def _mild_queries(wanted: _Wanted, K: Rows, values: Integers, scored: Sequence[Scored]) -> list[Scored]:
+    """Queries that have neither too many entries of size 2 nor too many negative terms to be one of many."""
+    most = math.ceil(wanted.target.twos * wanted.d_k)
+    signs = [{x: _signs(x, column) for x in values} for column in zip(*K, strict=True)]
+    return [
+        (start, end, row)
+        for start, end, row in scored
+        if _twos(q := start + end) <= most and wanted.mild[sum(map(getitem, signs, q))]
+    ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _twos(numbers: Integers) -> int:
+    return sum(abs(x) > 1 for x in numbers)
+
+
 class _Sieve:
     """Of the queries that fit a row, those that leave each column of Q within what weights can make.
 
@@ -823,9 +834,7 @@ class _Sieve:
         return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
 
 
-def _scored(
-    K: Rows, values: Integers, wanted: _Wanted, rng: random.Random
-) -> list[tuple[Integers, Integers, _ScoreRow]]:
+def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> list[Scored]:
     """The halves of every query with entries among `values`, and its scores, where these are integers after scaling and
     not too large.
 
@@ -892,9 +901,8 @@ class _Columns:
         codes = _totals(chosen, [{w: w * code for w in entries} for code in map(_code, self.columns)])
         signs = _totals(chosen, [{w: _signs(w, column) for w in entries} for column in self.columns])
         zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
-        mild = {sign: wanted.is_mild(sign) for sign in set(signs)}
         for w, code, sign in zip(chosen, codes, signs, strict=True):
-            if w.count(0) <= zeros and mild[sign] and (made := wanted.small[code]):
+            if w.count(0) <= zeros and wanted.mild[sign] and (made := wanted.small[code]):
                 self.makes[w] = made
                 self.made_by.setdefault(made, []).append(w)
         self.weights = list(self.makes)
@@ -936,6 +944,7 @@ def _end(column: Integers) -> int:
     return sum((x + SMALL + 1) << BITS * i for i, x in enumerate(column))
 
 
+@lru_cache(maxsize=1 << 14)
 def _signs(w: int, column: Integers) -> int:
     """How many of these entries times w are negative and how many are not 0, coded as one number."""
     return _code((sum(w * x < 0 for x in column), sum(w * x != 0 for x in column)))

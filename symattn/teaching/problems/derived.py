@@ -102,9 +102,9 @@ LIKE = 0.07
 def _judged_family(spec: Spec, rng: random.Random) -> Family:
     """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings)]
+    parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
-    parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
+    parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
     unavoidable = frozenset.intersection(*(_on_the_way(troubles(d)) for d in parents[: several // 2]))
     return Family(work=median(map(work, parents)), unavoidable=unavoidable)
 
@@ -117,15 +117,16 @@ def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
 def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
     """One sibling that is as much work as the others."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    drawn = [draw(chosen, settings, sizes, rng).givens]
-    for _ in range(SIBLINGS):
-        d = chosen.run(drawn[-1], settings)
-        if abs(work(d) - wanted) <= LIKE * wanted:
-            return drawn[-1]
-        if len(d.steps) > LONG and len(drawn) > 2 * FEW:
+    found: list[tuple[float, Mapping[str, Matrix]]] = []
+    for _ in range(SIBLINGS + 1):
+        drawn = draw(chosen, settings, sizes, rng)
+        apart = abs(work(drawn.derivation) - wanted)
+        found.append((apart, drawn.givens))
+        if apart <= LIKE * wanted:
+            return drawn.givens
+        if len(drawn.derivation.steps) > LONG and len(found) > 2 * FEW:
             break
-        drawn.append(draw(chosen, settings, sizes, rng).givens)
-    return min(drawn, key=lambda givens: abs(work(chosen.run(givens, settings)) - wanted))
+    return min(found, key=lambda pair: pair[0])[1]
 
 
 def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
