@@ -101,15 +101,26 @@ def pick(rng: random.Random, items: Sequence[T]) -> T:
     return items[whole(rng, 0, len(items) - 1)]
 
 
+def picks(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
+    """So many picks, one after the other."""
+    number = _numbers(rng, count)
+    return [items[int(number() * len(items))] for _ in range(count)]
+
+
 def shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
     """The items in a random order (Fisher–Yates)."""
     listed = list(items)
     last = len(listed) - 1
-    number = rng.several(max(last, 0)) if isinstance(rng, Counted) else rng.random
+    number = _numbers(rng, max(last, 0))
     for i in range(last, 0, -1):
         j = int(number() * (i + 1))
         listed[i], listed[j] = listed[j], listed[i]
     return listed
+
+
+def _numbers(rng: random.Random, count: int) -> Callable[[], float]:
+    """What gives the next `count` numbers."""
+    return rng.several(count) if isinstance(rng, Counted) else rng.random
 
 
 def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
@@ -117,4 +128,4 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
     return shuffled(rng, items)[:count]
 
 
-__all__ = ["Counted", "Dice", "pick", "sample", "shuffled", "whole"]
+__all__ = ["Counted", "Dice", "pick", "picks", "sample", "shuffled", "whole"]

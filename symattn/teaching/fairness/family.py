@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms.base import mask_keep, scale_op
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.dice import pick, picks, sample, shuffled, whole
 from symattn.teaching.fairness.features import Counts, Features, Row, dot_counts, powers
 from symattn.teaching.fairness.patterns import divides_a_power_of_ten
 
@@ -865,7 +865,7 @@ def _chosen(values: Integers, width: int, most: int, rng: random.Random) -> Sequ
     """All choices of so many of these values, or, where there are more than `most`, so many at random."""
     if len(values) ** width <= most:
         return _every(values, width)
-    return [tuple(pick(rng, values) for _ in range(width)) for _ in range(most)]
+    return [tuple(picks(rng, values, width)) for _ in range(most)]
 
 
 @cache
