@@ -12,7 +12,7 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self, TypeVar
 
@@ -220,24 +220,35 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
     The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
     on the rewritten ones are kept, pinned or not.
     """
+    steps, failed = list[Step](), None
+    for step, fails in following(d, rewritten):
+        if fails:
+            failed = step
+        else:
+            steps.append(step)
+    return replace(d, steps=tuple(steps)), failed
+
+
+def following(d: Derivation, rewritten: Rewritten) -> Iterator[tuple[Step, bool]]:
+    """The same step by step, each worked out when it is asked for; with the last one, whether it fails."""
     steps, touched = list[Step](), set[str]()
     for step in d:
         new = rewritten.get(step.name)
         if new is None and any(operand.name in touched for operand in step.operands):
             new = replace(step, pinned=False)
-        if new is None:
-            steps.append(step)
-            continue
-        touched.add(step.name)
-        result = replace(d, steps=tuple(steps))
-        try:
-            longer = result.extended(new)
-        except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
-            return result, new
-        if isinstance(longer.last.result, Matrix) and not all(map(is_short_enough, longer.last.result)):
-            return result, new
-        steps.append(longer.last)
-    return replace(d, steps=tuple(steps)), None
+        if new is not None:
+            touched.add(step.name)
+            try:
+                worked_out = replace(d, steps=tuple(steps)).extended(new).last
+            except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
+                yield new, True
+                return
+            if isinstance(worked_out.result, Matrix) and not all(map(is_short_enough, worked_out.result)):
+                yield new, True
+                return
+            step = worked_out
+        steps.append(step)
+        yield step, False
 
 
 def _value(d: Derivation, name: str) -> AnyMatrix | None:
@@ -390,6 +401,7 @@ __all__ = [
     "Rewritten",
     "WrongDerivation",
     "followed",
+    "following",
     "found",
     "is_short_enough",
     "replaced",

@@ -43,7 +43,8 @@ SMALLEST = 1e-9
 class Replay:
     """What one misconception writes, in floats: `value` gives a step, None from where it goes no further.
 
-    `first` is the first step whose value is not the right one, none where the misconception cannot be seen.
+    It is the same function for what writes the same everywhere.  `first` is the first step whose value is not the right
+    one, none where the misconception cannot be seen.
     """
 
     id: str
@@ -58,10 +59,11 @@ class Core:
     replays: Sequence[Replay]
     truth: Mapping[str, Floats | None]
 
-    def troubles(self, distance: Callable[[Floats | None, Floats | None], float]) -> frozenset[str]:
+    def troubles(self, distance: Callable[[Floats | None, Floats | None], float], at_the_end: bool) -> frozenset[str]:
         """What is wrong with this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
 
-        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end.
+        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end,
+        if that counts.
         """
         truth, last = self.truth, list(self.truth)[-1]
         found = {r.id for r in self.replays if r.first is None}
@@ -69,13 +71,13 @@ class Core:
         found |= {f"{r.id}~" for r, first in shown if distance(r.value(first), truth[first]) < LEAST}
         for (a, first), (b, other) in combinations(shown, 2):
             if first == other:
-                steps = (first, *truth)
+                steps = (first, *truth) if a.value is not b.value else ()
                 parting = next((s for s in steps if distance(a.value(s), b.value(s))), "")
                 if not parting:
                     found.add("=".join(sorted((a.id, b.id))))
                 elif distance(a.value(parting), b.value(parting)) < LEAST:
                     found.add("~".join(sorted((a.id, b.id))))
-        ends = [(r, r.value(last)) for r, _ in shown]
+        ends = [(r, r.value(last)) for r, _ in shown if at_the_end]
         found |= {f"{r.id}≈" for r, end in ends if distance(end, truth[last]) < LEAST}
         for (a, end), (b, its_end) in combinations(ends, 2):
             if end is not None and its_end is not None and distance(end, its_end) < LEAST:
@@ -156,12 +158,6 @@ class Separation:
             apart = self._between(a, b, step)
             distances.append(apart if apart else self._between(a, b, self._parting(a, b) or step) or math.inf)
         return min(distances, default=math.inf)
-
-    def troubles(self) -> frozenset[str]:
-        """What is wrong with the core of this variant, as ids (`Core.troubles`)."""
-        replays = tuple(Replay(w.misconception.id, w.first, partial(self._floats, w)) for w in self.core)
-        truth = {step.name: floats_of(step.result) for step in self.derivation}
-        return Core(replays, truth).troubles(distance)
 
     # -- distances: the largest difference of two entries
 

@@ -1,8 +1,8 @@
-"""What the core of a variant hides, judged in floats: the verdicts of `Separation`, where they are not near a tie.
+"""What the core of a variant hides: which misconceptions cannot be seen in it, or not be told apart.
 
-Most variants that are drawn are refused, so that a verdict has to be quick.  Operations that have no formula here are
-worked out exactly, from exact operands; a misconception whose exact values might grow too long to be followed is
-replayed exactly as a whole, and everything is where floats do not tell.
+Most variants that are drawn are refused, so that a verdict has to be quick.  Misconceptions are followed no further
+than anybody asks, and in plain attention in floats: operations that have no formula here are worked out exactly, from
+exact operands, as is a misconception whose exact values might grow too long, and everything where floats do not tell.
 """
 
 from __future__ import annotations
@@ -17,29 +17,80 @@ from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import (
     LONGEST,
     MatrixwiseDerivation,
-    Misconception,
+    Rewritten,
+    following,
     is_short_enough,
     rewritten_everywhere,
     same,
 )
 from symattn.derivation.ops import Activation, Mask, MatMul, Scale, Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
-from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Floats, Replay, distance, floats_of, separation
+from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Floats, Replay, distance, floats_of
 
 LARGEST, ERROR = 1e5, 5e-10
 """Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
 on."""
 
 
-def troubles(derivation: Derivation) -> frozenset[str]:
-    """What is wrong with the core of a variant, as ids: see `Core.troubles`."""
-    try:
-        return _Nearly(derivation).core().troubles(_clear_distance)
-    except _UnclearError:
-        return separation(derivation).troubles()
+def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[str]:
+    """What is wrong with the core of a variant, as ids: see `Core.troubles`; nothing where there are letters."""
+    matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
+    if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
+        return frozenset()
+    laid = MatrixwiseDerivation(derivation)
+    if _is_plain(laid.rows):
+        try:
+            return _Nearly(laid).core().troubles(_clear_distance, at_the_end)
+        except _UnclearError:
+            pass
+    return _Exactly(laid).core().troubles(distance, at_the_end)
+
+
+class _Exactly:
+    """A derivation, tokens as rows and matrix by matrix, in whose place misconceptions are replayed."""
+
+    def __init__(self, laid: MatrixwiseDerivation) -> None:
+        self.laid, self.rows = laid, laid.rows
+        self.alike: dict[str, list[tuple[AnyMatrix, Replay]]] = {}
+
+    def core(self) -> Core:
+        replays = []
+        for misconception in misconceptions().values():
+            if misconception.core:
+                rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
+                if rewritten:
+                    replays.append(self.replay(misconception.id, rewritten))
+        return Core(replays, {step.name: floats_of(step.result) for step in self.rows})
+
+    def replay(self, id: str, rewritten: Rewritten) -> Replay:
+        """A misconception followed no further than anybody asks; as an earlier one, if it writes the same in the only
+        step that both do otherwise.
+        """
+        steps, known = following(self.rows, rewritten), dict[str, Floats | None]()
+
+        def value(name: str) -> Floats | None:
+            while name not in known:
+                step, fails = next(steps, (None, True))
+                if step is None:
+                    return None
+                known[step.name] = None if fails else floats_of(step.result)
+            return known[name]
+
+        for step, fails in steps:
+            known[step.name] = None if fails else floats_of(step.result)
+            if fails:
+                return Replay(id, step.name, value)
+            if not same(step.result, self.rows[step.name].result):
+                others = self.alike.setdefault(step.name, []) if len(rewritten) == 1 else []
+                for result, other in others:
+                    if same(step.result, result):
+                        return Replay(id, step.name, other.value)
+                others.append((step.result, found := Replay(id, step.name, value)))
+                return found
+        return Replay(id, None, value)
 
 
 def _is_plain(d: Derivation) -> bool:
@@ -74,38 +125,25 @@ def _clear_distance(a: Floats | None, b: Floats | None) -> float:
     return 0.0 if apart < SMALLEST else apart
 
 
-class _Nearly:
-    """A derivation, tokens as rows and matrix by matrix, in whose place misconceptions are replayed in floats."""
+class _Nearly(_Exactly):
+    """The same in floats."""
 
-    def __init__(self, derivation: Derivation) -> None:
-        self.laid = MatrixwiseDerivation(derivation)
-        self.rows = self.laid.rows
-        if not _is_plain(self.rows):
-            raise _UnclearError
+    def __init__(self, laid: MatrixwiseDerivation) -> None:
+        super().__init__(laid)
         self.truth = {step.name: _bounded(floats_of(step.result)) for step in self.rows}
         self.floats = {name: floats_of(m) for name, m in self.rows.givens.items()} | self.truth
 
-    def core(self) -> Core:
-        replays = (self._replay(m) for m in misconceptions().values() if m.core)
-        return Core([replay for replay in replays if replay is not None], self.truth)
-
-    def _replay(self, misconception: Misconception) -> Replay | None:
-        rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
-        if not rewritten:
-            return None
+    def replay(self, id: str, rewritten: Rewritten) -> Replay:
         try:
-            return _Followed(self, rewritten).replay(misconception.id)
+            return _Followed(self, rewritten).replay(id)
         except _UnclearError:
-            wrong = self.laid.wrong(misconception)
-            assert wrong is not None  # it has a place
-            turned = self.laid.given.orientation != "rows"
-            return Replay(wrong.misconception.id, wrong.first, lambda step: _laid(floats_of(wrong.value(step)), turned))
+            return super().replay(id, rewritten)
 
 
 class _Followed:
     """One misconception: what it rewrites, and what follows, in floats, and exactly where that is asked for."""
 
-    def __init__(self, nearly: _Nearly, rewritten: Mapping[str, Step]) -> None:
+    def __init__(self, nearly: _Nearly, rewritten: Rewritten) -> None:
         self.nearly, self.rewritten = nearly, rewritten
         self.steps: dict[str, Step] = {}  # those that are worked out otherwise
         self.known: dict[str, Matrix] = {}  # their exact results, as far as anybody asked
@@ -272,7 +310,3 @@ def _mixes(weights: Matrix) -> bool:
         for row in weights.rows
         for a, b in pairwise(x.denominator for x in row if isinstance(x, Quotient))
     )
-
-
-def _laid(floats: Floats | None, turned: bool) -> Floats | None:
-    return tuple(zip(*floats, strict=True)) if floats and turned else floats

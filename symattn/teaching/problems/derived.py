@@ -100,18 +100,16 @@ LIKE = 0.07
 
 
 def _judged_family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
+    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are.
+
+    What comes near only at the end does not count: of so many lines, the last need not tell what those before it show.
+    """
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
     parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
-    unavoidable = frozenset.intersection(*(_on_the_way(troubles(d)) for d in parents[: several // 2]))
+    unavoidable = frozenset.intersection(*(troubles(d, at_the_end=False) for d in parents[: several // 2]))
     return Family(work=median(map(work, parents)), unavoidable=unavoidable)
-
-
-def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
-    """Without what comes near only at the end: of so many lines, the last need not tell what those before it show."""
-    return frozenset(trouble for trouble in troubles if "≈" not in trouble)
 
 
 def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
@@ -204,9 +202,7 @@ def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
     if family.band is None and family.work is None:
         return ""
-    found = troubles(made(content).problem.derivation)
-    if family.work is not None:
-        found = _on_the_way(found)
+    found = troubles(made(content).problem.derivation, at_the_end=family.work is None)
     avoidable = found - family.unavoidable
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
