@@ -272,6 +272,10 @@ class Made:
     def separation(self) -> Separation:
         return separation(self.problem.derivation)
 
+    @cached_property
+    def texts(self) -> Texts:
+        return _texts(self.problem)
+
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
@@ -299,15 +303,14 @@ def key(content: Content) -> tuple[str, ...]:
     Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
     a single one are left out: they agree where others do, or in every variant.
     """
-    return _entries(_texts(content))
+    return _entries(made(content).texts)
 
 
 Texts = Mapping[str, Sequence[Sequence[str]]]
 """The entries of every step asked as decimals, tokens as rows; "" for one that is not compared."""
 
 
-def _texts(content: Content) -> dict[str, list[list[str]]]:
-    problem = problem_of(content)
+def _texts(problem: Problem) -> Texts:
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
@@ -356,7 +359,7 @@ def relabellings(
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
     if not _backwards(spec):
         return
-    shapes, texts = chosen.shapes(settings), _texts(content)
+    shapes, texts = chosen.shapes(settings), made(content).texts
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
     sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
     for _ in range(RELABELLINGS):
