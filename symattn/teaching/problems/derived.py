@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from statistics import median
 
 from symattn.derivation.derivation import Derivation
@@ -330,19 +331,17 @@ def _texts(problem: Problem) -> Texts:
 
 
 def _entries(texts: Texts) -> tuple[str, ...]:
-    return tuple(
-        label + x
-        for name, rows in texts.items()
-        for row, labels in zip(rows, _labels(name, len(rows), len(rows[0])), strict=True)
-        for x, label in zip(row, labels, strict=True)
-        if x
-    )
+    found = list[str]()
+    for name, rows in texts.items():
+        labels, entries = _labels(name, len(rows), len(rows[0])), chain.from_iterable(rows)
+        found += [label + x for label, x in zip(labels, entries, strict=True) if x]
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)
-def _labels(name: str, rows: int, columns: int) -> tuple[tuple[str, ...], ...]:
-    """Where the entries of a step stand."""
-    return tuple(tuple(f"{name}[{i},{j}]=" for j in range(1, columns + 1)) for i in range(1, rows + 1))
+def _labels(name: str, rows: int, columns: int) -> tuple[str, ...]:
+    """Where the entries of a step stand, row by row."""
+    return tuple(f"{name}[{i},{j}]=" for i in range(1, rows + 1) for j in range(1, columns + 1))
 
 
 AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v")}
