@@ -442,7 +442,7 @@ class _Known(dict[int, T]):
         raise NotImplementedError
 
 
-MOST_KNOWN = 200_000
+MOST_KNOWN = 50_000
 
 
 @dataclass(frozen=True, slots=True)
