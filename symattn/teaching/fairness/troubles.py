@@ -273,13 +273,16 @@ FORMULAS: Mapping[type[Op], Callable[..., Floats | None]] = {
 
 
 def _bounded(floats: Floats | None) -> Floats | None:
-    if floats is None or any(x > LARGEST or (x < -LARGEST and x != -math.inf) for row in floats for x in row):
+    """Floats of a size that they are trusted with; −∞ is one."""
+    if floats is None or max(map(max, floats)) > LARGEST:
+        raise _UnclearError
+    if min(map(min, floats)) < -LARGEST and any(-math.inf < x < -LARGEST for row in floats for x in row):
         raise _UnclearError
     return floats
 
 
 def _all_finite(m: Floats) -> bool:
-    return all(math.isfinite(x) for row in m for x in row)
+    return not any(-math.inf in row for row in m)
 
 
 def _may_outgrow(scores: Floats) -> bool:
