@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -75,11 +75,21 @@ class Counted(random.Random):
         """The next number from 0 to 1; `InputError` after `MOST_NUMBERS` of them."""
         self.left -= 1
         if self.left < 0:
-            raise InputError(
-                f"{MOST_NUMBERS:,} random numbers made no variant that is worth setting; other sizes or settings leave "
-                "more room, and decimals (arithmetic = decimal) the most."
-            )
+            raise self._used_up()
         return super().random()
+
+    def several(self, count: int) -> Callable[[], float]:
+        """What gives the next `count` numbers, which are counted at once: shuffling takes thousands."""
+        self.left -= count
+        if self.left < 0:
+            raise self._used_up()
+        return super().random
+
+    def _used_up(self) -> InputError:
+        return InputError(
+            f"{MOST_NUMBERS:,} random numbers made no variant that is worth setting; other sizes or settings leave "
+            "more room, and decimals (arithmetic = decimal) the most."
+        )
 
 
 def whole(rng: random.Random, low: int, high: int) -> int:
@@ -91,13 +101,26 @@ def pick(rng: random.Random, items: Sequence[T]) -> T:
     return items[whole(rng, 0, len(items) - 1)]
 
 
+def picks(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
+    """So many picks, one after the other."""
+    number = _numbers(rng, count)
+    return [items[int(number() * len(items))] for _ in range(count)]
+
+
 def shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
     """The items in a random order (Fisher–Yates)."""
     listed = list(items)
-    for i in range(len(listed) - 1, 0, -1):
-        j = whole(rng, 0, i)
+    last = len(listed) - 1
+    number = _numbers(rng, max(last, 0))
+    for i in range(last, 0, -1):
+        j = int(number() * (i + 1))
         listed[i], listed[j] = listed[j], listed[i]
     return listed
+
+
+def _numbers(rng: random.Random, count: int) -> Callable[[], float]:
+    """What gives the next `count` numbers."""
+    return rng.several(count) if isinstance(rng, Counted) else rng.random
 
 
 def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
@@ -105,4 +128,4 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
     return shuffled(rng, items)[:count]
 
 
-__all__ = ["Counted", "Dice", "pick", "sample", "shuffled", "whole"]
+__all__ = ["Counted", "Dice", "pick", "picks", "sample", "shuffled", "whole"]

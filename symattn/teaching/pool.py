@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from symattn.errors import InputError, SelfCheckError
@@ -51,11 +51,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     key_of = chosen.key or (lambda content: ())
     family = chosen.family(spec, dice.rng("family"))
     seen: set[str] = set()
-    keys: list[tuple[str, ...]] = []
-
-    def likeness(key: tuple[str, ...]) -> float:
-        return max((shared(key, other) for other in keys), default=0.0)
-
+    keys = Keys()
     while True:
         number = len(seen) + 1
         enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
@@ -66,9 +62,9 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
             tally.drawn += 1
             rng = dice.rng(number, attempt)
             content = chosen.draw(spec, rng, number, family)
-            found = (likeness(key := key_of(content)), key, content)
+            found = (keys.likeness(key := key_of(content)), key, content)
             if found[0] > most and chosen.relabellings:
-                others = [(likeness(k), k, m) for k, m in chosen.relabellings(content, spec, rng)]
+                others = [(keys.likeness(k), k, m) for k, m in chosen.relabellings(content, spec, rng)]
                 if others:
                     least, key, made = min(others, key=lambda f: f[0])
                     found = (least, key, made())
@@ -88,7 +84,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
         question = chosen.make(content)
         prove(question, chosen)
         seen.add(identity(question.frozen))
-        keys.append(key)
+        keys.add(key)
         yield question
 
 
@@ -107,6 +103,51 @@ def shared(one: Sequence[str], other: Sequence[str]) -> float:
     return same / max(min(len(one), len(other)), 1)
 
 
+class Keys:
+    """The keys of a pool, indexed by what stands where: how much a new one is like any of them is told in one pass.
+
+    A set of keys is one integer with a bit for each.  Those of each length are a group of their own, for which there is
+    an index for every place.
+    """
+
+    def __init__(self) -> None:
+        self.sizes: dict[int, int] = {}
+        self.places: dict[int, list[dict[str, int]]] = {}
+
+    def add(self, key: Sequence[str]) -> None:
+        length = len(key)
+        size = self.sizes.get(length, 0)
+        self.sizes[length] = size + 1
+        for having, entry in zip(self.places.setdefault(length, [{} for _ in key]), key, strict=True):
+            having[entry] = having.get(entry, 0) | 1 << size
+
+    def likeness(self, key: Sequence[str]) -> float:
+        """The largest share of entries that a key has in common with one of these, position by position."""
+        return max((_most(key, p) / max(min(len(key), length), 1) for length, p in self.places.items()), default=0.0)
+
+
+def _most(key: Sequence[str], places: Sequence[Mapping[str, int]]) -> int:
+    """The most entries that a key has in common with one of those that are indexed.
+
+    Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts.
+    """
+    digits: list[int] = []
+    for having, entry in zip(places, key, strict=False):
+        carry = having.get(entry, 0)
+        for i, digit in enumerate(digits):
+            if not carry:
+                break
+            digits[i], carry = digit ^ carry, digit & carry
+        if carry:
+            digits.append(carry)
+    most, best = 0, -1  # all of them
+    for i in reversed(range(len(digits))):
+        if digits[i] & best:
+            best &= digits[i]
+            most += 1 << i
+    return most
+
+
 # ------------------------------------------------------------------------------------------------ proving
 
 
@@ -114,14 +155,29 @@ def prove(question: Question, chosen: ProblemType[Any, Any]) -> None:
     """Every variant proves itself before it is written; `SelfCheckError` says what does not hold."""
     if question.problem is not None:
         self_check(question.problem.derivation)
-    again = chosen.make(chosen.thaw(question.frozen, "A variant"))
-    if digest(list(again.entries())) != digest(list(question.entries())):
-        raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
+    thawed = chosen.thaw(question.frozen, "A variant")
+    if not alike(thawed, question.content):  # else the question, which is a function of its content, is the same
+        again = chosen.make(thawed)
+        if digest(list(again.entries())) != digest(list(question.entries())):
+            raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
     for part in question.parts:
         for block in all_blocks(part.ask):
             if isinstance(block, AnswerGrid):
                 _fits(question, part.answer, block)
     chosen.prove(question)
+
+
+def alike(one: object, other: object) -> bool:
+    """Whether two contents are the same, type for type: 1 is neither True nor a fraction, a tuple is no list."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(alike(x, other[name]) for name, x in one.items())
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one == other
 
 
 ROOM = {"integer": 2.2, "decimal": 5.0, "fraction": 3.0}
@@ -143,4 +199,4 @@ def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
                 )
 
 
-__all__ = ["OVERLAP", "Tally", "pool", "prove", "shared"]
+__all__ = ["OVERLAP", "Keys", "Tally", "alike", "pool", "prove", "shared"]

@@ -52,8 +52,8 @@ class Stress:
         return (
             f"{sum(self.seconds):.1f} s in all; the first {first * 1000:.0f} ms (with what the family shares), then "
             f"{median(rest) * 1000:.0f} ms each, at most {slowest * 1000:.0f} ms. {self.tally.drawn} were drawn for "
-            f"{len(self.questions)} that may be set. Every one was made again from its frozen form, and its key "
-            "recomputed by a second route."
+            f"{len(self.questions)} that may be set. Every one came out of its frozen form as it went in, and its key "
+            "was recomputed by a second route."
         )
 
     def _features(self) -> Table | None:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import mul
 from typing import TypeVar
 
 from symattn.derivation.mechanisms.base import Scope, Settings, mask_keep, scale_op
@@ -18,7 +19,7 @@ from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, whole
+from symattn.foundation.dice import pick, picks, whole
 
 T = TypeVar("T")
 Q = TypeVar("Q", int, float)
@@ -74,7 +75,7 @@ def number(sizes: Mapping[str, Size], letter: str) -> int:
 def entries(rows: int, columns: int, rng: random.Random) -> Rows:
     """A matrix of −1, 0 and 1 that is not `dull`."""
     while True:
-        drawn = [[pick(rng, ENTRIES) for _ in range(columns)] for _ in range(rows)]
+        drawn = [picks(rng, ENTRIES, columns) for _ in range(rows)]
         if not dull(drawn):
             return drawn
 
@@ -157,12 +158,13 @@ class _Judge:
     def accepts(self, scores: Numbers) -> bool:
         """Whether no row of weights is uniform or saturated, rows differ from one another and heads from earlier ones,
         neither scores nor weights are symmetric, and hidden scores are small and of both signs."""
+        if any(abs(s) > LARGEST_SCORE for row in scores for s in row):
+            return False
         scaled = [[s / self.divisor for s in row] for row in scores]
         visible = [[s for j, s in enumerate(row) if self._sees(i, j)] for i, row in enumerate(scaled)]
         hidden = [s for i, row in enumerate(scaled) for j, s in enumerate(row) if not self._sees(i, j)]
         return (
-            all(abs(s) <= LARGEST_SCORE for row in scores for s in row)
-            and (self._hard(scores) if self.weights == "hardmax" else self._soft(visible, scores))
+            (self._hard(scores) if self.weights == "hardmax" else self._soft(visible, scores))
             and (self.weights != "sum" or all(abs(sum(row)) >= LEAST_SUM for row in visible))
             and all(abs(s) <= LARGEST_HIDDEN for s in hidden)
             and (not hidden or any(hidden))
@@ -288,7 +290,8 @@ def output_weights(heads: int, d_v: int, d_out: int, rng: random.Random) -> Rows
 
 
 def product(a: Sequence[Sequence[Q]], b: Sequence[Sequence[Q]]) -> list[list[Q]]:
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
+    columns = list(zip(*b, strict=True))
+    return [[sum(map(mul, row, column)) for column in columns] for row in a]
 
 
 def transposed(rows: Sequence[Sequence[Q]]) -> list[list[Q]]:

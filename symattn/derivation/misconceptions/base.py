@@ -12,7 +12,7 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self, TypeVar
 
@@ -112,7 +112,7 @@ class MatrixwiseDerivation:
             right, _ = followed(self.rows, {name: replace(self.rows[name], pinned=False) for name in rewritten})
             given = self._as_given(right)
         wrong, failed = followed(self.rows, {name: replace(step, pinned=False) for name, step in rewritten.items()})
-        first = next((s.name for s in wrong if not _same(s.result, _value(right, s.name))), None)
+        first = next((s.name for s in wrong if not same(s.result, _value(right, s.name))), None)
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
@@ -220,31 +220,42 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
     The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
     on the rewritten ones are kept, pinned or not.
     """
+    steps, failed = list[Step](), None
+    for step, fails in following(d, rewritten):
+        if fails:
+            failed = step
+        else:
+            steps.append(step)
+    return replace(d, steps=tuple(steps)), failed
+
+
+def following(d: Derivation, rewritten: Rewritten) -> Iterator[tuple[Step, bool]]:
+    """The same step by step, each worked out when it is asked for; with the last one, whether it fails."""
     steps, touched = list[Step](), set[str]()
     for step in d:
         new = rewritten.get(step.name)
         if new is None and any(operand.name in touched for operand in step.operands):
             new = replace(step, pinned=False)
-        if new is None:
-            steps.append(step)
-            continue
-        touched.add(step.name)
-        result = replace(d, steps=tuple(steps))
-        try:
-            longer = result.extended(new)
-        except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
-            return result, new
-        if isinstance(longer.last.result, Matrix) and not all(map(is_short_enough, longer.last.result)):
-            return result, new
-        steps.append(longer.last)
-    return replace(d, steps=tuple(steps)), None
+        if new is not None:
+            touched.add(step.name)
+            try:
+                worked_out = replace(d, steps=tuple(steps)).extended(new).last
+            except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
+                yield new, True
+                return
+            if isinstance(worked_out.result, Matrix) and not all(map(is_short_enough, worked_out.result)):
+                yield new, True
+                return
+            step = worked_out
+        steps.append(step)
+        yield step, False
 
 
 def _value(d: Derivation, name: str) -> AnyMatrix | None:
     return d.value(name) if name in d else None
 
 
-def _same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
+def same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
     """Whether two results are equal, proved; what cannot be told apart by any number of digits counts as equal."""
     if a is b:
         return True
@@ -390,9 +401,11 @@ __all__ = [
     "Rewritten",
     "WrongDerivation",
     "followed",
+    "following",
     "found",
     "is_short_enough",
     "replaced",
+    "same",
     "sizes",
     "square",
     "total",

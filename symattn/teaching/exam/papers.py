@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from symattn.derivation.derivation import Operand, Step
 from symattn.derivation.ops import Softmax
@@ -54,7 +53,7 @@ from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
 from symattn.teaching.explanation.solutions import explained, with_answer_space
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.pool import shared
+from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Question, StepAnswer, marks_in_brackets, marks_text
@@ -519,4 +518,8 @@ def _overlap(questions: Sequence[Question]) -> float | None:
     key_of = problem_type(questions[0].type).key
     if key_of is None:
         return None
-    return max((shared(a, b) for a, b in combinations([key_of(q.content) for q in questions], 2)), default=None)
+    keys, found = Keys(), list[float]()
+    for question in questions:
+        found.append(keys.likeness(key := key_of(question.content)))
+        keys.add(key)
+    return max(found[1:], default=None)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache, partial
 
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
@@ -36,9 +37,10 @@ TRIES, HOPELESS = 10_000, 1000
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Givens that passed, and how many were drawn until then."""
+    """Givens that passed, what they lead to, and how many were drawn until then."""
 
     givens: Mapping[str, Matrix]
+    derivation: Derivation
     tries: int
 
 
@@ -57,9 +59,10 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
-        complaint = next(judge(mechanism, settings, givens, _width(sizes)), "")
+        worked_out = cache(partial(mechanism.run, givens, settings))
+        complaint = next(judge(mechanism, settings, givens, worked_out, _width(sizes)), "")
         if not complaint:
-            return Draw(givens, tries)
+            return Draw(givens, worked_out(), tries)
         complaints.add(complaint)
         if tries == HOPELESS and len(complaints) == 1:
             break
@@ -119,7 +122,13 @@ def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) ->
     return matrix.T if settings.orientation == "columns" else matrix
 
 
-def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int) -> Iterator[str]:
+def _complaints(
+    mechanism: Mechanism,
+    settings: Settings,
+    givens: Mapping[str, Matrix],
+    worked_out: Callable[[], Derivation],
+    inner: int,
+) -> Iterator[str]:
     """What is wrong with these givens, cheapest checks first; nothing if they may be set."""
     for name, matrix in givens.items():
         yield from _dull(name, matrix)
@@ -130,7 +139,7 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
     yield from _too_large(products, inner)
     yield from _confusable(products)
     try:
-        d = mechanism.run(givens, settings)
+        d = worked_out()
     except UndefinedError as error:
         yield str(error)
         return
@@ -150,7 +159,11 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
 
 
 def _general_complaints(
-    mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int
+    mechanism: Mechanism,
+    settings: Settings,
+    givens: Mapping[str, Matrix],
+    worked_out: Callable[[], Derivation],
+    inner: int,
 ) -> Iterator[str]:
     """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
     for name, matrix in givens.items():
@@ -158,7 +171,7 @@ def _general_complaints(
         if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
             yield from _dull(name, matrix)
     try:
-        d = mechanism.run(givens, settings)
+        d = worked_out()
     except UndefinedError as error:
         yield str(error)
         return

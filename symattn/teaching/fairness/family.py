@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
-from itertools import combinations_with_replacement, permutations, product
-from operator import add, or_
+from functools import cache, cached_property, lru_cache, reduce
+from itertools import combinations_with_replacement, compress, permutations, product
+from operator import getitem, or_
 from statistics import median
-from typing import Literal
+from typing import Any, Literal, Self, TypeVar
 
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.base import mask_keep, scale_op
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.teaching.fairness.features import Counts, Features, features, powers, product_counts
+from symattn.foundation.dice import pick, picks, sample, shuffled, whole
+from symattn.teaching.fairness.features import Counts, Features, Row, dot_counts, powers
 from symattn.teaching.fairness.patterns import divides_a_power_of_ten
 
 Level = Literal["starter", "standard", "long"]
@@ -33,6 +33,7 @@ SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]
 Integers = tuple[int, ...]
 Rows = tuple[Integers, ...]
 Keep = tuple[tuple[bool, ...], ...]
+T = TypeVar("T")
 
 # ------------------------------------------------------------------------------------------- the numeric targets
 
@@ -142,22 +143,23 @@ class Band:
             adds=counts.adds,
         )
 
-    def fits(self, other: Features) -> bool:
-        return (
-            not self.patterns or (other.ties == self.ties and _multiset(other.offsets) == self.patterns)
-        ) and self.allows(other.counts, other.load)
-
     def allows(self, counts: Counts, load: float) -> bool:
-        return all(low <= x <= high for x, low, high in self.limits(counts, load))
+        return all(low <= x <= high for x, (low, high) in zip(self.held(counts, load), self.bounds, strict=True))
 
-    def limits(self, counts: Counts, load: float) -> tuple[tuple[float, float, float], ...]:
-        """Each number that is held, with the least and the most it may be."""
+    @staticmethod
+    def held(counts: Counts, load: float) -> tuple[float, ...]:
+        """The numbers that siblings have nearly in common."""
+        return load, counts.h, counts.two, counts.neg, counts.adds
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the most that each of them may be."""
         return (
-            (load, self.load * (1 - self.spread), self.load * (1 + self.spread)),
-            (counts.h, self.h - self.h_apart, self.h + self.h_apart),
-            (counts.two, self.two - TWO_APART, self.two + TWO_APART),
-            (counts.neg, self.neg - NEG_APART, self.neg + NEG_APART),
-            (counts.adds, self.adds - ADDS_APART, self.adds + ADDS_APART),
+            (self.load * (1 - self.spread), self.load * (1 + self.spread)),
+            (self.h - self.h_apart, self.h + self.h_apart),
+            (self.two - TWO_APART, self.two + TWO_APART),
+            (self.neg - NEG_APART, self.neg + NEG_APART),
+            (self.adds - ADDS_APART, self.adds + ADDS_APART),
         )
 
 
@@ -257,24 +259,24 @@ def draw_givens(
     scores.  `InputError` if no such family is found.
     """
     wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
-    found: list[dict[str, Matrix]] = []
+    found: list[tuple[dict[str, Matrix], Counts, float]] = []
     efforts = PATIENCE
     while wanted.effort.left > 0 or (argmax is None and not found and efforts > 0):
         if wanted.effort.left <= 0:  # a seed may begin in a corner where there is nothing
             efforts -= 1
             wanted.effort.left = EFFORT["sibling"]
-        for rows in (_projected if wanted.d_model else _given)(wanted, rng):
+        for rows, counts, load in (_projected if wanted.d_model else _given)(wanted, rng):
             givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
             if settings.orientation == "columns":
                 givens = {name: m.T for name, m in givens.items()}
             if band is None:
-                found.append(givens)
-            elif band.fits(features(mechanism.run(givens, settings))):
+                found.append((givens, counts, load))
+            elif band.allows(counts, load):
                 return givens
         if len(found) >= FRESH:
             break
     if found:
-        return found[_most_typical([features(mechanism.run(givens, settings)) for givens in found])]
+        return found[_most_typical([(counts, load) for _, counts, load in found])][0]
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     raise InputError(
         f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and softmax "
@@ -282,9 +284,9 @@ def draw_givens(
     )
 
 
-def _most_typical(drawn: Sequence[Features]) -> int:
+def _most_typical(drawn: Sequence[tuple[Counts, float]]) -> int:
     """Which of these is nearest to the middle of all in what siblings share: it has the most siblings."""
-    numbers = [(f.load / 4, f.counts.neg, f.counts.adds, f.counts.h) for f in drawn]
+    numbers = [(load / 4, counts.neg, counts.adds, counts.h) for counts, load in drawn]
     middle = [median(column) for column in zip(*numbers, strict=True)]
     return min(range(len(drawn)), key=lambda i: math.dist(numbers[i], middle))
 
@@ -316,30 +318,24 @@ class _Wanted:
     patterns: Mapping[int, frozenset[Integers]]
     multiset: tuple[Integers, ...] | None
     ties: float
-    modest: float
     images: Mapping[Integers, Integers]
     band: Band | None
     load: tuple[float, float] | None
-    known: tuple[dict[Integers, Integers | None], ...]
+    rows: _ScoreRows
+    remainders: _Remainders
+    small: _SmallColumns
+    mild: _Mild
+    powers: dict[tuple[int, _ScoreRow], Row]
     effort: _Effort
 
-    def pattern(self, i: int, scores: Integers) -> Integers | None:
-        """The pattern of what query i sees; None if it may not have these scores: neither wanted nor modest."""
-        if scores not in self.known[i]:
-            self.known[i][scores] = self._pattern(i, scores)
-        return self.known[i][scores]
+    def may_be(self, i: int, row: _ScoreRow) -> bool:
+        """Whether query i may have these scores, and a largest weight where it is wanted in some order of tokens."""
+        return row.patterns[i] is not None and (not self.images or not self.aims[i].isdisjoint(row.largest[i]))
 
-    def _pattern(self, i: int, scores: Integers) -> Integers | None:
-        kept = self.keep[i]
-        visible = [x for x, seen in zip(scores, kept, strict=True) if seen]
-        least = min(visible)
-        pattern = tuple(sorted(x - least for x in visible))
-        if len(visible) > 1 and pattern not in self.patterns[len(visible)]:
-            return None
-        if self.images and not any(image[i] in self.largest(i, scores) for image in self.images):
-            return None
-        modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
-        return pattern if modest else None
+    @cached_property
+    def aims(self) -> list[set[int]]:
+        """For each query, the keys of which one is to get the largest weight, in any order of the tokens."""
+        return [set(keys) for keys in zip(*self.images, strict=True)]
 
     def can_be_steered(self, scores: Counts) -> bool:
         """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
@@ -354,43 +350,32 @@ class _Wanted:
             return self.band.h - apart, min(self.band.h + apart, most)
         return 0, most - apart
 
-    def mild_query(self, q: Integers, K: Rows) -> bool:
-        """Whether a query has neither too many entries of size 2 nor too many negative terms to be one of many."""
-        if sum(abs(x) > 1 for x in q) > math.ceil(self.target.twos * len(q)):
-            return False
-        terms = [x * y for k in K for x, y in zip(q, k, strict=True) if x and y]
-        return sum(t < 0 for t in terms) <= LENIENT * self.target.negatives[1] * len(terms)
-
-    def largest(self, i: int, scores: Integers) -> Integers:
-        """Which keys get the largest weight of query i."""
-        most = max(x for x, seen in zip(scores, self.keep[i], strict=True) if seen)
-        return tuple(j for j, x in enumerate(scores) if x == most and self.keep[i][j])
-
-    def order(self, S: Rows) -> Integers:
+    def order(self, S: Sequence[_ScoreRow]) -> Integers:
         """The order of the tokens in which the largest weights are where they are wanted."""
-        largest = [self.largest(i, row) for i, row in enumerate(S)]
+        largest = [row.largest[i] for i, row in enumerate(S)]
         fitting = (p for image, p in self.images.items() if all(j in js for j, js in zip(image, largest, strict=True)))
         return next(fitting, tuple(range(max(self.n, self.m))))
 
-    def goes_on(self, S: Rows, patterns: Rows) -> bool:
+    def goes_on(self, S: Sequence[_ScoreRow], patterns: Rows) -> bool:
         """Whether these last rows of scores can still become a whole matrix."""
         if not self.even and S[0] in S[1:]:
             return False
-        if sum(len(row) - len(set(row)) for row in patterns) > self.ties:
+        if sum(map(_ties, patterns)) > self.ties:
             return False
         return self.multiset is None or patterns.count(patterns[0]) <= self.multiset.count(patterns[0])
 
-    def scores_fit(self, Q: Rows, K: Rows, S: Rows, patterns: Rows) -> bool:
+    def scores_fit(self, Q: Rows, K: Rows, S: Sequence[_ScoreRow], patterns: Rows) -> bool:
         """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
-        columns = tuple(zip(*S, strict=True))
-        if not _sound(Q) or Q == K or columns == S:
+        rows = tuple(row.scores for row in S)
+        columns = tuple(zip(*rows, strict=True))
+        if not _sound(Q) or Q == K or columns == rows:
             return False
         if self.even:
             return True
         if len(set(columns)) < self.m:
             return False
         hidden = [
-            x for row, kept in zip(S, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen
+            x for row, kept in zip(rows, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen
         ]
         if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
             return False
@@ -398,7 +383,7 @@ class _Wanted:
         if varied and max(map(len, map(set, patterns))) < 3:
             return False
         if not self.images and self.n == self.m >= 3:
-            return any(self.largest(i, row)[0] != i for i, row in enumerate(S))
+            return any(row.largest[i][0] != i for i, row in enumerate(S))
         return True
 
     def excess(self, counts: Counts, output: float, zeros: float | None = None) -> float:
@@ -406,26 +391,163 @@ class _Wanted:
         they are inside.
         """
         load = counts.load + output
-        most_output = self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
         least, most = (share * counts.terms for share in self.target.negatives)
         room = 0 if self.band else min(NEG_APART, (most - least) / 4)
-        held: list[tuple[float, float, float]] = [(counts.neg, least + room, most - room), (counts.h, *self.hard)]
-        held.append((output, 0, most_output))
+        held: tuple[float, ...] = (counts.neg, counts.h, output)
         if self.band:
-            held += self.band.limits(counts, load)
+            held += self.band.held(counts, load)
         elif self.load:
-            held.append((load, *self.load))
+            held += (load,)
         if zeros is not None:
-            held.append((50 * zeros, 50 * self.target.zeros[0], 50 * self.target.zeros[1]))
-        return sum(max(low - x, x - high, 0.0) for x, low, high in held)
+            held += (50 * zeros,)
+        bounds = ((least + room, most - room), *self.bounds)
+        return sum([max(low - x, x - high, 0.0) for x, (low, high) in zip(held, bounds, strict=False)])
 
-    def whole_weights(self, S: Rows) -> Matrix:
+    @cached_property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """The least and the most of what is held, but for negative terms."""
+        most_output = self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
+        loads = self.band.bounds if self.band else (self.load,) if self.load else ()
+        least, most = self.target.zeros
+        return (self.hard, (0, most_output), *loads, (50 * least, 50 * most))
+
+    def whole_weights(self, S: Sequence[_ScoreRow]) -> list[Row]:
         """The integer weights of the output, or what there is in their place."""
-        masked = [
-            tuple(divide(x, self.divisor) if seen else NEGATIVE_INFINITY for x, seen in zip(row, kept, strict=True))
-            for row, kept in zip(S, self.keep, strict=True)
-        ]
-        return Matrix.of(powers(row, self.base) for row in masked)
+        return [self._powers(i, row) for i, row in enumerate(S)]
+
+    def _powers(self, i: int, row: _ScoreRow) -> Row:
+        if (i, row) not in self.powers:
+            pairs = zip(row.scores, self.keep[i], strict=True)
+            masked = tuple(divide(x, self.divisor) if seen else NEGATIVE_INFINITY for x, seen in pairs)
+            self.powers[i, row] = powers(masked, self.base)
+        return self.powers[i, row]
+
+
+class _Known(dict[int, T]):
+    """What is worked out once for each code; it is forgotten when it grows too large."""
+
+    @classmethod
+    @lru_cache(maxsize=32)
+    def of(cls, *rules: Any) -> Self:
+        """The same for the same rules: siblings share it."""
+        return cls(*rules)
+
+    def __missing__(self, code: int) -> T:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+        self[code] = found = self.worked_out(code)
+        return found
+
+    def worked_out(self, code: int) -> T:
+        raise NotImplementedError
+
+
+MOST_KNOWN = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoreRow:
+    """A row of scores as each query has it: its pattern, none where it may not have these (they are neither wanted nor
+    modest), and which keys get the largest weight.
+    """
+
+    scores: Integers
+    patterns: tuple[Integers | None, ...] = field(compare=False)
+    largest: tuple[Integers, ...] = field(compare=False)
+    fits: bool = field(compare=False)
+
+
+class _ScoreRows(_Known[_ScoreRow | None]):
+    """Rows of scores by their code; None for those that are too large."""
+
+    def __init__(self, keep: Keep, wanted: tuple[tuple[int, frozenset[Integers]], ...], modest: float, most: int):
+        super().__init__()
+        self.keep, self.wanted, self.modest, self.most = keep, dict(wanted), modest, most
+
+    def worked_out(self, code: int) -> _ScoreRow | None:
+        scores = _decoded(code, len(self.keep[0]))
+        if max(scores) > self.most or min(scores) < -self.most:
+            return None
+        patterns = tuple(self._pattern(scores, kept) for kept in self.keep)
+        largest = tuple(self._largest(scores, kept) for kept in self.keep)
+        return _ScoreRow(scores, patterns, largest, any(pattern is not None for pattern in patterns))
+
+    def _pattern(self, scores: Integers, kept: tuple[bool, ...]) -> Integers | None:
+        visible = list(compress(scores, kept))
+        least = min(visible)
+        pattern = tuple(sorted(x - least for x in visible))
+        if len(visible) > 1 and pattern not in self.wanted[len(visible)]:
+            return None
+        modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
+        return pattern if modest else None
+
+    def _largest(self, scores: Integers, kept: tuple[bool, ...]) -> Integers:
+        most = max(compress(scores, kept))
+        return tuple(j for j, (x, seen) in enumerate(zip(scores, kept, strict=True)) if seen and x == most)
+
+
+class _Remainders(_Known[tuple[Integers, Integers]]):
+    """The remainders of some scores by their code, and those that go with them to multiples of the step."""
+
+    def __init__(self, step: int, length: int) -> None:
+        super().__init__()
+        self.step, self.length = step, length
+
+    def worked_out(self, code: int) -> tuple[Integers, Integers]:
+        numbers = _decoded(code, self.length)
+        return tuple(x % self.step for x in numbers), tuple(-x % self.step for x in numbers)
+
+
+class _Mild(_Known[bool]):
+    """Whether so many of so many terms may be negative, by the code of both."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.most = most
+
+    def worked_out(self, code: int) -> bool:
+        negative, terms = _decoded(code, 2)
+        return negative <= self.most * terms
+
+
+class _SmallColumns(_Known[Integers]):
+    """What weights make of X by its code, a column after the activation; empty where it is 0 or too large."""
+
+    def __init__(self, length: int, relu: bool) -> None:
+        super().__init__()
+        self.length, self.relu = length, relu
+
+    def worked_out(self, code: int) -> Integers:
+        made = _decoded(code, self.length)
+        if self.relu:
+            made = tuple(max(x, 0) for x in made)
+        return made if any(made) and max(made) <= SMALL and min(made) >= -SMALL else ()
+
+
+@cache
+def _ties(pattern: Integers) -> int:
+    return len(pattern) - len(set(pattern))
+
+
+DIGIT = 20
+"""Binary digits for each number of a column, or of a row, that is coded as one integer: codes add as they do."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _code(numbers: Integers) -> int:
+    return sum(x << DIGIT * i for i, x in enumerate(numbers))
+
+
+@lru_cache(maxsize=1 << 14)
+def _rest(numbers: Integers, step: int) -> int:
+    """The code of the remainders."""
+    return _code(tuple(x % step for x in numbers))
+
+
+def _decoded(code: int, length: int) -> Integers:
+    half = 1 << DIGIT - 1
+    above = code + sum(half << DIGIT * i for i in range(length))
+    return tuple((above >> DIGIT * i & 2 * half - 1) - half for i in range(length))
 
 
 MODEST = 3
@@ -456,6 +578,8 @@ def _wanted(
     scale = scale_op(settings.scale, sizes)
     divisor: Value = scale.divisor if scale else 1
     rational = isinstance(divisor, int | Fraction)
+    step = divisor.numerator if isinstance(divisor, int | Fraction) else 1
+    relu = settings.activation.lower() == "relu"
     if softmax in ("base 2", "base 3") and not rational:
         raise InputError(f"Weights that are finite decimals need a rational scale, not {settings.scale}.")
     target = TARGETS[level]
@@ -480,18 +604,21 @@ def _wanted(
         target=target,
         keep=keep,
         divisor=divisor,
-        step=divisor.numerator if isinstance(divisor, int | Fraction) else 1,
+        step=step,
         base=settings.base,
-        relu=settings.activation.lower() == "relu",
+        relu=relu,
         even=softmax == "equal",
         patterns=patterns,
         multiset=multiset,
         ties=target.ties + more if softmax == "e" else math.inf,
-        modest=MODEST * approximate(divisor),
         images=_images(argmax, keep) if argmax is not None else {},
         band=band,
         load=(middle - near, middle + near) if stated else None,
-        known=tuple({} for _ in range(n)),
+        rows=_ScoreRows.of(keep, tuple(patterns.items()), MODEST * approximate(divisor), target.largest["S"]),
+        remainders=_Remainders.of(step, m),
+        small=_SmallColumns.of(n, relu),
+        mild=_Mild.of(LENIENT * target.negatives[1]),
+        powers={},
         effort=_Effort(EFFORT["sibling" if band else "fresh"]),
     )
 
@@ -553,7 +680,14 @@ def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
 # ------------------------------------------------------------------------------------------ candidates, backwards
 
 
-def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+Scored = tuple[Integers, Integers, "_ScoreRow"]
+"""The two halves of a query, and its scores."""
+
+Found = tuple[dict[str, Rows], Counts, float]
+"""Givens, the arithmetic up to the scores, and the load of it with that of the output."""
+
+
+def _given(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
     """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
     values = (*range(2 * min(wanted.target.entries), 0), 0, 1, 2)
     for _ in range(10 * KEYS):
@@ -563,7 +697,7 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
             continue
         for Q, S in _queries(wanted, K, values, None, rng):
             weights = wanted.whole_weights(S)
-            counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
+            counts = dot_counts(Q, K)
             if not wanted.can_be_steered(counts):
                 continue
             for _ in range(VALUES):
@@ -572,13 +706,15 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
                 if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
                     continue
                 wanted.effort.left -= 1
-                if not wanted.excess(counts, product_counts(weights, Matrix.of(V)).load):
+                output = dot_counts(weights, tuple(zip(*V, strict=True))).load
+                if not wanted.excess(counts, output):
                     order = wanted.order(S)
-                    yield {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
+                    givens = {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
+                    yield givens, counts, counts.load + output
                     return
 
 
-def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
     """X first; K and V from what weights can make of it; queries by their scores; then the weights themselves."""
     wanted.effort.left -= 1
     X = _zeroed(wanted, rng)
@@ -592,29 +728,36 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]
         reach = 2 if wanted.d_k > 2 else 4
         box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
         for Q, S in _queries(wanted, K, tuple(box), table, rng):
-            givens = _steered(wanted, table, Q, K, S, rng)
-            if givens:
-                yield givens | {"X": _ordered(X, wanted.order(S))}
+            found = _steered(wanted, table, Q, K, S, rng)
+            if found:
+                givens, counts, load = found
+                yield givens | {"X": _ordered(X, wanted.order(S))}, counts, load
                 return
 
 
 def _queries(
     wanted: _Wanted, K: Rows, values: Integers, table: _Columns | None, rng: random.Random
-) -> Iterator[tuple[Rows, Rows]]:
+) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
     """Q and S = Q Kᵀ for keys K, from the last row up, as far as some weights make the columns of Q.
 
     The last row sees most under a causal mask, so there is least to choose from.
     """
-    scored = [(q, s) for q, s in _scored(K, values, wanted, rng) if table or wanted.mild_query(q, K)]
+    scored = _scored(K, values, wanted, rng)
+    if table is None:
+        scored = _mild_queries(wanted, K, values, scored)
     wanted.effort.left -= len(scored)
-    fitting = [[(q, s, p) for q, s in scored if (p := wanted.pattern(i, s)) is not None] for i in range(wanted.n)]
+    likely = [(start + end, row) for start, end, row in scored if row.fits]
+    fitting = [[bit for bit, (_, row) in enumerate(likely) if wanted.may_be(i, row)] for i in range(wanted.n)]
     if not all(fitting):
         return
-    fitting = [shuffled(rng, rows) for rows in fitting]
-    sieves = [_Sieve([q for q, *_ in rows], table) for rows in fitting] if table else []
+    fitting = [shuffled(rng, bits) for bits in fitting]
+    sieve = _Sieve([q for q, _ in likely], fitting, table) if table else None
     left, found = NODES, 0
 
-    def extend(Q: Rows, S: Rows, patterns: Rows, images: Rows) -> Iterator[tuple[Rows, Rows]]:
+    def extend(
+        Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: Sequence[int]
+    ) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
+        """Rows above those that there are; `ends` are those of the columns of Q, as `table` has them."""
         nonlocal left, found
         i = wanted.n - len(Q) - 1
         if i < 0:
@@ -622,20 +765,38 @@ def _queries(
                 found += 1
                 yield Q, S
             return
-        for bit in sieves[i].passing(Q) if table else range(len(fitting[i])):
+        for bit in sieve.passing(i, ends) if sieve else fitting[i]:
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
             wanted.effort.left -= 1
-            q, s, p = fitting[i][bit]
-            if q in Q or not wanted.goes_on((s, *S), (p, *patterns)):
+            q, row = likely[bit]
+            pattern = row.patterns[i]
+            assert pattern is not None  # it fits
+            if q in Q or not wanted.goes_on((row, *S), (pattern, *patterns)):
                 continue
-            largest = wanted.largest(i, s) if images else ()
-            kept = tuple(image for image in images if image[i] in largest)
+            kept = tuple(image for image in images if image[i] in row.largest[i])
             if kept or not images:
-                yield from extend((q, *Q), (s, *S), (p, *patterns), kept)
+                longer = sieve.longer(ends, q) if sieve else ends
+                yield from extend((q, *Q), (row, *S), (pattern, *patterns), kept, longer)
 
-    yield from extend((), (), (), tuple(wanted.images))
+    yield from extend((), (), (), tuple(wanted.images), (0,) * wanted.d_k)
+
+
+def _mild_queries(wanted: _Wanted, K: Rows, values: Integers, scored: Sequence[Scored]) -> list[Scored]:
+    """Queries that have neither too many entries of size 2 nor too many negative terms to be one of many."""
+    most = math.ceil(wanted.target.twos * wanted.d_k)
+    signs = [{x: _signs(x, column) for x in values} for column in zip(*K, strict=True)]
+    return [
+        (start, end, row)
+        for start, end, row in scored
+        if _twos(q := start + end) <= most and wanted.mild[sum(map(getitem, signs, q))]
+    ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _twos(numbers: Integers) -> int:
+    return sum(abs(x) > 1 for x in numbers)
 
 
 class _Sieve:
@@ -645,52 +806,81 @@ class _Sieve:
     above those that there are, then the intersection over the columns.
     """
 
-    def __init__(self, queries: Sequence[Integers], table: _Columns) -> None:
-        self.all = (1 << len(queries)) - 1
+    def __init__(self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], table: _Columns) -> None:
         self.above = table.above
         self.having: list[dict[int, int]] = [{} for _ in queries[0]]
         for bit, q in enumerate(queries):
             for sets, x in zip(self.having, q, strict=True):
                 sets[x] = sets.get(x, 0) | 1 << bit
-        self.passed: dict[tuple[int, Integers], int] = {}
+        self.passed: list[dict[int, int]] = [{} for _ in self.having]
+        self.fitting = [sum(1 << bit for bit in bits) for bits in fitting]
+        self.rank = [{bit: -k for k, bit in enumerate(bits)} for bits in fitting]
 
-    def passing(self, Q: Rows) -> Iterator[int]:
-        """The numbers of those that may stand above the rows Q."""
-        left = self.all
-        for c in range(len(self.having)):
-            below = tuple(q[c] for q in Q)
-            if (c, below) not in self.passed:
-                sets = self.having[c]
-                self.passed[c, below] = reduce(or_, (sets.get(x, 0) for x in self.above.get(below, ())), 0)
-            left &= self.passed[c, below]
+    def passing(self, i: int, ends: Sequence[int]) -> list[int]:
+        """The numbers of those that may stand in row i, above columns with these ends; what was shuffled last first."""
+        left = self.fitting[i]
+        for end, passed, sets in zip(ends, self.passed, self.having, strict=True):
+            if end not in passed:
+                passed[end] = reduce(or_, (sets.get(x, 0) for x in self.above[end]), 0)
+            left &= passed[end]
+        bits = []
         while left:
-            yield left.bit_length() - 1
-            left ^= 1 << left.bit_length() - 1
+            bits.append(left.bit_length() - 1)
+            left ^= 1 << bits[-1]
+        return sorted(bits, key=self.rank[i].__getitem__)
+
+    def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
+        """The ends with the entries of a query above them."""
+        return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
 
 
-def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> Iterator[tuple[Integers, Integers]]:
-    """Every query with entries among `values`, and its scores, where they are integers after scaling and not too large.
+def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> list[Scored]:
+    """The halves of every query with entries among `values`, and its scores, where these are integers after scaling and
+    not too large.
 
-    The two halves of a query are put together by the remainders of their scores, which leaves few to be looked at.
+    The halves are put together by the remainders of their scores, which leaves few to be looked at.
     """
-    cut = wanted.d_k // 2
-    step, largest = wanted.step, wanted.target.largest["S"]
-    ends: dict[Integers, list[tuple[Integers, Integers]]] = {}
-    for end in _halves(values, wanted.d_k - cut, rng):
-        s = tuple(_dot(end, k[cut:]) for k in K)
-        ends.setdefault(tuple(x % step for x in s), []).append((end, s))
-    for start in _halves(values, cut, rng):
-        t = tuple(_dot(start, k[:cut]) for k in K)
-        for end, s in ends.get(tuple(-x % step for x in t), ()):
-            scores = tuple(map(add, s, t))
-            if max(scores) <= largest and min(scores) >= -largest:
-                yield start + end, scores
+    columns, cut = tuple(zip(*K, strict=True)), wanted.d_k // 2
+    rows, remainders = wanted.rows, wanted.remainders
+    ends: dict[Integers, list[tuple[Integers, int]]] = {}
+    for end, code, remainder in _halves(columns[cut:], values, wanted.step, rng):
+        ends.setdefault(remainders[remainder][1], []).append((end, code))
+    return [
+        (start, end, row)
+        for start, code, remainder in _halves(columns[:cut], values, wanted.step, rng)
+        for end, other in ends.get(remainders[remainder][0], ())
+        if (row := rows[code + other])
+    ]
 
 
-def _halves(values: Integers, width: int, rng: random.Random) -> Iterable[Integers]:
-    if len(values) ** width <= HALVES:
-        return product(values, repeat=width)
-    return [tuple(pick(rng, values) for _ in range(width)) for _ in range(HALVES)]
+def _halves(columns: Rows, values: Integers, step: int, rng: random.Random) -> Iterable[tuple[Integers, int, int]]:
+    """Halves of queries, with codes of their scores for these columns of K, and of what leaves the same remainders."""
+    halves = _chosen(values, len(columns), HALVES, rng)
+    scores = _totals(halves, [{x: x * code for x in values} for code in map(_code, columns)])
+    rests = _totals(halves, [{x: x % step * code for x in values} for code in (_rest(c, step) for c in columns)])
+    return zip(halves, scores, rests, strict=True)
+
+
+def _chosen(values: Integers, width: int, most: int, rng: random.Random) -> Sequence[Integers]:
+    """All choices of so many of these values, or, where there are more than `most`, so many at random."""
+    if len(values) ** width <= most:
+        return _every(values, width)
+    return [tuple(picks(rng, values, width)) for _ in range(most)]
+
+
+@cache
+def _every(values: Integers, width: int) -> Sequence[Integers]:
+    return tuple(product(values, repeat=width))
+
+
+def _totals(chosen: Sequence[Integers], parts: Sequence[Mapping[int, int]]) -> list[int]:
+    """For each choice, the sum of what its values stand for."""
+    if len(chosen) < math.prod(map(len, parts)):
+        return [sum(part[x] for part, x in zip(parts, choice, strict=True)) for choice in chosen]
+    totals = [0]
+    for part in parts:
+        totals = [total + x for total in totals for x in part.values()]
+    return totals
 
 
 class _Columns:
@@ -700,43 +890,29 @@ class _Columns:
     """
 
     def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
-        self.X = X
+        self.X, self.columns = X, tuple(zip(*X, strict=True))
         self.makes: dict[Integers, Integers] = {}
         self.made_by: dict[Integers, list[Integers]] = {}
         self._counts: dict[Integers, Counts] = {}
+        self._up_to: dict[int, list[Integers]] = {}
         entries = wanted.target.entries
-        if len(entries) ** wanted.d_model <= COLUMNS:
-            columns: Iterable[Integers] = product(entries, repeat=wanted.d_model)
-        else:
-            columns = (tuple(pick(rng, entries) for _ in range(wanted.d_model)) for _ in range(COLUMNS))
-        parts = tuple(zip(*X, strict=True))
-        times = [{w: tuple(w * x for x in column) for w in entries} for column in parts]
-        negative = [{w: sum(x < 0 for x in made) for w, made in of.items()} for of in times]
-        terms = [sum(map(bool, column)) for column in parts]
+        chosen = _chosen(entries, wanted.d_model, COLUMNS, rng)
+        wanted.effort.left -= len(chosen)
+        codes = _totals(chosen, [{w: w * code for w in entries} for code in map(_code, self.columns)])
+        signs = _totals(chosen, [{w: _signs(w, column) for w in entries} for column in self.columns])
         zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
-        share = LENIENT * wanted.target.negatives[1]
-        for w in columns:
-            wanted.effort.left -= 1
-            if w.count(0) > zeros:
-                continue
-            if sum(n[x] for n, x in zip(negative, w, strict=True)) > share * sum(
-                t for t, x in zip(terms, w, strict=True) if x
-            ):
-                continue
-            made = tuple(map(sum, zip(*(t[x] for t, x in zip(times, w, strict=True)), strict=True)))
-            if wanted.relu:
-                made = tuple(max(x, 0) for x in made)
-            if any(made) and max(made) <= SMALL and min(made) >= -SMALL:
+        for w, code, sign in zip(chosen, codes, signs, strict=True):
+            if w.count(0) <= zeros and wanted.mild[sign] and (made := wanted.small[code]):
                 self.makes[w] = made
                 self.made_by.setdefault(made, []).append(w)
-        self.above: dict[Integers, set[int]] = {}
-        for column in self.made_by:
-            for i, x in enumerate(column, 1):
-                self.above.setdefault(column[i:], set()).add(x)
+        self.weights = list(self.makes)
+        self.above = _Above({code >> BITS * i for code in map(_end, self.made_by) for i in range(wanted.n)})
 
     def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
         """A matrix of columns that can be made, with entries up to `largest`; None if chance gave a dull one."""
-        columns = [column for column in self.made_by if max(map(abs, column)) <= largest]
+        if largest not in self._up_to:
+            self._up_to[largest] = [column for column in self.made_by if max(map(abs, column)) <= largest]
+        columns = self._up_to[largest]
         if len(columns) < width:
             return None
         rows = tuple(zip(*sample(rng, columns, width), strict=True))
@@ -745,21 +921,48 @@ class _Columns:
     def counts(self, w: Integers) -> Counts:
         """The arithmetic of X w."""
         if w not in self._counts:
-            self._counts[w] = product_counts(Matrix.of(self.X), Matrix.of([x] for x in w))
+            self._counts[w] = dot_counts(self.X, (w,))
         return self._counts[w]
 
 
-def _steered(wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: random.Random) -> dict[str, Rows] | None:
+class _Above(_Known[list[int]]):
+    """The entries that may stand above the last ones of a column, by the code of these."""
+
+    def __init__(self, ends: Set[int]) -> None:
+        super().__init__()
+        self.ends = ends
+
+    def worked_out(self, code: int) -> list[int]:
+        return [x for x in range(-SMALL, SMALL + 1) if (code << BITS | x + SMALL + 1) in self.ends]
+
+
+BITS = 4
+"""Binary digits for each entry of a column, up to `SMALL` in size, in the code of its end."""
+
+
+def _end(column: Integers) -> int:
+    return sum((x + SMALL + 1) << BITS * i for i, x in enumerate(column))
+
+
+@lru_cache(maxsize=1 << 14)
+def _signs(w: int, column: Integers) -> int:
+    """How many of these entries times w are negative and how many are not 0, coded as one number."""
+    return _code((sum(w * x < 0 for x in column), sum(w * x != 0 for x in column)))
+
+
+def _steered(
+    wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Sequence[_ScoreRow], rng: random.Random
+) -> Found | None:
     """W_Q, W_K and W_V for the X of a table, changed a column at a time until the arithmetic is as wanted.
 
     The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
     """
-    scores = product_counts(Matrix.of(Q), Matrix.of(K).T)
+    scores = dot_counts(Q, K)
     if not wanted.can_be_steered(scores):
         return None
     choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
     d_k, values = wanted.d_k, len(choices)
-    choices += [list(table.makes)] * wanted.d_v
+    choices += [table.weights] * wanted.d_v
     for part in (choices[:d_k], choices[d_k:values]):
         if not all(map(any, zip(*(w for choice in part for w in choice), strict=True))):
             return None
@@ -774,18 +977,21 @@ def _steered(wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: r
         made = table.makes[w]
         if made not in outputs:
             wanted.effort.left -= OUTPUT
-            outputs[made] = product_counts(weights, Matrix.of([x] for x in made)).load
+            outputs[made] = dot_counts(weights, (made,)).load
         return table.counts(w), outputs[made], w.count(0)
 
     def excess(counts: Counts, output: float, zeros: int) -> float:
         return wanted.excess(counts, output, zeros / cells)
 
-    def found() -> dict[str, Rows] | None:
+    def found() -> Found | None:
         """Unless some row of weights is all zeros, for then a feature of X would not be used, or V is dull."""
         W_Q, W_K, W_V = (tuple(zip(*part, strict=True)) for part in (chosen[:d_k], chosen[d_k:values], chosen[values:]))
         used = all(any(row) for W in (W_Q, W_K, W_V) for row in W)
-        V = tuple(zip(*(table.makes[w] for w in chosen[values:]), strict=True))
-        return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V} if used and _sound(V) else None
+        columns = tuple(table.makes[w] for w in chosen[values:])
+        if not (used and _sound(tuple(zip(*columns, strict=True)))):
+            return None
+        load = state[0].load + dot_counts(weights, columns).load
+        return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V}, state[0], load
 
     chosen = [pick(rng, choice) for choice in choices]
     works = [work(c, w) for c, w in enumerate(chosen)]
@@ -847,10 +1053,6 @@ def _sound(rows: Rows) -> bool:
 
 def _ordered(rows: Rows, order: Integers) -> Rows:
     return tuple(rows[i] for i in order if i < len(rows))
-
-
-def _dot(a: Integers, b: Integers) -> int:
-    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 __all__ = ["TARGETS", "Band", "Level", "SoftmaxKind", "Target", "balanced", "draw_givens"]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from operator import add, sub
+from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.ops import Add, Mask, MatMul, Softmax
@@ -30,8 +31,7 @@ TWO_DIGITS = 1.0
 """The weights of a load, in arbitrary units: starting values of rules.md 4.6, to be fitted to timings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """The arithmetic of matrix products: `z` products with a 0, `u` others with a ±1, `h` hard ones (neither factor
     is), `adds` additions of two terms that are not 0, `neg` negative terms, `two` results that take more than a digit.
     """
@@ -43,25 +43,11 @@ class Counts:
     neg: int = 0
     two: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            self.z + other.z,
-            self.u + other.u,
-            self.h + other.h,
-            self.adds + other.adds,
-            self.neg + other.neg,
-            self.two + other.two,
-        )
+    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # of a tuple, it would be a longer one
+        return Counts(*map(add, self, other))
 
     def __sub__(self, other: Counts) -> Counts:
-        return Counts(
-            self.z - other.z,
-            self.u - other.u,
-            self.h - other.h,
-            self.adds - other.adds,
-            self.neg - other.neg,
-            self.two - other.two,
-        )
+        return Counts(*map(sub, self, other))
 
     @property
     def terms(self) -> int:
@@ -82,9 +68,13 @@ class Counts:
 
 def product_counts(a: Matrix, b: Matrix) -> Counts:
     """The arithmetic of a·b, every entry worked out as a dot product; a is n × k and b is k × m."""
+    return dot_counts(a.rows, b.T.rows)
+
+
+def dot_counts(rows: Iterable[Row], columns: Sequence[Row]) -> Counts:
+    """The arithmetic of the dot product of every row with every column."""
     z = u = h = adds = neg = two = 0
-    columns = b.T.rows
-    for row in a.rows:
+    for row in rows:
         for column in columns:
             total: Value = 0
             terms = 0
@@ -93,14 +83,15 @@ def product_counts(a: Matrix, b: Matrix) -> Counts:
                     z += 1
                     continue
                 terms += 1
-                if x in (1, -1) or y in (1, -1):
+                if x == 1 or y == 1 or x == -1 or y == -1:
                     u += 1
                 else:
                     h += 1
                 term = x * y
-                neg += _negative(term)
+                neg += term < 0 if type(term) is int else _negative(term)
                 total = total + term
-            adds += max(terms - 1, 0)
+            if terms > 1:
+                adds += terms - 1
             two += not _one_digit(total)
     return Counts(z, u, h, adds, neg, two)
 
@@ -163,7 +154,7 @@ class Features:
 
     def row(self) -> dict[str, str]:
         """The features as a line of a table, in a fixed order."""
-        counts = {f.name: str(getattr(self.counts, f.name)) for f in fields(Counts)}
+        counts = {name: str(x) for name, x in self.counts._asdict().items()}
         return counts | {
             "L_S": f"{self.load_scores:.1f}",
             "L_out": f"{self.load_output:.1f}",
@@ -385,4 +376,4 @@ def _listed(values: Iterable[object]) -> str:
     return " ".join(map(str, values))
 
 
-__all__ = ["Counts", "Features", "features", "powers", "product_counts", "work"]
+__all__ = ["Counts", "Features", "dot_counts", "features", "powers", "product_counts", "work"]

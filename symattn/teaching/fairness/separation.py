@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -15,6 +15,74 @@ from symattn.exact.approximate import approximate
 
 LEAST = 0.05
 """The smallest difference that counts, ten times a marking tolerance of 0.005 (rules.md 4.8)."""
+
+
+Floats = tuple[tuple[float, ...], ...]
+
+
+def floats_of(matrix: AnyMatrix | None) -> Floats | None:
+    return tuple(tuple(map(approximate, row)) for row in matrix.rows) if isinstance(matrix, Matrix) else None
+
+
+def distance(a: Floats | None, b: Floats | None) -> float:
+    """The largest difference between two entries; infinite for other shapes; 0 below what floats can tell."""
+    if a is None or b is None:
+        return 0.0 if a is b else math.inf
+    if (len(a), len(a[0])) != (len(b), len(b[0])):
+        return math.inf
+    pairs = [(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)]
+    largest = max(0.0 if x == y else abs(x - y) for x, y in pairs)
+    return 0.0 if largest < SMALLEST else largest
+
+
+SMALLEST = 1e-9
+"""Differences below this are those of floats."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What one misconception writes, in floats: `value` gives a step, None from where it goes no further.
+
+    It is the same function for what writes the same everywhere.  `first` is the first step whose value is not the right
+    one, none where the misconception cannot be seen.
+    """
+
+    id: str
+    first: str | None
+    value: Callable[[str], Floats | None]
+
+
+@dataclass(frozen=True)
+class Core:
+    """The core misconceptions on one variant, and the right value of every step."""
+
+    replays: Sequence[Replay]
+    truth: Mapping[str, Floats | None]
+
+    def troubles(self, distance: Callable[[Floats | None, Floats | None], float], at_the_end: bool) -> frozenset[str]:
+        """What is wrong with this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
+
+        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end,
+        if that counts.
+        """
+        truth, last = self.truth, list(self.truth)[-1]
+        found = {r.id for r in self.replays if r.first is None}
+        shown = [(r, r.first) for r in self.replays if r.first is not None]
+        found |= {f"{r.id}~" for r, first in shown if distance(r.value(first), truth[first]) < LEAST}
+        for (a, first), (b, other) in combinations(shown, 2):
+            if first == other:
+                steps = (first, *truth) if a.value is not b.value else ()
+                parting = next((s for s in steps if distance(a.value(s), b.value(s))), "")
+                if not parting:
+                    found.add("=".join(sorted((a.id, b.id))))
+                elif distance(a.value(parting), b.value(parting)) < LEAST:
+                    found.add("~".join(sorted((a.id, b.id))))
+        ends = [(r, r.value(last)) for r, _ in shown if at_the_end]
+        found |= {f"{r.id}≈" for r, end in ends if distance(end, truth[last]) < LEAST}
+        for (a, end), (b, its_end) in combinations(ends, 2):
+            if end is not None and its_end is not None and distance(end, its_end) < LEAST:
+                found.add("≈".join(sorted((a.id, b.id))))
+        return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -87,32 +155,9 @@ class Separation:
         for a, b in self._pairs(shown):
             step = a.first
             assert step is not None
-            distance = self._between(a, b, step)
-            distances.append(distance if distance else self._between(a, b, self._parting(a, b) or step) or math.inf)
+            apart = self._between(a, b, step)
+            distances.append(apart if apart else self._between(a, b, self._parting(a, b) or step) or math.inf)
         return min(distances, default=math.inf)
-
-    def troubles(self) -> frozenset[str]:
-        """What is wrong with the core of this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
-
-        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end.
-        """
-        found = {w.misconception.id for w in self.core if w.first is None}
-        shown = [w for w in self.core if w.first is not None]
-        found |= {f"{w.misconception.id}~" for w in shown if self._from_truth(w) < LEAST}
-        for a, b in self._pairs(shown):
-            assert a.first is not None
-            names = sorted((a.misconception.id, b.misconception.id))
-            parting = a.first if self._between(a, b, a.first) else self._parting(a, b)
-            if not parting:
-                found.add("=".join(names))
-            elif self._between(a, b, parting) < LEAST:
-                found.add("~".join(names))
-        found |= {f"{w.misconception.id}≈" for w in shown if self._off_at_the_end(w) < LEAST}
-        for a, b in combinations(shown, 2):
-            ends = a.value(self._last) is not None and b.value(self._last) is not None
-            if ends and self._between(a, b, self._last) < LEAST:
-                found.add("≈".join(sorted((a.misconception.id, b.misconception.id))))
-        return frozenset(found)
 
     # -- distances: the largest difference of two entries
 
@@ -122,13 +167,13 @@ class Separation:
 
     def _from_truth(self, wrong: WrongDerivation) -> float:
         assert wrong.first is not None
-        return _distance(self._floats(wrong, wrong.first), _floats(self.derivation.value(wrong.first)))
+        return distance(self._floats(wrong, wrong.first), floats_of(self.derivation.value(wrong.first)))
 
     def _off_at_the_end(self, wrong: WrongDerivation) -> float:
-        return _distance(self._floats(wrong, self._last), _floats(self.derivation.value(self._last)))
+        return distance(self._floats(wrong, self._last), floats_of(self.derivation.value(self._last)))
 
     def _between(self, a: WrongDerivation, b: WrongDerivation, step: str) -> float:
-        return _distance(self._floats(a, step), self._floats(b, step))
+        return distance(self._floats(a, step), self._floats(b, step))
 
     def _parting(self, a: WrongDerivation, b: WrongDerivation) -> str:
         """The first step at which two wrong ways differ."""
@@ -137,15 +182,12 @@ class Separation:
     def _floats(self, wrong: WrongDerivation, step: str) -> Floats | None:
         key = (wrong.misconception.id, step)
         if key not in self._known:
-            self._known[key] = _floats(wrong.value(step))
+            self._known[key] = floats_of(wrong.value(step))
         return self._known[key]
 
     @cached_property
     def _known(self) -> dict[tuple[str, str], Floats | None]:
         return {}
-
-
-Floats = tuple[tuple[float, ...], ...]
 
 
 def separation(derivation: Derivation) -> Separation:
@@ -158,19 +200,15 @@ def separation(derivation: Derivation) -> Separation:
     return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
 
 
-def _floats(matrix: AnyMatrix | None) -> Floats | None:
-    return tuple(tuple(map(approximate, row)) for row in matrix.rows) if isinstance(matrix, Matrix) else None
-
-
-def _distance(a: Floats | None, b: Floats | None) -> float:
-    """The largest difference between two entries; infinite for other shapes; 0 below what floats can tell."""
-    if a is None or b is None:
-        return 0.0 if a is b else math.inf
-    if (len(a), len(a[0])) != (len(b), len(b[0])):
-        return math.inf
-    pairs = [(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)]
-    largest = max(0.0 if x == y else abs(x - y) for x, y in pairs)
-    return 0.0 if largest < 1e-9 else largest
-
-
-__all__ = ["LEAST", "Collision", "Separation", "separation"]
+__all__ = [
+    "LEAST",
+    "SMALLEST",
+    "Collision",
+    "Core",
+    "Floats",
+    "Replay",
+    "Separation",
+    "distance",
+    "floats_of",
+    "separation",
+]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from statistics import median
 
 from symattn.derivation.derivation import Derivation
@@ -30,6 +31,7 @@ from symattn.teaching.fairness.family import Band, balanced, draw_givens
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import TOKENS, permuted
 from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.fairness.troubles import troubles
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.base import Spec
@@ -85,7 +87,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
-    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
+    unavoidable = frozenset.intersection(*map(troubles, parents))
     return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
 
 
@@ -99,32 +101,31 @@ LIKE = 0.07
 
 
 def _judged_family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
+    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are.
+
+    What comes near only at the end does not count: of so many lines, the last need not tell what those before it show.
+    """
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings)]
+    parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
-    parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
-    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
+    parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
+    unavoidable = frozenset.intersection(*(troubles(d, at_the_end=False) for d in parents[: several // 2]))
     return Family(work=median(map(work, parents)), unavoidable=unavoidable)
-
-
-def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
-    """Without what comes near only at the end: of so many lines, the last need not tell what those before it show."""
-    return frozenset(trouble for trouble in troubles if "≈" not in trouble)
 
 
 def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
     """One sibling that is as much work as the others."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    drawn = [draw(chosen, settings, sizes, rng).givens]
-    for _ in range(SIBLINGS):
-        d = chosen.run(drawn[-1], settings)
-        if abs(work(d) - wanted) <= LIKE * wanted:
-            return drawn[-1]
-        if len(d.steps) > LONG and len(drawn) > 2 * FEW:
+    found: list[tuple[float, Mapping[str, Matrix]]] = []
+    for _ in range(SIBLINGS + 1):
+        drawn = draw(chosen, settings, sizes, rng)
+        apart = abs(work(drawn.derivation) - wanted)
+        found.append((apart, drawn.givens))
+        if apart <= LIKE * wanted:
+            return drawn.givens
+        if len(drawn.derivation.steps) > LONG and len(found) > 2 * FEW:
             break
-        drawn.append(draw(chosen, settings, sizes, rng).givens)
-    return min(drawn, key=lambda givens: abs(work(chosen.run(givens, settings)) - wanted))
+    return min(found, key=lambda pair: pair[0])[1]
 
 
 def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
@@ -202,10 +203,8 @@ def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
     if family.band is None and family.work is None:
         return ""
-    troubles = made(content).separation.troubles()
-    if family.work is not None:
-        troubles = _on_the_way(troubles)
-    avoidable = troubles - family.unavoidable
+    found = troubles(made(content).problem.derivation, at_the_end=family.work is None)
+    avoidable = found - family.unavoidable
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
@@ -218,7 +217,15 @@ def frozen(matrix: Matrix) -> Rows:
 
 def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
     """Given matrices by name."""
-    return {name: numbers(read_given(name, [list(row) for row in rows])) for name, rows in given.items()}
+    return {name: _thawed(name, rows) for name, rows in given.items()}
+
+
+def _thawed(name: str, rows: Rows) -> Matrix:
+    """Whole numbers are what they are; anything else is read."""
+    whole = [[x for x in row if type(x) is int] for row in rows]
+    if whole and whole[0] and {*map(len, whole)} == {*map(len, rows)} == {len(rows[0])}:
+        return Matrix.of(whole)
+    return numbers(read_given(name, [list(row) for row in rows]))
 
 
 def numbers(matrix: AnyMatrix | None) -> Matrix:
@@ -266,6 +273,10 @@ class Made:
     def separation(self) -> Separation:
         return separation(self.problem.derivation)
 
+    @cached_property
+    def texts(self) -> Texts:
+        return _texts(self.problem)
+
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
@@ -293,15 +304,14 @@ def key(content: Content) -> tuple[str, ...]:
     Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
     a single one are left out: they agree where others do, or in every variant.
     """
-    return _entries(_texts(content))
+    return _entries(made(content).texts)
 
 
 Texts = Mapping[str, Sequence[Sequence[str]]]
 """The entries of every step asked as decimals, tokens as rows; "" for one that is not compared."""
 
 
-def _texts(content: Content) -> dict[str, list[list[str]]]:
-    problem = problem_of(content)
+def _texts(problem: Problem) -> Texts:
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
@@ -321,13 +331,17 @@ def _texts(content: Content) -> dict[str, list[list[str]]]:
 
 
 def _entries(texts: Texts) -> tuple[str, ...]:
-    return tuple(
-        f"{name}[{i},{j}]={x}"
-        for name, rows in texts.items()
-        for i, row in enumerate(rows, 1)
-        for j, x in enumerate(row, 1)
-        if x
-    )
+    found = list[str]()
+    for name, rows in texts.items():
+        labels, entries = _labels(name, len(rows), len(rows[0])), chain.from_iterable(rows)
+        found += [label + x for label, x in zip(labels, entries, strict=True) if x]
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _labels(name: str, rows: int, columns: int) -> tuple[str, ...]:
+    """Where the entries of a step stand, row by row."""
+    return tuple(f"{name}[{i},{j}]=" for i in range(1, rows + 1) for j in range(1, columns + 1))
 
 
 AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v")}
@@ -344,7 +358,7 @@ def relabellings(
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
     if not _backwards(spec):
         return
-    shapes, texts = chosen.shapes(settings), _texts(content)
+    shapes, texts = chosen.shapes(settings), made(content).texts
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
     sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
     for _ in range(RELABELLINGS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -23,13 +23,13 @@ from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
-from symattn.teaching.fairness.features import product_counts
+from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import LETTERS, Prose
 from symattn.teaching.problems.base import ProblemType, Spec
 from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
-from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question
+from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
 ROLES: tuple[Literal["Q", "K", "V"], ...] = ("Q", "K", "V")
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
@@ -67,10 +67,10 @@ class _Wanted:
     def integers(self, rows: int, columns: int, low: int, high: int) -> Matrix:
         """Whole numbers, without a line of zeros and without equal rows or columns."""
         for _ in range(TRIES):
-            matrix = Matrix.of([whole(self.rng, low, high) for _ in range(columns)] for _ in range(rows))
-            lines = (matrix.rows, matrix.T.rows)
-            if all(len(set(ls)) == len(ls) and all(any(line) for line in ls) for ls in lines):
-                return matrix
+            drawn = [tuple(whole(self.rng, low, high) for _ in range(columns)) for _ in range(rows)]
+            lines = (drawn, list(zip(*drawn, strict=True)))
+            if all(len(set(ls)) == len(ls) and all(map(any, ls)) for ls in lines):
+                return Matrix.of(drawn)
         raise InputError(f"There is no {rows}×{columns} matrix of numbers from {low} to {high} without equal lines.")
 
 
@@ -99,17 +99,27 @@ class Drill:
         """The step worked out, tokens as rows."""
         raise NotImplementedError
 
-    def derivation(self, orientation: str = "rows", mask_style: MaskStyle = "additive") -> Derivation:
+    def derivation(self, orientation: str, mask_style: MaskStyle) -> Derivation:
         d = self.step(Derivation(thawed(self.given)), mask_style)
         return turned(d) if orientation == "columns" else d
 
+
+@dataclass(frozen=True)
+class ProductDrill(Drill):
+    """A step that is a product of matrices."""
+
+    @property
+    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
+        """The rows of the first, and the columns of the second."""
+        raise NotImplementedError
+
     @property
     def load(self) -> float:
-        return _load(self.derivation())
+        return dot_counts(*self.factors).load
 
 
 @dataclass(frozen=True)
-class Projection(Drill):
+class Projection(ProductDrill):
     kind: Literal["projection"]
     role: Literal["Q", "K", "V"]
 
@@ -123,12 +133,17 @@ class Projection(Drill):
         weights = w.integers(w.size["d_model"], width, -1, 2)
         return cls("projection", {"X": frozen(x), f"W_{role}": frozen(weights)}, role)
 
+    @property
+    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
+        given = thawed(self.given)
+        return given["X"].rows, given[f"W_{self.role}"].T.rows
+
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
         return d.then(self.role, MatMul(), "X", f"W_{self.role}")
 
 
 @dataclass(frozen=True)
-class Scores(Drill):
+class Scores(ProductDrill):
     kind: Literal["scores"]
 
     sentence = "Work out the scores of every query with every key; do not scale them."
@@ -137,6 +152,11 @@ class Scores(Drill):
     def drawn(cls, w: _Wanted) -> Scores:
         queries = w.integers(w.size["n"], w.size["d_k"], -1, 3)
         return cls("scores", {"Q": frozen(queries), "K": frozen(w.integers(w.size["m"], w.size["d_k"], -1, 2))})
+
+    @property
+    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
+        given = thawed(self.given)
+        return given["Q"].rows, given["K"].rows
 
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
         return d.then("S", MatMul(), "Q", transposed("K"))
@@ -249,7 +269,7 @@ def _exponent(x: int, base: int) -> int:
 
 
 @dataclass(frozen=True)
-class Mixing(Drill):
+class Mixing(ProductDrill):
     kind: Literal["output"]
 
     sentence = "The weights are given. Mix the values."
@@ -271,12 +291,22 @@ class Mixing(Drill):
                 return cls("output", {"A": frozen(Matrix(rows)), "V": frozen(values)})
         raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
 
+    @property
+    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
+        given = thawed(self.given)
+        return given["A"].rows, given["V"].T.rows
+
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
         return d.then("Z", MatMul(), "A", "V")
 
 
 Item = Projection | Scores | Scaling | Masking | Weighing | Mixing
 
+PRODUCTS: Mapping[str, Callable[[_Wanted], ProductDrill]] = {
+    "projection": Projection.drawn,
+    "scores": Scores.drawn,
+    "output": Mixing.drawn,
+}
 DRAWN: Mapping[str, Callable[[_Wanted], Item]] = {
     "projection": Projection.drawn,
     "scores": Scores.drawn,
@@ -315,11 +345,13 @@ class Family:
     loads: Mapping[str, float]
 
     def fits(self, item: Item) -> bool:
-        centre = self.loads.get(_product(item))
-        return centre is None or abs(item.load - centre) <= SPREAD * centre
+        if not isinstance(item, ProductDrill):
+            return True
+        centre = self.loads[_product(item)]
+        return abs(item.load - centre) <= SPREAD * centre
 
 
-def _product(item: Item) -> str:
+def _product(item: ProductDrill) -> str:
     """The kind of product: projections of queries, keys and values are three."""
     return f"projection{item.role}" if isinstance(item, Projection) else item.kind
 
@@ -328,7 +360,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     loads: dict[str, float] = {}
     for kind, turns in (("projection", range(3)), ("scores", range(1)), ("output", range(1))):
         for turn in turns:
-            items = [DRAWN[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
+            items = [PRODUCTS[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
             loads[_product(items[0])] = sorted(item.load for item in items)[PARENTS // 2]
     return Family(loads)
 
@@ -389,7 +421,7 @@ def make(content: Content) -> Question:
         )
         key = worked(step, wording, Detail(places=content.places))
         title = step_title(step, wording)
-        parts.append(Part(letter, title, ask, key, MatrixAnswer.of(d, step.name), item.marks))
+        parts.append(Part(letter, title, ask, key, _answer(d), item.marks))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
@@ -400,6 +432,10 @@ def make(content: Content) -> Question:
         conventions=_conventions(content, Wording(derivations[0], notation)),
         features={"load": sum(map(_load, derivations))},
     )
+
+
+def _answer(d: Derivation) -> MatrixAnswer:
+    return MatrixAnswer.of(d, d.last.name)
 
 
 def _instructions(exact: bool, places: int) -> Inlines:
@@ -467,7 +503,12 @@ def _weights_sum(d: Derivation) -> None:
 
 
 def _key(content: Content) -> tuple[str, ...]:
-    return tuple(make(content).entries())
+    """The entries of the question, which need not be written for it."""
+    return tuple(
+        f"{letter}{where}={text}"
+        for letter, item in zip(LETTERS.lower(), content.items, strict=False)
+        for where, text in answer_entries(_answer(content.derivation(item)), None)
+    )
 
 
 TYPE = ProblemType(

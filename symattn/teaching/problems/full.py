@@ -25,8 +25,7 @@ from symattn.teaching.question import Answer, Lesser, Mark, Marks, Part, Questio
 
 
 def make(content: derived.Content) -> Question:
-    made = derived.made(content)
-    return question(made.problem, content, made.separation)
+    return question(derived.problem_of(content), content)
 
 
 def question(
