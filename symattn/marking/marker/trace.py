@@ -509,10 +509,10 @@ class Trace:
     def _rightly_begun(self, place: Place) -> bool:
         """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
-        if judged is not None and judged.state == "follows" and self.rests_on_zeros(place[0]):
+        if judged is None or (judged.state == "follows" and self.rests_on_zeros(place[0])):
             return False
-        if judged is None or judged.event is None:
-            return judged is not None and judged.accepted
+        if judged.event is None or (not judged.accepted and self.became_zero(place[0])):
+            return judged.accepted
         mistake = self.mistakes[judged.event]
         return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
