@@ -244,8 +244,8 @@ def _explained(trace: Trace, but: Collection[str]) -> int:
 def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     """The way that every line is marked in; as it was written where that earns as much.
 
-    A line that was left out is not known by lines after it for which following from what was written earns more; nor
-    is a wrong method mended by entries of it that happen to be right.
+    A line counts as left out only where that earns more than lines after it earn by following from what was written;
+    nor is a wrong method mended by entries of it that happen to be right.
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
     steps = {line: ways[0].steps_of(line) for line in lines}
@@ -259,7 +259,8 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
         if _explained(way.trace, steps[line]) < _explained(ways[0].trace, steps[line]):
             return False
         after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
-        return all(way.earned(other) >= ways[0].earned(other) for other in after)
+        follows = sum(max(0, ways[0].earned(other) - way.earned(other)) for other in after)
+        return way.earned(line) - ways[0].earned(line) > follows
 
     return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
 
@@ -278,6 +279,8 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
                 continue
             left_out = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
             same = own is not None and own.state == verdict.state and own.event is not None
+            if own and left_out:
+                own = replace(own, flags=tuple(flag for flag in own.flags if flag != "precision"))
             judged[place], source[place] = (own, written) if own and (left_out or same) else (verdict, way)
     mistakes: list[Mistake] = []
     numbers: dict[tuple[int, int], int] = {}
