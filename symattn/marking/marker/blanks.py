@@ -110,8 +110,8 @@ class _Search:
     """Looks for ways of leaving lines blank in which a line earns more."""
 
     def __init__(self, written: Awarding, award: Award) -> None:
-        self.written, self.script, self.award = written, written.trace.script, award
-        self.doubtful = _doubtful(written.trace)
+        self.written, self.trace, self.script, self.award = written, written.trace, written.trace.script, award
+        self.doubtful = _doubtful(self.trace)
         self._glanced: dict[Left, Awarding] = {}
         self._awarded: dict[Left, Awarding] = {}
 
@@ -128,32 +128,31 @@ class _Search:
         for left in todo:
             if len(todo) > MOST_WAYS:
                 return
-            if left:
+            if left and self._matters(steps, left):
                 yield left
-            for name in self._nearest(steps, left):
-                if (more := left | {(name, True)}) not in todo:
+            names = {name for name, _ in left}
+            for name in dict.fromkeys(other for step in steps for other in self._nearest(step, names)):
+                more = left | {(name, True)}
+                if name not in steps and more not in todo and self._may_matter(steps, more):
                     todo.append(more)
 
     def better(self, line: Line, left: Left, earned: int) -> Awarding | None:
         """The marks with that left blank, if the line earns more so."""
         if left not in self._glanced:
-            glance = _Glance(self._without(left), self.written.trace)
-            self._glanced[left] = replace(self.written, trace=glance)
+            self._glanced[left] = replace(self.written, trace=_Glance(self._without(left), self.trace))
         if self._glanced[left].earned(line) <= earned:
             return None
         if left not in self._awarded:
             self._awarded[left] = self.award(self._without(left))
         return self._awarded[left] if self._awarded[left].earned(line) > earned else None
 
-    def _nearest(self, steps: set[str], left: Left) -> list[str]:
-        """The lines written nearest before some steps, and nearest after those of them that are blank."""
-        names = {name for name, _ in left}
-        found: list[str] = []
-        for name in steps:
-            found += self._before(name, names)
-            if name in names or name not in self.script.written:
-                found += self._after(name, names)
-        return [name for name in dict.fromkeys(found) if name not in steps]
+    # -- what a line rests on
+
+    def _nearest(self, name: str, left: set[str]) -> Iterator[str]:
+        """The lines written nearest before a step; where that is blank, those nearest after it, if they are not right."""
+        yield from self._before(name, left)
+        if name in left or name not in self.script.written:
+            yield from (after for after in self._after(name, left) if not self.trace.accepts_all_of(after))
 
     def _before(self, name: str, left: set[str]) -> Iterator[str]:
         for source in self.script.sources(self.script.d[name]):
@@ -170,11 +169,41 @@ class _Search:
                 else:
                     yield from self._after(step.name, left)
 
+    def _may_matter(self, steps: set[str], left: Left) -> bool:
+        """Whether what a line rests on may be other numbers, or lack a line in which the mistake may be."""
+        script = self._without(left)
+        before = {name for step in steps for name in script.depends(script.d[step])}
+        right = all(self.trace.carried.get(name) is script.d.value(name) for name in before)
+        return not right or any(script.gap(script.d[step]) <= LONGEST_GAP for step in steps)
+
+    def _matters(self, steps: set[str], left: Left) -> bool:
+        """Whether a line is left blank itself, or something that is wrong in it would follow from other numbers, or
+        from a mistake in what was left out."""
+        script, names = self._without(left), {name for name, _ in left}
+        if not steps.isdisjoint(names) or not steps <= script.written.keys():
+            return True
+        glance = _Glance(script, self.trace, walk=False)
+        for name in steps:
+            step, grid = script.d[name], script.written[name]
+            wrong = [(i, j) for (other, i, j), judged in self.trace.judged.items() if other == name and not judged.accepted]
+            if not wrong:
+                continue
+            if any(glance.carried.get(o.name) is not self.trace.carried.get(o.name) for o in step.operands):
+                follows = glance.follows(step, glance.carried)
+                if any(m.charged[0] == name for m in self.trace.mistakes if m.kind == "misconception"):
+                    return True
+                if follows is not None and follows.shape == grid.shape:
+                    if any(grid[c].readable and glance.accepts(grid[c], follows[c])[0] for c in wrong):
+                        return True
+            if glance.mistaken_before(step, grid, wrong):
+                return True
+        return False
+
     def _without(self, left: Left) -> Script:
         """The script with that left blank."""
-        trace, written = self.written.trace, dict(self.script.written)
+        written = dict(self.script.written)
         for name, whole in left:
-            if whole or name in trace.misshapen:
+            if whole or name in self.trace.misshapen:
                 written[name] = Grid.blank(*values_of(self.script.d[name].result).shape)
                 continue
             for _, i, j in self.doubtful[name]:
@@ -207,12 +236,23 @@ def _doubtful(trace: Trace) -> dict[str, list[Place]]:
 class _Glance(Diagnosis):
     """What a script is worth by and large: nothing is explained but what rests on lines that were left blank.
 
-    Nothing is asked about roundings, nor what speaks against an explanation.
+    Nothing is asked about roundings, nor what speaks against an explanation.  Without a `walk`, lines are as they were
+    carried on in the whole script, and those that were left blank follow from them.
     """
 
-    def __init__(self, script: Script, of: Diagnosis) -> None:
+    def __init__(self, script: Script, of: Diagnosis, walk: bool = True) -> None:
         self.blank = {n for n, grid in of.script.written.items() if script.written.get(n) is not grid}
+        self.walk, self.of = walk, of
         super().__init__(script, of.policy, key=of.key)
+
+    def _walk(self, step: Step) -> None:
+        if self.walk:
+            super()._walk(step)
+            return
+        for own, other in ((self.carried, self.of.carried), (self.unrounded, self.of.unrounded)):
+            value = self.follows(step, own) if not self.script.is_known(step.name) else other.get(step.name)
+            if value is not None:
+                own[step.name] = value
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         before = {source.name for source in (*self.script.left_out(step), *self.script.sources(step))}
@@ -220,6 +260,12 @@ class _Glance(Diagnosis):
             return
         if not self._continued(step, grid, wrong) and (fits := self._fits(step, grid, wrong)[0]):
             self._charge(step, wrong, fits)
+
+    def mistaken_before(self, step: Step, grid: Grid, wrong: list[Cell]) -> bool:
+        """Whether a misconception in what was left out before a line explains what is wrong in it."""
+        if not 0 < self.script.gap(step) <= LONGEST_GAP:
+            return False
+        return any(fit.charged != step.name for fit in self._fits(step, grid, wrong)[0])
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         pass
