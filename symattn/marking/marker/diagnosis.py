@@ -33,7 +33,7 @@ from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
-from symattn.exact.carry import Arithmetic
+from symattn.exact.carry import Arithmetic, carried
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.floats import Floats, floats_of, has_floats, in_floats
@@ -162,15 +162,15 @@ class Lines:
         for line in self.laid:
             new = changes.get(line.name, line)
             if new is not line or any(operand.name in lines for operand in line.operands):
-                if (result := self._result_in_floats(new, lines)) is None:
+                if (result := self._result_in_floats(new, lines, changes)) is None:
                     return None
                 lines[line.name] = result
             if line.name == name:
                 break
         return lines[name] if name in lines else self._floats(values_of(self.laid.value(name)))
 
-    def _result_in_floats(self, step: Step, lines: Mapping[str, Floats]) -> Floats | None:
-        """What a line becomes in floats; one that is no rule, exactly, if it can be."""
+    def _result_in_floats(self, step: Step, lines: Mapping[str, Floats], changes: Rewritten) -> Floats | None:
+        """What a line becomes in floats; one that is no rule, from decimals with proof."""
         if has_floats(step.op):
             seen = [lines.get(o.name) or self._floats(values_of(self.laid.value(o.name))) for o in step.operands]
             places = [(o.transposed, o.row, o.column) for o in step.operands]
@@ -179,9 +179,9 @@ class Lines:
                 (self.memory.alike(step.op), *seen),
                 lambda: in_floats(step.op, [_part(o, m) for o, m in zip(step.operands, seen, strict=True)]),
             )
-        if any(operand.name in lines for operand in step.operands):
-            return None
-        result = self._result_once(step, [self.laid.value(operand.name) for operand in step.operands], "decimal")
+        names = [operand.name for operand in step.operands]
+        operands = [self._followed(n, changes, "decimal") if n in lines else self.laid.value(n) for n in names]
+        result = self._result_once(step, operands, "decimal")
         return self._floats(result) if isinstance(result, Matrix) else None
 
     def _floats(self, matrix: Matrix) -> Floats:
@@ -233,14 +233,15 @@ class Lines:
         self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
     ) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
-        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
-        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
-        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
-        try:
-            result = before.extended(replace(step, pinned=False)).last.result
-        except (InputError, UndecidedError):
+        if any(m is None for m in operands):
             return None
-        return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
+        try:
+            matrices = [values_of(o.of(m)) for o, m in zip(step.operands, operands, strict=True) if m is not None]
+            step.op.shape(*(m.shape for m in matrices))
+            result = carried(step.op.apply, matrices, arithmetic or self.laid.arithmetic)
+        except (InputError, UndecidedError, IndexError):
+            return None
+        return result if all(map(is_short_enough, result)) else None
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
