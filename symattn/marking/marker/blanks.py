@@ -123,12 +123,13 @@ class _Search:
         """
         steps = self.written.steps_of(line)
         todo: list[Left] = [frozenset()]
+        everything = frozenset((name, False) for name in self.doubtful)
         for name in steps & self.doubtful.keys():
-            todo += [frozenset({(name, False)}), frozenset({(name, True)})]
+            todo += [frozenset({(name, False)}), frozenset({(name, True)}), everything]
         for left in todo:
             if len(todo) > MOST_WAYS:
                 return
-            if left and self._matters(steps, left):
+            if left and self._matters(line, left):
                 yield left
             names = {name for name, _ in left}
             for name in dict.fromkeys(other for step in steps for other in self._nearest(step, names)):
@@ -176,26 +177,25 @@ class _Search:
         right = all(self.trace.carried.get(name) is script.d.value(name) for name in before)
         return not right or any(script.gap(script.d[step]) <= LONGEST_GAP for step in steps)
 
-    def _matters(self, steps: set[str], left: Left) -> bool:
+    def _matters(self, line: Line, left: Left) -> bool:
         """Whether a line is left blank itself, or something that is wrong in it would follow from other numbers, or
         from a mistake in what was left out."""
-        script, names = self._without(left), {name for name, _ in left}
+        script, names, steps = self._without(left), {name for name, _ in left}, self.written.steps_of(line)
         if not steps.isdisjoint(names) or not steps <= script.written.keys():
             return True
         glance = _Glance(script, self.trace, walk=False)
         for name in steps:
             step, grid = script.d[name], script.written[name]
-            wrong = [(i, j) for (other, i, j), judged in self.trace.judged.items() if other == name and not judged.accepted]
-            if not wrong:
-                continue
+            judged = {(i, j): own for (other, i, j), own in self.trace.judged.items() if other == name}
+            wrong = [cell for cell, own in judged.items() if not own.accepted]
             if any(glance.carried.get(o.name) is not self.trace.carried.get(o.name) for o in step.operands):
-                follows = glance.follows(step, glance.carried)
-                if any(m.charged[0] == name for m in self.trace.mistakes if m.kind == "misconception"):
+                if self.written.blames(line) or any(own.state == "follows" for own in judged.values()):
                     return True
+                follows = glance.follows(step, glance.carried)
                 if follows is not None and follows.shape == grid.shape:
                     if any(grid[c].readable and glance.accepts(grid[c], follows[c])[0] for c in wrong):
                         return True
-            if glance.mistaken_before(step, grid, wrong):
+            if wrong and glance.mistaken_before(step, grid, wrong):
                 return True
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from symattn.derivation.algebra import Algebra, Base, Entries, Index, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp
@@ -23,8 +24,15 @@ def floats_of(matrix: Matrix) -> Floats:
 
 
 def has_floats(op: Op) -> bool:
-    """Whether an operation is a rule that does not leap: a number that is nearly 0 is as good as 0."""
-    return isinstance(op, RuleOp) and not isinstance(op, ActivationGradient)
+    """Whether an operation is worked out by its rule, which does not leap: a number nearly 0 is as good as 0."""
+    return isinstance(op, RuleOp) and not isinstance(op, ActivationGradient) and _is_its_rule(type(op))
+
+
+@cache
+def _is_its_rule(kind: type[RuleOp]) -> bool:
+    """Whether no values are written beside an older rule, as misconceptions do."""
+    own = [name for one in kind.__mro__ for name in ("rule", "apply") if name in vars(one)]
+    return own[0] == "rule"
 
 
 def in_floats(op: Op, operands: Sequence[Floats]) -> Floats | None:
