@@ -1,7 +1,7 @@
 """Attempting never costs (rules.md 3.12, P5): whatever is written where nothing stood, no mark is lost for it.
 
-Scripts are right, with lines and entries left out at random, but for what is written there instead; or they are those of
-somebody with a misconception who goes on from there.
+Scripts are right, with lines and entries left out at random, but for what is written there instead; or they are those
+of somebody with a misconception who goes on from there.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ def test_after_a_mistake_that_was_carried_on_nothing_elsewhere_is_lost(seed):
     part = rng.choice([name for name, said in mistaken.items() if isinstance(said, Grid)])
     q, before, right = carried_on(number, id, part)
     own, key = mistaken[part], right.answers[part]
-    assert isinstance(own, Grid) and isinstance(key, Grid)
+    assert isinstance(own, Grid)
+    assert isinstance(key, Grid)
     after = rng.choice([key, own, anything(key.shape, rng)])
     if own.shape == key.shape and rng.random() < 1 / 3:
         i, j = rng.randrange(own.shape[0]), rng.randrange(own.shape[1])

@@ -150,7 +150,7 @@ class _Search:
     # -- what a line rests on
 
     def _nearest(self, name: str, left: set[str]) -> Iterator[str]:
-        """The lines written nearest before a step; where that is blank, those nearest after it, if they are not right."""
+        """The lines written nearest before a step; where that is blank, those after it that are not all right."""
         yield from self._before(name, left)
         if name in left or name not in self.script.written:
             yield from (after for after in self._after(name, left) if not self.trace.accepts_all_of(after))
@@ -188,13 +188,17 @@ class _Search:
             step, grid = script.d[name], script.written[name]
             judged = {(i, j): own for (other, i, j), own in self.trace.judged.items() if other == name}
             wrong = [cell for cell, own in judged.items() if not own.accepted]
+            if name in self.trace.misshapen:
+                wrong = [(i, j) for i, j, entry in grid.cells() if entry.readable]
             if any(glance.carried.get(o.name) is not self.trace.carried.get(o.name) for o in step.operands):
                 if self.written.blames(line) or any(own.state == "follows" for own in judged.values()):
                     return True
                 follows = glance.follows(step, glance.carried)
-                if follows is not None and follows.shape == grid.shape:
-                    if any(grid[c].readable and glance.accepts(grid[c], follows[c])[0] for c in wrong):
-                        return True
+                same = follows if follows is not None and follows.shape == grid.shape else None
+                if any(
+                    grid[c].unit or (same and grid[c].readable and glance.accepts(grid[c], same[c])[0]) for c in wrong
+                ):
+                    return True
             if wrong and glance.mistaken_before(step, grid, wrong):
                 return True
         return False
@@ -236,7 +240,7 @@ def _doubtful(trace: Trace) -> dict[str, list[Place]]:
 class _Glance(Diagnosis):
     """What a script is worth by and large: nothing is explained but what rests on lines that were left blank.
 
-    Nothing is asked about roundings, nor what speaks against an explanation.  Without a `walk`, lines are as they were
+    Nothing is asked about what speaks against an explanation.  Without a `walk`, lines are as they were
     carried on in the whole script, and those that were left blank follow from them.
     """
 
@@ -272,9 +276,6 @@ class _Glance(Diagnosis):
 
     def settle(self, step: Step, grid: Grid) -> None:
         pass
-
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
-        return None
 
 
 def _explained(trace: Trace, but: Collection[str]) -> int:

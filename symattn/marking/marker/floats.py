@@ -40,7 +40,8 @@ def in_floats(op: Op, operands: Sequence[Floats]) -> Floats | None:
     assert isinstance(op, RuleOp)
     try:
         rows, columns = op.shape(*((len(m), len(m[0])) for m in operands))
-        assert isinstance(rows, int) and isinstance(columns, int)
+        assert isinstance(rows, int)
+        assert isinstance(columns, int)
         seen = [_entries(m) for m in operands]
         found = tuple(tuple(op.rule(_FLOATS, i, j, *seen) for j in range(columns)) for i in range(rows))
     except (SymattnError, ArithmeticError, ValueError, IndexError):
@@ -50,7 +51,9 @@ def in_floats(op: Op, operands: Sequence[Floats]) -> Floats | None:
 
 def _entries(m: Floats) -> Entries[float]:
     def entry(i: Index, j: Index) -> float:
-        return m[i][j]  # type: ignore[index]  (letters are for sizes that are not known)
+        assert isinstance(i, int)
+        assert isinstance(j, int)
+        return m[i][j]
 
     return Entries((len(m), len(m[0])), entry)
 
