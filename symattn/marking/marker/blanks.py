@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from symattn.derivation.derivation import Step
+from symattn.derivation.misconceptions import Misconception
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
@@ -264,6 +265,13 @@ class _Glance(Diagnosis):
             return
         if not self._continued(step, grid, wrong) and (fits := self._fits(step, grid, wrong)[0]):
             self._charge(step, wrong, fits)
+
+    def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
+        found = super()._parts_in(step)
+        if self.walk:
+            return found
+        before = {self.key.named(other) for other in self.script.left_out(step)}
+        return {id: m for id, m in found.items() if not before.isdisjoint(self.key.rewritten(m))}
 
     def mistaken_before(self, step: Step, grid: Grid, wrong: list[Cell]) -> bool:
         """Whether a misconception in what was left out before a line explains what is wrong in it."""
