@@ -181,12 +181,8 @@ def test_a_right_line_takes_nothing_from_the_lines_after_it(number, id, part, po
     nothing_elsewhere_is_lost(q, before, after, part, policy)
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 10**6))
-def test_after_a_mistake_that_was_carried_on_nothing_elsewhere_is_lost(seed):
-    """For a line, or an entry, that is right, or what one writes who has the misconception, or anything."""
-    rng = Random(seed)
-    number = rng.randrange(len(CARRIED_ON))
+def goes_on_from_a_mistake(rng: Random, number: int) -> None:
+    """With a line, or an entry, that is right, or what one writes who has the misconception, or anything."""
     id = rng.choice(list(wrong_scripts_to(number)))
     mistaken = wrong_scripts_to(number)[id].answers
     part = rng.choice([name for name, said in mistaken.items() if isinstance(said, Grid)])
@@ -200,6 +196,21 @@ def test_after_a_mistake_that_was_carried_on_nothing_elsewhere_is_lost(seed):
         before = Attempt({**mistaken, part: own.put(i, j, BLANK)})
         after = own.put(i, j, rng.choice([key[i, j], entry(rng.choice(ANYTHING))]))
     nothing_elsewhere_is_lost(q, before, Attempt({**before.answers, part: after}), part, rng.choice(WITH_MARKS))
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6))
+def test_after_a_mistake_that_was_carried_on_nothing_elsewhere_is_lost(seed):
+    rng = Random(seed)
+    goes_on_from_a_mistake(rng, rng.randrange(len(SHEETS) - 1))
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(st.integers(0, 10**6))
+def test_nor_is_it_beyond_attention(seed):
+    rng = Random(seed)
+    goes_on_from_a_mistake(rng, rng.randrange(len(CARRIED_ON)))
 
 
 def test_zeros_everywhere_earn_next_to_nothing():

@@ -1,8 +1,8 @@
-"""Attempting never costs (rules.md 3.12, P5): what is wrong counts as if it had been left blank where that earns more.
+"""Attempting never costs (rules.md 3.12, P5): every line has the marks that it earns best with other lines left blank.
 
-A matrix of which rows or columns are missing is laid where it fits best, the rest of it blank.  Then a script is marked
-as it was written, and with lines left out of which something is wrong; every line has the marks of the way that earns
-it most.
+A matrix of which rows or columns are missing is laid where it fits best, the rest of it blank.  Then a line is marked
+with everything as it was written, and with lines left blank that it rests on, right ones as well as wrong ones.  What
+may be left blank only grows when more is written: so nothing that is written takes a mark from another line.
 """
 
 from __future__ import annotations

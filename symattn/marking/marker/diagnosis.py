@@ -571,16 +571,18 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
-            found = [self._lines(before, self.carried)]
+            found = [self._lines(step, before, self.carried)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(self._lines(before, self.unrounded))
+                found.append(self._lines(step, before, self.unrounded))
             self._seen[step.name] = found
         return self._seen[step.name]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
+    def _lines(self, step: Step, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
         d, own = self.script.d, {name: world[name] for name in names}
         return self.script.memory.once(
-            ("lines", *names), (d, *own.values()), lambda: Lines(continued(d, own), self.script.memory)
+            ("lines", step.role, *names),
+            (d, *own.values()),
+            lambda: Lines(continued(d, own, step.name), self.script.memory),
         )
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
