@@ -236,12 +236,19 @@ class Lines:
         if any(m is None for m in operands):
             return None
         try:
-            matrices = [values_of(o.of(m)) for o, m in zip(step.operands, operands, strict=True) if m is not None]
+            matrices = [self._used(o, m) for o, m in zip(step.operands, operands, strict=True) if m is not None]
             step.op.shape(*(m.shape for m in matrices))
             result = carried(step.op.apply, matrices, arithmetic or self.laid.arithmetic)
         except (InputError, UndecidedError, IndexError):
             return None
         return result if all(map(is_short_enough, result)) else None
+
+    def _used(self, operand: Operand, matrix: AnyMatrix) -> Matrix:
+        """What is used of a line; where there are letters, the names of its entries."""
+        if self.laid.staged and operand.name in self.laid and operand.name not in self.laid.givens:
+            named = replace(self.laid, steps=(replace(self.laid[operand.name], result=matrix),))
+            matrix = named.seen(operand.name)
+        return values_of(operand.of(matrix))
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
