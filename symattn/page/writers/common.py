@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -199,11 +200,13 @@ class Page:
     """A page as the reader wants it: large print is the same page with fewer em in a line.
 
     The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
-    column, which has that part of a line.  `form` names the fields, where a page is filled in on a screen.
+    column, which has that part of a line; `narrow`, where boxes are narrower to stand side by side.  `form` names the
+    fields, where a page is filled in on a screen.
     """
 
     look: Look = DEFAULT_LOOK
     share: float = 1.0
+    narrow: float = 1.0
     form: Form | None = None
 
     @property
@@ -241,21 +244,26 @@ class Page:
     @property
     def top(self) -> int:
         """The upper margin in millimetres, with the header in it."""
-        return 24 + round(8 * (self.scale - 1))
+        return 18 + round(8 * (self.scale - 1))
 
     @property
     def bottom(self) -> int:
         """The lower margin in millimetres, with the footer in it."""
-        return 25 + round(12 * (self.scale - 1))
+        return 21 + round(12 * (self.scale - 1))
 
     @property
     def height(self) -> int:
         """How high one thing may be, in millimetres."""
-        return self.paper_height - self.top - self.bottom - _SLACK
+        return self.text_height - _SLACK
 
     def millimetres(self, length: float) -> int:
         """A length at 11 pt in proportion to the text."""
         return int(length * self.scale)
+
+    @property
+    def text_height(self) -> int:
+        """The height of what is printed between the margins, in millimetres."""
+        return self.paper_height - self.top - self.bottom
 
     def rows(self, at_11_points: int) -> int:
         """How many rows of a table fit where so many do at 11 pt."""
@@ -294,8 +302,8 @@ def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = 
 BOX: dict[CellKind, tuple[int, int]] = {
     "integer": (12, 10),
     "decimal": (20, 10),
-    "fraction": (16, 18),
-    "exponential": (32, 18),
+    "fraction": (16, 16),
+    "exponential": (32, 16),
     "word": (40, 10),
 }
 
@@ -315,7 +323,7 @@ def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
     labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
     room = max(page.width - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
-    wide = min(page.millimetres(wide), room // grid.columns)
+    wide = min(page.millimetres(wide * page.narrow), room // grid.columns)
     high = min(page.millimetres(high * (COMPACT_BOX if page.compact else 1)), page.height // grid.rows)
     return (min(wide, high),) * 2 if grid.shade else (wide, high)
 
@@ -325,15 +333,21 @@ def space_height(space: WorkingSpace, page: Page) -> int:
     return min(_lines_of_pieces(space, page, page.width, space.count), page.height)
 
 
+def lines_of_pieces(space: WorkingSpace, page: Page) -> int:
+    """The height of space for working in millimetres, in lines as wide as a frame."""
+    return _lines_of_pieces(space, page, page.width - 2 * FRAME, space.count)
+
+
 def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
     """The height of so many pieces of working, in lines as wide as there is room."""
     high, wide = _piece(space, page)
-    return high * -(-count // max(1, room // wide if wide else 1))
+    return math.ceil(high * -(-count // max(1, room // wide if wide else 1)))
 
 
-def _piece(space: WorkingSpace, page: Page) -> tuple[int, int]:
+def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
     """Height and width of a piece of working in millimetres: what is written by hand, large where print is large."""
-    return page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.millimetres(space.width)
+    high = space.height * page.scale * (COMPACT_SPACE if page.compact else 1)
+    return high, page.millimetres(space.width)
 
 
 FRAME = 3  # between a frame and what stands in it
@@ -349,7 +363,7 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
         return min(space_height(space, page), page.height // 3)  # a scheme takes half a page in large print
     high, wide = _piece(space, page)
     across, down = grid_size(answer.boxes, page)
-    beside = max(0, page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)
+    beside = max(0, page.width - across - 3 * FRAME) // (wide or page.width) * int(down // high)
     below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
     return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
 
@@ -444,6 +458,15 @@ def choice_columns(choices: Choices, page: Page) -> int:
     widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL
     most = min(count, int((page.line + CHOICE_GAP) / (widest + CHOICE_GAP)))
     return max((n for n in range(1, most + 1) if count % n == 0), default=1)
+
+
+def in_two_columns(listed: ItemList, page: Page) -> bool:
+    """Whether the second half of a list has room beside the first."""
+    if listed.ordered or page.large or page.share < 1 or len(listed.items) < 3:
+        return False
+    half = -(-len(listed.items) // 2)
+    sides = (listed.items[:half], listed.items[half:])
+    return sum(0.87 * max(map(inlines_width, side)) + 1.8 for side in sides) < page.line
 
 
 def cell_width(picture: HeatMap) -> float:
@@ -662,6 +685,11 @@ def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
     )
 
 
+def lines_height(lines: Iterable[Formula]) -> float:
+    """The height of formulas one below the other, in em."""
+    return sum(_height(line) + 0.9 for line in lines)
+
+
 def _height(formula: Formula) -> float:
     match formula:
         case MatrixOf(rows):
@@ -679,7 +707,7 @@ def _height(formula: Formula) -> float:
 def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
     """Lines of formulas as they are, or one by one where together they are higher than half a page."""
     room = page.height / (page.scale * _EM) / 2
-    return [lines] if sum(_height(line) + 0.9 for line in lines) <= room else [(line,) for line in lines]
+    return [lines] if lines_height(lines) <= room else [(line,) for line in lines]
 
 
 def _unbroken(content: Inlines) -> float:

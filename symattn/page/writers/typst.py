@@ -90,6 +90,7 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
+from symattn.page.writers.rows import Asked, InRow, in_rows
 
 SUFFIX = ".typ"
 
@@ -112,7 +113,7 @@ _RIGHT = {"a4": 22.0, "letter": 25.0}
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
 
-_ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
+_ABOVE_HEADING = ("auto", "1.25em", "1.15em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
 
 
@@ -475,7 +476,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         right=_RIGHT[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_blocks(common.with_sound_levels(document.blocks), page),
+        body=_body(common.with_sound_levels(document.blocks), page),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -511,6 +512,32 @@ def _printable(words: str) -> str:
     """Text for places that hold no markup: what cannot be printed is transliterated or its code in brackets."""
     runs = coverage.shown(common.visible(words))
     return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
+
+
+def _body(blocks: Sequence[Block], page: Page) -> str:
+    """The blocks of a page, with questions side by side where they have room."""
+    sources: list[str] = []
+    for in_row, run in groupby(in_rows(blocks, page), lambda block: isinstance(block, InRow)):
+        if in_row:
+            sources += [_in_row(block, page) for block in run if isinstance(block, InRow)]
+        else:
+            sources.append(_blocks([block for block in run if not isinstance(block, InRow)], page))
+    return "\n\n".join(sources)
+
+
+def _in_row(row: InRow, page: Page) -> str:
+    cells = "".join(f"[\n{_question(question, row, page)}\n]" for question in row.questions)
+    widths = _array(f"{wide:.1f}mm" for wide in row.widths)
+    return f"#in-row({widths}, {row.below}mm, [{_words(say('Working'))}]){cells}" + "\n#more-space" * (row.below > 0)
+
+
+def _question(question: Asked, row: InRow, page: Page) -> str:
+    """A question in its part of a line."""
+    before = _blocks((question.heading, *question.said), page)
+    formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
+    if row.beside and formulas:
+        return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
+    return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
 
 
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
@@ -573,6 +600,8 @@ def _block(block: Block, page: Page) -> str:
             return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
         case ItemList(items, ordered):
             listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
+            if common.in_two_columns(block, page):
+                return f"#list-in-columns(\n{listed})"
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
             return _table(block, page)

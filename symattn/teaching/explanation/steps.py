@@ -333,12 +333,26 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
     if isinstance(step.op, Softmax | OverSum):
         return WorkingSpace(2 * LINE_BY_HAND, width=min(PAPER, NAMED + term * columns), count=rows)
     if isinstance(step.op, MatMul):
-        inner = operands[0].shape[1]
-        terms = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
+        terms = _terms_written(step, derivation)
     else:
         terms = max((-(-_size(operand) // (rows * columns)) for operand in operands), default=1)
     width = NAMED + term * max(2, terms)
     return WorkingSpace(lines * LINE_BY_HAND, width=min(PAPER, width), count=rows * columns)
+
+
+def _terms_written(step: Step, derivation: Derivation) -> int:
+    """The most terms that a dot product of a product has, without those of which a given factor is 0."""
+    left, right = (operand.of(derivation.value(operand.name)) for operand in step.operands)
+    inner = left.shape[1]
+    if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(inner, int)):
+        return inner if isinstance(inner, int) else 4  # a size in letters: of usual width
+    seen = [operand.name in derivation.givens for operand in step.operands]
+
+    def written(i: int, j: int, k: int) -> bool:
+        return not ((seen[0] and left[i, k] == 0) or (seen[1] and right[k, j] == 0))
+
+    rows, columns = left.shape[0], right.shape[1]
+    return max(sum(written(i, j, k) for k in range(inner)) for i in range(rows) for j in range(columns))
 
 
 def _size(value: Matrix | Outline) -> int:
@@ -346,14 +360,14 @@ def _size(value: Matrix | Outline) -> int:
     return rows * columns if isinstance(rows, int) and isinstance(columns, int) else 1
 
 
-LINE_BY_HAND = 7
+LINE_BY_HAND = 6.5
 """The height of a line that is written by hand, in millimetres."""
 
-PAPER, NAMED = 160, 14
+PAPER, NAMED = 160, 12
 """The width of a page, and what the name and the result of a line take of it by hand."""
 
 TERMS: Mapping[CellKind, tuple[int, int]] = {
-    "integer": (1, 11),
+    "integer": (1, 10),
     "word": (1, 16),
     "decimal": (1, 22),
     "fraction": (2, 18),
