@@ -341,7 +341,8 @@ def lines_of_pieces(space: WorkingSpace, page: Page) -> int:
 def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
     """The height of so many pieces of working, in lines as wide as there is room."""
     high, wide = _piece(space, page)
-    return math.ceil(high * -(-count // max(1, room // wide if wide else 1)))
+    in_a_line = max(1, room // wide, MIXED * room / wide) if wide else 1  # some are wider than others
+    return math.ceil(high * math.ceil(count / in_a_line))
 
 
 def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
@@ -350,6 +351,7 @@ def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
     return high, page.millimetres(space.width)
 
 
+MIXED = 0.92  # of a line is filled by pieces that are not equally wide
 FRAME = 3  # between a frame and what stands in it
 
 

@@ -35,7 +35,7 @@ from symattn.page.writers.common import Page
 MOST = 4  # questions in a row
 GUTTER = 4  # millimetres between them
 NARROW = 0.92  # of their width, boxes that have to be narrower for a row
-TITLE = 24.0  # millimetres of the first page
+TITLE = 17.5  # millimetres of the first page
 _EM = 3.9  # an em of 11 pt in millimetres
 _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
@@ -78,7 +78,7 @@ class Asked:
         """The height of heading, formulas and boxes in so much of a line."""
         words = sum(-(-common.inlines_width(block.content) * _CHARACTERS // room) * _LINE + 3 for block in self.said)
         formulas, boxes = _high(self.shown), _boxes(self.boxes, page)[1]
-        high = max(formulas, boxes) if beside else formulas + boxes
+        high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
         return _heading(-(-_heading_width(self.heading)[0] // room)) + words + high
 
 
@@ -143,16 +143,23 @@ def _parts(blocks: Sequence[Block]) -> Iterator[Block | Asked]:
 def _asked(blocks: Sequence[Block]) -> Asked | None:
     """A question whose formulas and boxes can stand in a part of a line."""
     match blocks:
-        case (Heading() as heading, Together((*above, last))) if all(map(_is_plain, above)):
-            pass
+        case (Heading() as heading, Together() as group):
+            *above, last = _flat(group)
         case _:
             return None
+    if not all(map(_is_plain, above)):
+        return None
     match last:
-        case AnswerSpace(AnswerGrid() as boxes, working):
+        case AnswerSpace(AnswerGrid() as boxes, working) if not working.ruled:
             return Asked(heading, tuple(above), boxes, working)
         case AnswerGrid():
             return Asked(heading, tuple(above), last, None)
     return None
+
+
+def _flat(group: Together) -> Iterator[Block]:
+    for block in group.blocks:
+        yield from _flat(block) if isinstance(block, Together) else (block,)
 
 
 def _is_plain(block: Block) -> bool:
@@ -231,7 +238,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[
         widths = tuple(wide + spare / len(least) for wide in least)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if spare >= 0 and high <= page.text_height:
-            yield high + 2, [InRow(tuple(questions), widths, below, beside, narrow)]
+            yield high, [InRow(tuple(questions), widths, below, beside, narrow)]
             return
 
 
