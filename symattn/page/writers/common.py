@@ -290,8 +290,12 @@ def goes_on_with_a_sum(line: Formula) -> bool:
 
 def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = LINE, gap: float = 2) -> int:
     """The largest number of columns, at most the one wished for, whose equations fit on a line."""
-    widths = [width(equation) for equation in equations]
-    for n in range(max(1, min(columns, len(equations))), 1, -1):
+    return columns_as_wide([width(equation) for equation in equations], columns, limit, gap)
+
+
+def columns_as_wide(widths: Sequence[float], columns: int, limit: float, gap: float) -> int:
+    """The same for what is so wide."""
+    for n in range(max(1, min(columns, len(widths))), 1, -1):
         if sum(max(widths[i::n]) + gap for i in range(n)) - gap <= limit:
             return n
     return 1

@@ -462,6 +462,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
+        air="0.65" if page.compact else "0.5" if document.solutions in ("key", "worked") else "1",
         fields=[literal(_printable(name)) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
@@ -540,10 +541,47 @@ def _question(question: Asked, row: InRow, page: Page) -> str:
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
 
 
+_ENTRIES_APART = 1.8  # em
+_TIGHT = {" ⋅ ": (" tightdot ", 0.3), " + ": (" tightplus ", 0.25)}  # and what of the width in em is saved
+
+
+def _tightened(equations: Sequence[Formula]) -> tuple[list[str], list[float]]:
+    """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
+    cells, widths = _aligned_all(equations), [width(equation) for equation in equations]
+    for sign, (tight, saved) in _TIGHT.items():
+        widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
+        cells = [cell.replace(sign, tight) for cell in cells]
+    return cells, widths
+
+
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     kept = common.stays_with_next(blocks, together)
-    sources = (_block(block, page) for block in blocks)
-    return "\n\n".join(f"#kept[{s}]" if stays else s for s, stays in zip(sources, kept, strict=True))
+    sources: list[str] = []
+    for before, block, stays in zip((None, *blocks), blocks, kept, strict=False):
+        if isinstance(block, Paragraph) and before and _has_room_for_marks(before, block, page):
+            marking = f"{_text(block.content)}#h(1.5em){_words(block.marks)}"
+            sources.append(f"#marks-beside[{marking}]")
+        else:
+            sources.append(f"#kept[{_block(block, page)}]" if stays else _block(block, page))
+    return "\n\n".join(sources)
+
+
+def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
+    """Whether marks stand beside the last line of the formulas that they are for."""
+    if not marking.marks or page.form or page.large or page.share < 1:
+        return False
+    match block:
+        case Display(lines, ()):
+            wide = max(map(width, lines), default=page.line)
+        case Entries(equations, columns):
+            widths = _tightened(equations)[1]
+            room = (page.line - 1.5) / _formula_size(page)
+            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            last = len(equations) % columns or columns
+            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last))
+        case _:
+            return False
+    return wide * _formula_size(page) + common.inlines_width((*marking.content, Words(marking.marks))) + 4 <= page.line
 
 
 def _block(block: Block, page: Page) -> str:
@@ -570,14 +608,12 @@ def _block(block: Block, page: Page) -> str:
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
             room = (page.line - 1.5) / _formula_size(page)
-            columns = common.columns_that_fit(equations, columns, room)
+            cells, widths = _tightened(equations)
+            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
             folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            if columns == 1:
-                return _lines(equations, page, close=True)
-            cells = _aligned_all(equations)
-            rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
             return _formulas(_spoken(*equations), rows, close=True)
         case AnswerGrid():
             return _grid(block, page)

@@ -71,6 +71,9 @@ from symattn.teaching.explanation.wording import LONG, Wording, terminates
 LINE = 38.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
 
+MOST_COLUMNS = 6
+"""Of entries that are written out."""
+
 GAP = 2.0
 """Between equations side by side, in em."""
 
@@ -185,7 +188,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
-        blocks.append(Entries(equations, 3))  # where so many have room
+        blocks.append(Entries(equations, MOST_COLUMNS))  # where so many have room
     return blocks
 
 
