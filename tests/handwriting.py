@@ -1,25 +1,29 @@
-"""Worksheets filled in by hand at the size of real writing: the pictures in docs, by `make handwriting`.
+"""Worksheets filled in by hand at the size of real writing: docs/handwriting-*.png, by `make handwriting`.
 
 Every box has its answer and every frame the working that it is for, in a handwriting font whose digits are 4 mm high.
-A student writes the first entry of a row with all of its terms, and leaves out those with a factor 0 in the others.
-What has no room in its frame is red, and is counted.  The font is that of Debian's package fonts-breip.
+A student writes the first entry of a matrix with all of its terms and leaves out those with a factor 0 in the others,
+and puts fractions over one denominator.  What has no room is red, and is counted.  The font is that of Debian's package
+fonts-breip.
 """
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
-import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
+import gallery
 import typst
 
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Step
 from symattn.derivation.ops import MatMul, Softmax
-from symattn.formula import Formula, Fraction, Number, Product, Relation, Sum
+from symattn.formula import Formula, Fraction, Name, Negative, Number, Product, Relation, Sum
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
 from symattn.page.resources import fonts
@@ -34,35 +38,44 @@ DOCS = Path(__file__).parent.parent / "docs"
 FONT = Path("/usr/share/fonts/truetype/breip/Breip.ttf")
 SIZE = 14.5
 """In points: digits of this font are then 4.1 mm high."""
-DENSITY = 75.0
+DENSITY = 80.0
 """Dots to the inch."""
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A worksheet that is filled in, and the pages of it that are shown side by side."""
+class Filled:
+    """A worksheet to fill in; `problem` is a type of question, and `pages` (from 0) are those shown side by side."""
 
     name: str
-    options: tuple[str, ...]
-    seed: int
-    pages: tuple[int, ...]
+    mechanism: str
+    problem: str = "full"
+    seed: int = 11
+    pages: tuple[int, ...] = (0, 1)
 
     @property
     def sheet(self) -> Sheet:
-        mechanism, *problem = self.options
-        [sheet] = sheets(make_recipe(mechanism, {}, seed=self.seed, **({"problem": problem[0]} if problem else {})), 1)
+        [sheet] = sheets(make_recipe(self.mechanism, {}, problem=self.problem, seed=self.seed), 1)
         return sheet
+
+    @property
+    def picture(self) -> Path:
+        return DOCS / f"handwriting-{self.name}.png"
 
 
 PICTURES = (
-    Picture("self-attention", ("self_attention",), 11, (1, 2)),
-    Picture("multi-head", ("multi_head_attention",), 11, (1, 2)),
-    Picture("drills", ("attention", "drills"), 11, (1, 2)),
+    Filled("self-attention", "self_attention"),
+    Filled("multi-head", "multi_head_attention", pages=(1, 2)),
+    Filled("drills", "attention", "drills"),
 )
 
 HAND = """
 #let ink = rgb("#1a3faa")
-#let hand(colour: ink, it) = box({ set text(top-edge: "bounds", bottom-edge: "bounds"); show math.equation: set text(font: ("Breip", "New Computer Modern Math"), size: %(size)spt, fill: colour, top-edge: "bounds", bottom-edge: "bounds"); it })
+#let bounds = (top-edge: "bounds", bottom-edge: "bounds")
+#let hand(colour: ink, it) = box({
+  set text(..bounds)
+  show math.equation: set text(font: ("Breip", "New Computer Modern Math"), size: %(size)spt, fill: colour, ..bounds)
+  it
+})
 #let plus = math.class("normal", $thin + thin$)
 #let minus = math.class("normal", $thin - thin$)
 #let equals = math.class("normal", $thin = thin$)
@@ -79,7 +92,8 @@ HAND = """
       if x > 0mm and x + wide - 4mm > region.wide { (x, y, high) = (0mm, y + high, 0mm) }
       if lost and x + wide - 4mm <= region.wide and y + tall <= region.high + 0.6mm {
         lost = false
-        place(top + left, dx: region.x + x, dy: region.y + y + if tall < 7mm { 6mm - size.height } else { 0.5mm }, hand(piece))
+        let down = if tall < 7mm { 6mm - size.height } else { 0.5mm }
+        place(top + left, dx: region.x + x, dy: region.y + y + down, hand(piece))
         at.at(k) = (x: x + wide, y: y, high: calc.max(high, tall))
       }
     }
@@ -88,9 +102,10 @@ HAND = """
   }
 }
 #let filled-grid(answers, words, name, rows, columns, width, height) = {
-  let bracket(..sides) = box(width: 1.5mm, height: rows * height + 3mm, stroke: (top: 0.6pt, bottom: 0.6pt, ..sides.named()))
+  let bracket(..sides) = box(width: 1.5mm, height: rows * height + 3mm, stroke: (y: 0.6pt, ..sides.named()))
   boxes-to-fill(words, grid(columns: 4, column-gutter: (0.4em, 1mm, 1mm), align: horizon, name, bracket(left: 0.6pt),
-    grid(columns: (width,) * columns, rows: height, stroke: 0.5pt, align: center + horizon, ..answers.map(it => context {
+    grid(columns: (width,) * columns, rows: height, stroke: 0.5pt, align: center + horizon,
+    ..answers.map(it => context {
       let size = measure(hand(it))
       let lost = size.width > width - 1mm or size.height > height - 1mm
       [#metadata(lost)<answer>]
@@ -107,11 +122,17 @@ HAND = """
     ), pieces))
     frame-label(label); it; v(below, weak: false)
   }))
-#let filled-row(pieces, widths, below, label, ..cells) = block(breakable: false, width: 100%%, above: 1.25em * air, below: if below > 0mm { 0pt } else { 1em * air }, {
-  grid(columns: widths, column-gutter: 4mm, ..cells)
-  if below > 0mm { block(width: 100%%, height: below, above: 0.6em, stroke: (top: framed, x: framed), layout(room => {
-    place(top + left, written(((x: 2mm, y: 0mm, wide: room.width - 3mm, high: below.to-absolute()),), pieces)); frame-label(label) })) }
-})
+#let filled-row(pieces, widths, below, label, ..cells) = block(
+  breakable: false, width: 100%%, above: 1.25em * air, below: if below > 0mm { 0pt } else { 1em * air }, {
+    grid(columns: widths, column-gutter: 4mm, ..cells)
+    if below > 0mm {
+      block(width: 100%%, height: below, above: 0.6em, stroke: (top: framed, x: framed), layout(room => {
+        let region = (x: 2mm, y: 0mm, wide: room.width - 3mm, high: below.to-absolute())
+        place(top + left, written((region,), pieces))
+        frame-label(label)
+      }))
+    }
+  })
 """
 
 
@@ -132,7 +153,7 @@ def without_zeros(formula: Formula) -> Formula:
 
 
 def working(step: Step, wording: Wording) -> Iterator[Formula]:
-    """What a student writes beside or below the boxes of a step: fractions over one denominator, and no answer twice."""
+    """What a student writes beside or below the boxes of a step."""
     rows, columns = (int(size) for size in step.result.shape)
     for i in range(rows):
         if isinstance(step.op, Softmax):
@@ -141,9 +162,12 @@ def working(step: Step, wording: Wording) -> Iterator[Formula]:
             continue
         for j in range(columns):
             entry, worked = wording.entry(step.name, i, j), wording.working(step, i, j)
+            if isinstance(entry, Name):  # the question says which head it is
+                entry = replace(entry, sup="")
             written = over_one_denominator(worked if i == j == 0 else without_zeros(worked))
             value = wording.number(step.result[i, j])
-            known = isinstance(value, Fraction) or written == value
+            body = value.body if isinstance(value, Negative) else value
+            known = isinstance(body, Fraction) or written == value  # it stands in its box
             yield Relation((entry, written), ("=",)) if known else Relation((entry, written, value), ("=", "="))
 
 
@@ -194,14 +218,50 @@ def _array(items: Sequence[str]) -> str:
     return "(" + "".join(f"{item}, " for item in items) + ")"
 
 
+def how(**options: Any) -> dict[str, Any]:
+    return {"font_paths": [str(fonts()), str(FONT.parent)], "ignore_system_fonts": True, **options}
+
+
+def without_room(source: str) -> tuple[int, int]:
+    """How many pieces of working and answers there are, and how many of them have no room."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "sheet.typ"
+        file.write_text(source, encoding="utf-8")
+        found = [
+            x
+            for label in ("<piece>", "<answer>")
+            for x in json.loads(typst.query(str(file), label, **how(field="value")))
+        ]
+    return len(found), sum(found)
+
+
+PALETTE = bytes(part for k in range(8) for part in (255 * k // 7,) * 3) + bytes(
+    part for k in range(8) for part in (26 + 229 * k // 7, 63 + 192 * k // 7, 170 + 85 * k // 7)
+)
+
+
+def tones(red: bytes, blue: bytes) -> bytes:
+    """Black to white, and after these the colour of the ink to white."""
+    return bytes((8 if y - x > 24 else 0) + (x * 7 + 127) // 255 for x, y in zip(red, blue, strict=True))
+
+
+def picture(source: str, pages: Sequence[int]) -> bytes:
+    """Some pages side by side."""
+    made = typst.compile(source.encode(), format="png", ppi=DENSITY, **how())
+    shown = [made[k] for k in pages] if isinstance(made, list) else [made]
+    lines = [[tones(*pair) for pair in zip(gallery.rows_of(x), gallery.rows_of(x, 2), strict=True)] for x in shown]
+    rows = [b"\x05".join(row) for row in zip_longest(*lines, fillvalue=b"\x07")]
+    wide = len(rows[0]) + 2
+    framed = [b"\x05" * wide, *(b"\x05" + row + b"\x05" for row in rows), b"\x05" * wide]
+    return gallery.png([gallery.in_halves(row) for row in framed], wide, PALETTE)
+
+
 def main() -> None:
-    for picture in PICTURES:
-        source = filled(picture.sheet)
-        compiler = typst.Compiler(font_paths=[fonts(), FONT.parent], ignore_system_fonts=True)
-        Path(f"/tmp/sheets/{picture.name}.typ").write_text(source)
-        pages = compiler.compile(input=source.encode(), format="png", ppi=DENSITY)
-        for i, p in enumerate(pages if isinstance(pages, list) else [pages], 1):
-            Path(f"/tmp/sheets/hw-{picture.name}-{i}.png").write_bytes(p)
+    for each in PICTURES:
+        source = filled(each.sheet)
+        each.picture.write_bytes(picture(source, each.pages))
+        every, lost = without_room(source)
+        print(f"{each.name}: {each.picture.stat().st_size // 1024} kB, {lost} of {every} have no room", flush=True)
 
 
 if __name__ == "__main__":

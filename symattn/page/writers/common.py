@@ -355,7 +355,7 @@ def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
     return high, page.millimetres(space.width)
 
 
-MIXED = 0.92  # of a line is filled by pieces that are not equally wide
+MIXED = 0.85  # of a line is filled by pieces that are not equally wide
 FRAME = 3  # between a frame and what stands in it
 
 
@@ -369,7 +369,9 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
         return min(space_height(space, page), page.height // 3)  # a scheme takes half a page in large print
     high, wide = _piece(space, page)
     across, down = grid_size(answer.boxes, page)
-    beside = max(0, page.width - across - 3 * FRAME) // (wide or page.width) * int(down // high)
+    room = max(0, page.width - across - 3 * FRAME)
+    in_a_line = max(min(1, room // wide), int(MIXED * room / wide)) if wide else 0
+    beside = in_a_line * int(down // high)
     below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
     return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
 

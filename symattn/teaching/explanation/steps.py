@@ -390,7 +390,7 @@ NAMED, NAMED_ALONE = 18, 10
 POWER = 11
 """The width of a power and the plus before it."""
 
-UNKNOWN_TERMS = 0.5
+UNKNOWN_TERMS = 0.75
 """The share of terms that are written of whole numbers that are still to be found: some turn out to be 0."""
 
 ABOVE_ONE_DENOMINATOR = 13
