@@ -618,6 +618,17 @@ def laid_out(table: Table, page: Page) -> Table:
     return replace(table, header=columns[0], rows=tuple(columns[1:]))
 
 
+_LONG_AND_NARROW = 8  # rows of two columns
+
+
+def in_two_halves(table: Table, page: Page) -> bool:
+    """Whether a table is so long and narrow that its second half stands beside the first."""
+    if page.large or page.share < 1 or len(table.header) != 2 or len(table.rows) < _LONG_AND_NARROW:
+        return False
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    return wide < 0.45 * page.line and not any(is_for_writing(row, table) for row in table.rows)
+
+
 def is_for_writing(row: Sequence[Inlines], table: Table) -> bool:
     """Whether nothing stands in a row of a table but its head: it is to be filled in by hand."""
     return table.row_heads and len(row) > 1 and not any(map(inlines_width, row[1:]))

@@ -973,6 +973,10 @@ def _table(table: Table, page: Page) -> str:
     smaller = common.is_too_wide(table, shares, page.line)
     if smaller and page.large and not fields:
         return _row_by_row(table, page)
+    if common.in_two_halves(table, page) and not fields:
+        half = -(-len(table.rows) // 2)
+        sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
+        return "#two-halves" + "".join(f"[{_part_of_table(side, columns, page, fields, 0)}]" for side in sides)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
