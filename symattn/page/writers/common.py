@@ -288,6 +288,9 @@ def goes_on_with_a_sum(line: Formula) -> bool:
             return False
 
 
+ON_A_SCREEN = 3  # columns of equations at most, since it may be narrow
+
+
 def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = LINE, gap: float = 2) -> int:
     """The largest number of columns, at most the one wished for, whose equations fit on a line."""
     return columns_as_wide([width(equation) for equation in equations], columns, limit, gap)
