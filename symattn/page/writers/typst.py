@@ -462,7 +462,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
-        air="0.65" if page.compact else "0.5" if document.solutions in ("key", "worked") else "1",
+        air="0.5" if document.solutions in ("key", "worked") else "0.65" if page.compact else "1",
         fields=[literal(_printable(name)) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
