@@ -340,16 +340,24 @@ def space_height(space: WorkingSpace, page: Page) -> int:
     return min(_lines_of_pieces(space, page, page.width, space.count), page.height)
 
 
-def lines_of_pieces(space: WorkingSpace, page: Page) -> int:
-    """The height of space for working in millimetres, in lines as wide as a frame."""
-    return _lines_of_pieces(space, page, page.width - 2 * FRAME, space.count)
+def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page) -> int:
+    """The height of space for working in millimetres, of some together in lines as wide as a frame."""
+    lines: dict[float, float] = {}
+    for space in spaces:
+        high, _ = _piece(space, page)
+        lines[high] = lines.get(high, 0.0) + space.count / _in_a_line(space, page, page.width - 2 * FRAME)
+    return math.ceil(sum(high * math.ceil(count) for high, count in lines.items()))
 
 
 def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
     """The height of so many pieces of working, in lines as wide as there is room."""
-    high, wide = _piece(space, page)
-    in_a_line = max(1, room // wide, MIXED * room / wide) if wide else 1  # some are wider than others
-    return math.ceil(high * math.ceil(count / in_a_line))
+    return math.ceil(_piece(space, page)[0] * math.ceil(count / _in_a_line(space, page, room)))
+
+
+def _in_a_line(space: WorkingSpace, page: Page, room: int) -> float:
+    """How many pieces a line has on average, since some are wider than others."""
+    _, wide = _piece(space, page)
+    return max(1, room // wide, MIXED * room / wide) if wide else 1
 
 
 def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:

@@ -230,7 +230,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[
     """What these questions may be in one row, with its height."""
     if len(questions) == 1:
         yield _usual(questions[0], page)
-    below = sum(common.lines_of_pieces(q.working, page) for q in questions if q.working)
+    below = common.lines_of_pieces((q.working for q in questions if q.working), page)
     for beside, narrow in product((True, False) if any(q.shown for q in questions) else (False,), (1.0, NARROW)):
         narrower = replace(page, narrow=narrow)
         least = [question.width(narrower, beside) for question in questions]
