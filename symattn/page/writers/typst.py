@@ -462,7 +462,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
-        air="0.5" if document.solutions in ("key", "worked") else "0.65" if page.compact else "1",
+        air="0.4" if document.solutions in ("key", "worked") else "0.65" if page.compact else "1",
         fields=[literal(_printable(name)) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
@@ -572,13 +572,13 @@ def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
         return False
     match block:
         case Display(lines, ()):
-            wide = max(map(width, lines), default=page.line)
+            wide = max(map(width, lines), default=page.line)  # the last may be a matrix, as high as others
         case Entries(equations, columns):
             widths = _tightened(equations)[1]
             room = (page.line - 1.5) / _formula_size(page)
             columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
             last = len(equations) % columns or columns
-            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last))
+            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
         case _:
             return False
     return wide * _formula_size(page) + common.inlines_width((*marking.content, Words(marking.marks))) + 4 <= page.line
