@@ -27,6 +27,9 @@ samples:         ## make output/samples anew
 gallery:         ## make docs/gallery.md and its pictures anew: every layout, problem type and mechanism (three minutes)
 	$(PYTHON) tests/gallery.py
 
+handwriting:     ## fill worksheets in by hand: the pictures in docs/pages.md, with Debian's fonts-breip installed
+	$(PYTHON) tests/handwriting.py
+
 sentences:       ## make docs/sentences.md anew: every sentence that can stand on a page
 	$(PYTHON) tests/sentences.py
 
@@ -56,4 +59,4 @@ release:         ## everything that a release needs: every message in every lang
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples gallery sentences reference pages fonts messages bench mutants release wheel
+.PHONY: help check test thorough format samples gallery handwriting sentences reference pages fonts messages bench mutants release wheel

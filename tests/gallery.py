@@ -134,8 +134,8 @@ def picture(document: Document) -> bytes:
     return png([packed(row) for row in framed], wide)
 
 
-def rows_of(image: bytes) -> list[bytes]:
-    """A PNG of 8 bits a channel that is grey, as a row of bytes for every line."""
+def rows_of(image: bytes, channel: int = 0) -> list[bytes]:
+    """One channel of a PNG of 8 bits a channel, as a row of bytes for every line; of a grey one any."""
     at, width, channels, data = 8, 0, 4, b""
     while at < len(image):
         length, kind = struct.unpack(">I4s", image[at : at + 8])
@@ -150,7 +150,7 @@ def rows_of(image: bytes) -> list[bytes]:
     raw = zlib.decompress(data)
     found, above = list[bytes](), bytes(width)
     for start in range(0, len(raw), 1 + width * channels):
-        line = raw[start + 1 : start + 1 + width * channels : channels]  # one channel: they are all alike
+        line = raw[start + 1 + channel : start + 1 + width * channels : channels]
         above = unfiltered(raw[start], line, above)
         found.append(above)
     return found
@@ -172,17 +172,24 @@ def unfiltered(kind: int, line: bytes, above: bytes) -> bytes:
 
 def packed(row: bytes) -> bytes:
     """Two dots in a byte."""
-    greys = bytes((x * 15 + 127) // 255 for x in row) + b"\x0f"
-    return bytes(first << 4 | second for first, second in zip(greys[::2], greys[1::2], strict=False))
+    return in_halves(bytes((x * 15 + 127) // 255 for x in row))
 
 
-def png(rows: list[bytes], width: int) -> bytes:
+def in_halves(tones: bytes) -> bytes:
+    """Tones below 16, two in a byte."""
+    return bytes(first << 4 | second for first, second in zip(tones[::2], (tones + b"\x0f")[1::2], strict=False))
+
+
+def png(rows: list[bytes], width: int, palette: bytes = b"") -> bytes:
+    """Rows of half bytes as PNG: sixteen greys, or the colours of a palette."""
+
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    head = struct.pack(">IIBBBBB", width, len(rows), 4, 0, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, len(rows), 4, 3 if palette else 0, 0, 0, 0)
+    colours = chunk(b"PLTE", palette) if palette else b""
     body = zlib.compress(b"".join(b"\x00" + row for row in rows), 9)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + colours + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
 def main(chosen: list[str]) -> None:

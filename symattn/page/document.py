@@ -241,7 +241,7 @@ class WorkingSpace:
     A piece of no width takes whole lines.
     """
 
-    height: int
+    height: float
     ruled: bool = False
     width: int = 0
     count: int = 1

@@ -68,7 +68,7 @@ def body(format: str, *blocks: Block) -> str:
 
 # rules.md 6.1, in millimetres
 HANDWRITING: dict[CellKind, tuple[int, int]] = {
-    "integer": (12, 10), "decimal": (20, 10), "fraction": (16, 18), "exponential": (32, 18),
+    "integer": (12, 10), "decimal": (20, 10), "fraction": (16, 16), "exponential": (32, 16),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -199,11 +200,13 @@ class Page:
     """A page as the reader wants it: large print is the same page with fewer em in a line.
 
     The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
-    column, which has that part of a line.  `form` names the fields, where a page is filled in on a screen.
+    column, which has that part of a line; `narrow`, where boxes are narrower to stand side by side.  `form` names the
+    fields, where a page is filled in on a screen.
     """
 
     look: Look = DEFAULT_LOOK
     share: float = 1.0
+    narrow: float = 1.0
     form: Form | None = None
 
     @property
@@ -241,21 +244,26 @@ class Page:
     @property
     def top(self) -> int:
         """The upper margin in millimetres, with the header in it."""
-        return 24 + round(8 * (self.scale - 1))
+        return 18 + round(8 * (self.scale - 1))
 
     @property
     def bottom(self) -> int:
         """The lower margin in millimetres, with the footer in it."""
-        return 25 + round(12 * (self.scale - 1))
+        return 21 + round(12 * (self.scale - 1))
 
     @property
     def height(self) -> int:
         """How high one thing may be, in millimetres."""
-        return self.paper_height - self.top - self.bottom - _SLACK
+        return self.text_height - _SLACK
 
     def millimetres(self, length: float) -> int:
         """A length at 11 pt in proportion to the text."""
         return int(length * self.scale)
+
+    @property
+    def text_height(self) -> int:
+        """The height of what is printed between the margins, in millimetres."""
+        return self.paper_height - self.top - self.bottom
 
     def rows(self, at_11_points: int) -> int:
         """How many rows of a table fit where so many do at 11 pt."""
@@ -280,10 +288,17 @@ def goes_on_with_a_sum(line: Formula) -> bool:
             return False
 
 
+ON_A_SCREEN = 3  # columns of equations at most, since it may be narrow
+
+
 def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = LINE, gap: float = 2) -> int:
     """The largest number of columns, at most the one wished for, whose equations fit on a line."""
-    widths = [width(equation) for equation in equations]
-    for n in range(max(1, min(columns, len(equations))), 1, -1):
+    return columns_as_wide([width(equation) for equation in equations], columns, limit, gap)
+
+
+def columns_as_wide(widths: Sequence[float], columns: int, limit: float, gap: float) -> int:
+    """The same for what is so wide."""
+    for n in range(max(1, min(columns, len(widths))), 1, -1):
         if sum(max(widths[i::n]) + gap for i in range(n)) - gap <= limit:
             return n
     return 1
@@ -294,8 +309,8 @@ def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = 
 BOX: dict[CellKind, tuple[int, int]] = {
     "integer": (12, 10),
     "decimal": (20, 10),
-    "fraction": (16, 18),
-    "exponential": (32, 18),
+    "fraction": (16, 16),
+    "exponential": (32, 16),
     "word": (40, 10),
 }
 
@@ -315,7 +330,7 @@ def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
     labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
     room = max(page.width - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
-    wide = min(page.millimetres(wide), room // grid.columns)
+    wide = min(page.millimetres(wide * page.narrow), room // grid.columns)
     high = min(page.millimetres(high * (COMPACT_BOX if page.compact else 1)), page.height // grid.rows)
     return (min(wide, high),) * 2 if grid.shade else (wide, high)
 
@@ -325,17 +340,33 @@ def space_height(space: WorkingSpace, page: Page) -> int:
     return min(_lines_of_pieces(space, page, page.width, space.count), page.height)
 
 
+def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page) -> int:
+    """The height of space for working in millimetres, of some together in lines as wide as a frame."""
+    lines: dict[float, float] = {}
+    for space in spaces:
+        high, _ = _piece(space, page)
+        lines[high] = lines.get(high, 0.0) + space.count / _in_a_line(space, page, page.width - 2 * FRAME)
+    return math.ceil(sum(high * math.ceil(count) for high, count in lines.items()))
+
+
 def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
     """The height of so many pieces of working, in lines as wide as there is room."""
-    high, wide = _piece(space, page)
-    return high * -(-count // max(1, room // wide if wide else 1))
+    return math.ceil(_piece(space, page)[0] * math.ceil(count / _in_a_line(space, page, room)))
 
 
-def _piece(space: WorkingSpace, page: Page) -> tuple[int, int]:
+def _in_a_line(space: WorkingSpace, page: Page, room: int) -> float:
+    """How many pieces a line has on average, since some are wider than others."""
+    _, wide = _piece(space, page)
+    return max(1, room // wide, MIXED * room / wide) if wide else 1
+
+
+def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
     """Height and width of a piece of working in millimetres: what is written by hand, large where print is large."""
-    return page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.millimetres(space.width)
+    high = space.height * page.scale * (COMPACT_SPACE if page.compact else 1)
+    return high, page.millimetres(space.width)
 
 
+MIXED = 0.85  # of a line is filled by pieces that are not equally wide
 FRAME = 3  # between a frame and what stands in it
 
 
@@ -349,7 +380,9 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
         return min(space_height(space, page), page.height // 3)  # a scheme takes half a page in large print
     high, wide = _piece(space, page)
     across, down = grid_size(answer.boxes, page)
-    beside = max(0, page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)
+    room = max(0, page.width - across - 3 * FRAME)
+    in_a_line = max(min(1, room // wide), int(MIXED * room / wide)) if wide else 0
+    beside = in_a_line * int(down // high)
     below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
     return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
 
@@ -444,6 +477,15 @@ def choice_columns(choices: Choices, page: Page) -> int:
     widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL
     most = min(count, int((page.line + CHOICE_GAP) / (widest + CHOICE_GAP)))
     return max((n for n in range(1, most + 1) if count % n == 0), default=1)
+
+
+def in_two_columns(listed: ItemList, page: Page) -> bool:
+    """Whether the second half of a list has room beside the first."""
+    if listed.ordered or page.large or page.share < 1 or len(listed.items) < 3:
+        return False
+    half = -(-len(listed.items) // 2)
+    sides = (listed.items[:half], listed.items[half:])
+    return sum(0.87 * max(map(inlines_width, side)) + 1.8 for side in sides) < page.line
 
 
 def cell_width(picture: HeatMap) -> float:
@@ -587,6 +629,17 @@ def laid_out(table: Table, page: Page) -> Table:
     return replace(table, header=columns[0], rows=tuple(columns[1:]))
 
 
+_LONG_AND_NARROW = 8  # rows of two columns
+
+
+def in_two_halves(table: Table, page: Page) -> bool:
+    """Whether a table is so long and narrow that its second half stands beside the first."""
+    if page.large or page.share < 1 or len(table.header) != 2 or len(table.rows) < _LONG_AND_NARROW:
+        return False
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    return wide < 0.45 * page.line and not any(is_for_writing(row, table) for row in table.rows)
+
+
 def is_for_writing(row: Sequence[Inlines], table: Table) -> bool:
     """Whether nothing stands in a row of a table but its head: it is to be filled in by hand."""
     return table.row_heads and len(row) > 1 and not any(map(inlines_width, row[1:]))
@@ -662,6 +715,11 @@ def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
     )
 
 
+def lines_height(lines: Iterable[Formula]) -> float:
+    """The height of formulas one below the other, in em."""
+    return sum(_height(line) + 0.9 for line in lines)
+
+
 def _height(formula: Formula) -> float:
     match formula:
         case MatrixOf(rows):
@@ -679,7 +737,7 @@ def _height(formula: Formula) -> float:
 def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
     """Lines of formulas as they are, or one by one where together they are higher than half a page."""
     room = page.height / (page.scale * _EM) / 2
-    return [lines] if sum(_height(line) + 0.9 for line in lines) <= room else [(line,) for line in lines]
+    return [lines] if lines_height(lines) <= room else [(line,) for line in lines]
 
 
 def _unbroken(content: Inlines) -> float:

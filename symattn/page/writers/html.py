@@ -486,7 +486,7 @@ def _block(block: Block, screen: _Screen) -> str:
             words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
             return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])
         case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, columns, page.line)
+            columns = common.columns_that_fit(equations, min(columns, common.ON_A_SCREEN), page.line)
             lines = tuple(common.folded(equations, limit=page.line)) if columns == 1 else equations
             return _formulas([lines[i : i + columns] for i in range(0, len(lines), columns)])
         case AnswerGrid():

@@ -236,7 +236,7 @@ def _block(block: Block) -> str:
             words = f"{in_line(lead)}\n\n" if lead else ""
             return words + _lines(common.folded(lines))
         case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, columns)
+            columns = common.columns_that_fit(equations, min(columns, common.ON_A_SCREEN))
             if columns == 1:
                 equations = tuple(common.folded(equations))
             cells = [tex.aligned(equation, _TEX) for equation in equations]

@@ -391,7 +391,7 @@ def _spread(rows: Sequence[Picture]) -> Picture:
 
 def _entries(block: Entries, limit: int) -> Picture:
     cut = [(first or EMPTY, _joined(pieces, " ")) for first, pieces in map(_cut, block.equations)]
-    for columns in range(max(1, min(block.columns, len(cut))), 0, -1):
+    for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
         rows = [[part for pair in padded[i : i + columns] for part in pair] for i in range(0, len(padded), columns)]
         levelled = draw.level(rows, "rl" * columns)

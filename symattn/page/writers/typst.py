@@ -90,6 +90,7 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
+from symattn.page.writers.rows import Asked, InRow, in_rows
 
 SUFFIX = ".typ"
 
@@ -112,7 +113,7 @@ _RIGHT = {"a4": 22.0, "letter": 25.0}
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
 
-_ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
+_ABOVE_HEADING = ("auto", "1.25em", "1.15em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
 
 
@@ -461,6 +462,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
+        air="0.4" if document.solutions in ("key", "worked") else "0.65" if page.compact else "1",
         fields=[literal(_printable(name)) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
@@ -475,7 +477,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         right=_RIGHT[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_blocks(common.with_sound_levels(document.blocks), page),
+        body=_body(common.with_sound_levels(document.blocks), page),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -513,10 +515,73 @@ def _printable(words: str) -> str:
     return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
 
 
+def _body(blocks: Sequence[Block], page: Page) -> str:
+    """The blocks of a page, with questions side by side where they have room."""
+    sources: list[str] = []
+    for in_row, run in groupby(in_rows(blocks, page), lambda block: isinstance(block, InRow)):
+        if in_row:
+            sources += [_in_row(block, page) for block in run if isinstance(block, InRow)]
+        else:
+            sources.append(_blocks([block for block in run if not isinstance(block, InRow)], page))
+    return "\n\n".join(sources)
+
+
+def _in_row(row: InRow, page: Page) -> str:
+    cells = "".join(f"[\n{_question(question, row, page)}\n]" for question in row.questions)
+    widths = _array(f"{wide:.1f}mm" for wide in row.widths)
+    return f"#in-row({widths}, {row.below}mm, [{_words(say('Working'))}]){cells}" + "\n#more-space" * (row.below > 0)
+
+
+def _question(question: Asked, row: InRow, page: Page) -> str:
+    """A question in its part of a line."""
+    before = _blocks((question.heading, *question.said), page)
+    formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
+    if row.beside and formulas:
+        return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
+    return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
+
+
+_ENTRIES_APART = 1.8  # em
+_TIGHT = {" ⋅ ": (" tightdot ", 0.3), " + ": (" tightplus ", 0.25)}  # and what of the width in em is saved
+
+
+def _tightened(equations: Sequence[Formula]) -> tuple[list[str], list[float]]:
+    """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
+    cells, widths = _aligned_all(equations), [width(equation) for equation in equations]
+    for sign, (tight, saved) in _TIGHT.items():
+        widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
+        cells = [cell.replace(sign, tight) for cell in cells]
+    return cells, widths
+
+
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     kept = common.stays_with_next(blocks, together)
-    sources = (_block(block, page) for block in blocks)
-    return "\n\n".join(f"#kept[{s}]" if stays else s for s, stays in zip(sources, kept, strict=True))
+    sources: list[str] = []
+    for before, block, stays in zip((None, *blocks), blocks, kept, strict=False):
+        if isinstance(block, Paragraph) and before and _has_room_for_marks(before, block, page):
+            marking = f"{_text(block.content)}#h(1.5em){_words(block.marks)}"
+            sources.append(f"#marks-beside[{marking}]")
+        else:
+            sources.append(f"#kept[{_block(block, page)}]" if stays else _block(block, page))
+    return "\n\n".join(sources)
+
+
+def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
+    """Whether marks stand beside the last line of the formulas that they are for."""
+    if not marking.marks or page.form or page.large or page.share < 1:
+        return False
+    match block:
+        case Display(lines, ()):
+            wide = max(map(width, lines), default=page.line)  # the last may be a matrix, as high as others
+        case Entries(equations, columns):
+            widths = _tightened(equations)[1]
+            room = (page.line - 1.5) / _formula_size(page)
+            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            last = len(equations) % columns or columns
+            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
+        case _:
+            return False
+    return wide * _formula_size(page) + common.inlines_width((*marking.content, Words(marking.marks))) + 4 <= page.line
 
 
 def _block(block: Block, page: Page) -> str:
@@ -543,14 +608,12 @@ def _block(block: Block, page: Page) -> str:
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
             room = (page.line - 1.5) / _formula_size(page)
-            columns = common.columns_that_fit(equations, columns, room)
+            cells, widths = _tightened(equations)
+            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
             folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            if columns == 1:
-                return _lines(equations, page, close=True)
-            cells = _aligned_all(equations)
-            rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
             return _formulas(_spoken(*equations), rows, close=True)
         case AnswerGrid():
             return _grid(block, page)
@@ -573,6 +636,8 @@ def _block(block: Block, page: Page) -> str:
             return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
         case ItemList(items, ordered):
             listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
+            if common.in_two_columns(block, page):
+                return f"#list-in-columns(\n{listed})"
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
             return _table(block, page)
@@ -908,6 +973,10 @@ def _table(table: Table, page: Page) -> str:
     smaller = common.is_too_wide(table, shares, page.line)
     if smaller and page.large and not fields:
         return _row_by_row(table, page)
+    if common.in_two_halves(table, page) and not fields:
+        half = -(-len(table.rows) // 2)
+        sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
+        return "#two-halves" + "".join(f"[{_part_of_table(side, columns, page, fields, 0)}]" for side in sides)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []

@@ -225,7 +225,7 @@ def headed(part: Part) -> Part:
             case Display((Relation((name, _), ("=",)) as rule,), (), role="rule") if _short(rule):
                 title = _with_rule(part.title, name, rule)
                 return replace(part, title=title, ask=(*part.ask[:k], *part.ask[k + 1 :]), key=_below_rule(part.key))
-    return part
+    return replace(part, key=_on_one_line(part.key))
 
 
 def _below_rule(key: Blocks) -> Blocks:
@@ -246,6 +246,21 @@ def _below_rule(key: Blocks) -> Blocks:
             if width(whole) <= LINE:
                 return (replace(shown, lines=(whole,)), entries, *others)
     return (replace(shown, lines=(line,)), *rest)
+
+
+def _on_one_line(key: Blocks) -> Blocks:
+    """A step worked out with its rule, its factors and its result on one line, if that is wide enough."""
+    match key:
+        case (
+            Display((Relation(rule, ("=",)), Relation((before, factors), signs)), (), role="rule") as shown,
+            Entries() as entries,
+            Display((Relation((_, values), ("=",)),), (), role="values"),
+            *others,
+        ) if before == NOTHING:
+            whole = Relation((*rule, factors, values), ("=", *signs, "="))
+            if width(whole) <= LINE:
+                return (replace(shown, lines=(whole,)), entries, *others)
+    return key
 
 
 def _short(rule: Formula) -> bool:

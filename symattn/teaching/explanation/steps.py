@@ -71,6 +71,9 @@ from symattn.teaching.explanation.wording import LONG, Wording, terminates
 LINE = 38.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
 
+MOST_COLUMNS = 6
+"""Of entries that are written out."""
+
 GAP = 2.0
 """Between equations side by side, in em."""
 
@@ -185,7 +188,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
-        blocks.append(Entries(equations, 3))  # where so many have room
+        blocks.append(Entries(equations, MOST_COLUMNS))  # where so many have room
     return blocks
 
 
@@ -322,8 +325,9 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
     """Room for what the key works out, as students write it: a piece of working for every entry.
 
     A sum is as wide as its terms, a dot product's or those of a row that is summed, and takes two lines where there are
-    fractions; a softmax has the powers of a row on one line and their sum on the next, for the quotients stand in the
-    boxes.
+    fractions.  Of a dot product the first entry is written with all of its terms, and the others without those with a
+    factor 0 (some of those whose factors are not printed).  Weights of a row have one denominator.  A softmax
+    has the powers of a row on one line and their sum on the next, for the quotients stand in the boxes.
     """
     rows, columns = (int(s) for s in step.result.shape)
     operands = [operand.of(derivation.value(operand.name)) for operand in step.operands]
@@ -331,14 +335,42 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
     lines = max(TERMS[kind][0] for kind in (*kinds, cell_kind(step.result, exact)))
     term = max((TERMS[kind][1] for kind in kinds), default=TERMS["integer"][1])
     if isinstance(step.op, Softmax | OverSum):
-        return WorkingSpace(2 * LINE_BY_HAND, width=min(PAPER, NAMED + term * columns), count=rows)
+        return WorkingSpace(2 * LINE_BY_HAND, width=min(PAPER, POWER * (columns + 1)), count=rows)
+    count, terms = rows * columns, float(max((-(-_size(x) // (rows * columns)) for x in operands), default=1))
     if isinstance(step.op, MatMul):
-        inner = operands[0].shape[1]
-        terms = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
+        terms, inner = _terms_written(step, derivation)
+        if "exponential" in kinds and _has_one_denominator(step, derivation):
+            term = ABOVE_ONE_DENOMINATOR
+        count += terms < inner  # the one with all of its terms
+    named = NAMED if lines == 1 else NAMED_ALONE
+    return WorkingSpace(lines * LINE_BY_HAND, width=min(PAPER, round(named + term * max(1.5, terms))), count=count)
+
+
+def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
+    """How many terms an entry of a product is written with on average, and how many it has."""
+    left, right = (operand.of(derivation.value(operand.name)) for operand in step.operands)
+    inner = left.shape[1]
+    if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(inner, int)):
+        whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
+        return float(whole), whole
+    above, below = (operand.name in derivation.givens for operand in step.operands)
+    if cell_kind(left, True) != "integer" or cell_kind(right, True) != "integer":
+        hidden = 1.0
     else:
-        terms = max((-(-_size(operand) // (rows * columns)) for operand in operands), default=1)
-    width = NAMED + term * max(2, terms)
-    return WorkingSpace(lines * LINE_BY_HAND, width=min(PAPER, width), count=rows * columns)
+        hidden = 1.0 if above and below else UNKNOWN_TERMS
+
+    def written(i: int, j: int, k: int) -> float:
+        return 0.0 if (above and left[i, k] == 0) or (below and right[k, j] == 0) else hidden
+
+    rows, columns = left.shape[0], right.shape[1]
+    total = sum(written(i, j, k) for i in range(rows) for j in range(columns) for k in range(inner))
+    return total / (rows * columns), inner
+
+
+def _has_one_denominator(step: Step, derivation: Derivation) -> bool:
+    """Whether the left factor of a product is weights, of which those of a row have the same denominator."""
+    name = step.operands[0].name
+    return any(other.name == name and isinstance(other.op, Softmax | OverSum) for other in derivation)
 
 
 def _size(value: Matrix | Outline) -> int:
@@ -346,18 +378,30 @@ def _size(value: Matrix | Outline) -> int:
     return rows * columns if isinstance(rows, int) and isinstance(columns, int) else 1
 
 
-LINE_BY_HAND = 7
+LINE_BY_HAND = 6.5
 """The height of a line that is written by hand, in millimetres."""
 
-PAPER, NAMED = 160, 14
-"""The width of a page, and what the name and the result of a line take of it by hand."""
+PAPER = 160
+"""The width of a page."""
+
+NAMED, NAMED_ALONE = 18, 10
+"""What the name and the result of a line take of it by hand, and the name where the result stands in a box alone."""
+
+POWER = 11
+"""The width of a power and the plus before it."""
+
+UNKNOWN_TERMS = 0.75
+"""The share of terms that are written of whole numbers that are still to be found: some turn out to be 0."""
+
+ABOVE_ONE_DENOMINATOR = 13
+"""The width of a term in millimetres, where all of them stand over one denominator."""
 
 TERMS: Mapping[CellKind, tuple[int, int]] = {
-    "integer": (1, 11),
+    "integer": (1, 12),
     "word": (1, 16),
     "decimal": (1, 22),
-    "fraction": (2, 18),
-    "exponential": (2, 20),
+    "fraction": (2, 17),
+    "exponential": (2, 24),
 }
 """How many lines a term of a sum takes by hand, and its width in millimetres, by what its factors are."""
 

@@ -1,0 +1,81 @@
+"""Worksheets that are filled in by hand have room for it; their pictures stand in docs/pages.md."""
+
+from __future__ import annotations
+
+import handwriting
+import pytest
+
+from symattn.formula import Name, Number, Product, Sum
+from symattn.page.document import AnswerGrid, AnswerSpace, Block, Heading, Look, Together, Words, WorkingSpace
+from symattn.page.writers.common import Page
+from symattn.page.writers.rows import InRow, in_rows
+
+NEEDS_FONT = pytest.mark.skipif(not handwriting.FONT.exists(), reason="the handwriting font is not installed")
+
+
+@NEEDS_FONT
+@pytest.mark.parametrize("each", handwriting.PICTURES, ids=lambda each: each.name)
+def test_everything_that_is_written_has_room(each: handwriting.Filled) -> None:
+    source = handwriting.filled(each.sheet)
+    pieces, lost = handwriting.without_room(source)
+    assert pieces > 40
+    assert lost == 0
+
+
+@NEEDS_FONT
+def test_what_has_no_room_is_counted() -> None:
+    source = handwriting.filled(handwriting.PICTURES[0].sheet)
+    smaller = source.replace("size: 14.5pt", "size: 29pt")
+    assert smaller != source
+    assert handwriting.without_room(smaller)[1] > 40
+
+
+def test_terms_with_a_factor_0_are_left_out() -> None:
+    x, nothing, one = Name("x"), Number("0"), Number("1")
+    whole = Sum((Product((one, x)), Product((nothing, one)), Product((x, x))))
+    assert handwriting.without_zeros(whole) == Sum((Product((one, x)), Product((x, x))))
+    assert handwriting.without_zeros(Sum((Product((nothing, one)),) * 2)) == nothing
+
+
+def test_the_pictures_are_small_and_stand_in_the_page() -> None:
+    page = (handwriting.DOCS / "pages.md").read_text(encoding="utf-8")
+    for each in handwriting.PICTURES:
+        assert f"]({each.picture.name})" in page
+        assert 10_000 < each.picture.stat().st_size < 150_000
+
+
+# ------------------------------------------------------------------------------------------------ rows of questions
+
+
+def question(number: int, columns: int, level: int = 1) -> list[Block]:
+    boxes = AnswerSpace(AnswerGrid(Name("Q"), 3, columns), WorkingSpace(7, width=40, count=3 * columns))
+    return [Heading((Words(f"{number}. Queries"),), level), Together((boxes,))]
+
+
+def shown(blocks: list[Block], page: Page) -> list[int]:
+    """How many questions stand in each row; 0 for what is no row."""
+    return [len(block.questions) if isinstance(block, InRow) else 0 for block in in_rows(blocks, page)]
+
+
+def test_questions_stand_side_by_side_only_where_that_saves_a_page() -> None:
+    few = [block for k in range(3) for block in question(k, 2)]
+    many = [block for k in range(11) for block in question(k, 2)]
+    assert set(shown(few, Page())) == {0}
+    assert in_rows(few, Page()) == few
+    assert max(shown(many, Page())) > 1
+
+
+def test_questions_in_a_row_are_no_wider_than_the_page_and_of_one_level() -> None:
+    wide = [block for k in range(9) for block in question(k, 7)]
+    assert max(shown(wide, Page())) <= 1  # two of 7 boxes of 12 mm are more than 165 mm
+    levels = [block for k in range(12) for block in question(k, 2, 1 + k % 2)]
+    assert max(shown(levels, Page())) <= 1
+    for block in in_rows([block for k in range(11) for block in question(k, 2)], Page()):
+        if isinstance(block, InRow):
+            assert sum(block.widths) <= 165
+
+
+@pytest.mark.parametrize("page", [Page(Look(text_size=18)), Page(Look(text_size=24)), Page(share=0.5)])
+def test_large_print_and_columns_have_one_question_after_the_other(page: Page) -> None:
+    many = [block for k in range(11) for block in question(k, 2)]
+    assert in_rows(many, page) == many
