@@ -103,7 +103,7 @@ def _changed(node: Any, look: Look) -> Any:
     if isinstance(node, HeatMap):
         words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
         node = replace(node, words=words, description=_decimals(node.description, look))
-    return with_fields(node, ((name, _changed(getattr(node, name), look)) for name in fields_of(type(node))))
+    return with_fields(node, ((name, _changed(getattr(node, name), look)) for name in fields_of(node.__class__)))
 
 
 def _in_heading(part: Inline, look: Look) -> Inline:
@@ -116,7 +116,8 @@ def _decimals(words: str, look: Look) -> str:
 
 def _formula(node: Formula, look: Look) -> Formula:
     """The formula with the signs of the look; with a decimal comma, semicolons part what commas parted."""
-    parts = {name: _changed(getattr(node, name), look) for name in fields_of(type(node))}
+    kind: type = node.__class__
+    parts = {name: _changed(getattr(node, name), look) for name in fields_of(kind)}
     comma = look.decimal == ","
     match node:
         case Number(digits) if comma:

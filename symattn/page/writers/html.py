@@ -54,6 +54,7 @@ from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -98,6 +99,7 @@ from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled
 
 SUFFIX = ".html"
+BESIDES: frozenset[Besides] = frozenset({"ask", "key", "programs"})  # what is not shown leaves empty lines
 
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 

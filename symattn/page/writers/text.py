@@ -45,6 +45,7 @@ from symattn.foundation.terminal import columns_of
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -86,6 +87,7 @@ from symattn.page.writers.common import visible
 from symattn.page.writers.drawing_characters import characters
 
 SUFFIX = ".txt"
+BESIDES: frozenset[Besides] = frozenset()
 
 COLUMNS = 100  # the width of formulas
 PROSE = 84  # and of prose, which is read more easily in shorter lines

@@ -51,6 +51,7 @@ from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -92,6 +93,7 @@ from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
 
 SUFFIX = ".typ"
+BESIDES: frozenset[Besides] = frozenset({"programs"})  # it sets nothing of them, but takes note of where they stand
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
