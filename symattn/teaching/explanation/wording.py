@@ -61,7 +61,7 @@ from symattn.formula import (
 )
 from symattn.formula import Number as FormulaNumber
 from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
-from symattn.page.notation import MatrixNames, Notation
+from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
 
 Separator = Literal["", ",", ";"]
 
@@ -82,21 +82,14 @@ class Wording:
         self.notation = notation
         self.orientation = derivation.orientation
         self.letters = notation.letter_formulas
-        self._read: dict[tuple[object, ...], Formula] = {}
+        self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
         self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
 
     # -- names
 
     def read(self, text: str, **indices: Index) -> Formula:
         """A formula of the notation with its index letters replaced."""
-        key = (text, *indices.items())
-        if key not in self._read:  # the same names come again in every entry
-            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
-            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
-            self._read[key] = read_formula(
-                text, Scope(numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index)
-            )
-        return self._read[key]
+        return read_name(self.notation, text, tuple(indices.items()), self._sizes)
 
     def name(self, name: str) -> Formula:
         """A given or a step by name: Q; the scores of token 2 as the second row of S."""
@@ -113,6 +106,11 @@ class Wording:
 
     def _named(self, role: str) -> tuple[MatrixNames, StepName]:
         """How a matrix is called, and the head and the place that its name has to tell besides."""
+        if role not in self._calls:
+            self._calls[role] = self._called(role)
+        return self._calls[role]
+
+    def _called(self, role: str) -> tuple[MatrixNames, StepName]:
         if of := self.differentiated(role):
             return self._gradient(of, role)
         called = StepName.of(role)
@@ -371,6 +369,10 @@ class Wording:
                 for letter, size in zip(letters, shape[::-1] if turned else shape, strict=True):
                     sizes.setdefault(letter, size)
         return sizes
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return tuple(self.sizes.items())
 
     def _size(self, letter: str) -> Size:
         return self.sizes.get(letter, letter)
