@@ -101,7 +101,7 @@ def _written(document: Document, macros: str) -> str:
             "body": blocks.body(document.blocks),
         }
         fields = [escaped(name) for name in document.fields]
-        notation = sorted((blocks.dialect.notation or {}).items())
+        notation = sorted(blocks.notation.items())
         return filled(
             template_of(chosen),
             sheet_comment=" · ".join(filter(None, map(_comment, named))),
