@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
 
@@ -111,6 +112,7 @@ def on_one_line(node: Formula) -> str:
     return _picture(node, flat=True).lines[0]
 
 
+@lru_cache(maxsize=2**13)
 def _picture(node: Formula, flat: bool) -> Picture:
     """A formula as a block of characters, one line high if `flat`."""
 

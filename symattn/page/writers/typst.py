@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal, assert_never
 
@@ -40,6 +41,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    children,
     contains,
     factor_needs_brackets,
     index_needs_brackets,
@@ -178,6 +180,35 @@ def formula(formula: Formula) -> str:
 
 
 def _math(node: Formula, style: Style) -> str:
+    return _plain_math(node, style) if _is_plain(node) else _source(node, style)
+
+
+@lru_cache(maxsize=2**13)
+def _is_plain(node: Formula) -> bool:
+    """Whether a formula is written alike in every document, whatever its language and its fonts are."""
+    match node:
+        case Text(word) | Number(word):
+            return _is_short(word)
+        case Name(word, sup=label):
+            return _is_short(word) and _is_short(label) and all(map(_is_plain, node.sub))
+        case Marked():
+            return False
+        case MatrixOf(excluded=cells) if cells:  # what is shaded is described in words
+            return False
+    return all(map(_is_plain, children(node)))
+
+
+def _is_short(word: str) -> bool:
+    """Whether every font has the letters of a word, and no line is too short for it."""
+    return word.isascii() and word.isprintable() and len(word) < _SHORT
+
+
+@lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
+def _plain_math(node: Formula, style: Style) -> str:
+    return _source(node, style)
+
+
+def _source(node: Formula, style: Style) -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
         source = _math(child, style)
         return f"({source})" if brackets else source
@@ -497,9 +528,12 @@ def _recipe(command: str) -> str:
     return _array(f"box({literal(p)})" if len(p) <= _UNBROKEN else literal(p) for p in pieces) if command else ""
 
 
+_SHORT = 12  # characters: a shorter word never leaves a page
+
+
 def _long_word(page: Page) -> int:
     """How many characters a word has that may be broken anywhere, so that it does not leave the page."""
-    return max(12, int(36 / page.scale))
+    return max(_SHORT, int(36 / page.scale))
 
 
 def _page_number() -> str:
