@@ -414,6 +414,8 @@ def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool
 
 _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
 _INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
+_GAP = 2.2  # em: between equations side by side
+_SURE = 0.85  # of a line: what is estimated to take no more has room
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
 
 
@@ -427,14 +429,14 @@ def _formula_size(page: Page) -> float:
     return _LARGE_FORMULAS if page.large else _FORMULAS
 
 
-def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
+def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page, columns: int = 1) -> bool:
     """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
-    parts = [common.before_sign(line) for line in lines]
-    before = max((width(part) for part, _ in parts if part is not None), default=0.0)
-    after = max((width(part) for _, part in parts), default=0.0)
-    return before + after + _INDENT < 0.85 * page.line / _formula_size(page) and not any(
-        map(_UNKNOWN_WIDTH.search, sources)
-    )
+    wide = _INDENT + (columns - 1) * _GAP
+    for column in range(columns):
+        parts = [common.before_sign(line) for line in lines[column::columns]]
+        wide += max((width(part) for part, _ in parts if part is not None), default=0.0)
+        wide += max((width(part) for _, part in parts), default=0.0)
+    return wide < _SURE * page.line / _formula_size(page) and not any(map(_UNKNOWN_WIDTH.search, sources))
 
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
@@ -586,8 +588,9 @@ def _block(block: Block, page: Page) -> str:
             if columns == 1:
                 return _lines(equations, page, close=True)
             cells = _aligned_all(equations)
-            rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            return _formulas(_spoken(*equations), rows, close=True)
+            rows = [f" & #h({_GAP}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            fits = _surely_fit(equations, cells, page, columns)
+            return _formulas(_spoken(*equations), rows, fits=fits, close=True)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
@@ -698,13 +701,15 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     matrix = _as_matrix(grid)
     spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
+    sure = common.grid_size(grid, page)[0] < _SURE * page.width and not _UNKNOWN_WIDTH.search(name)
+    fits = ", fits: true" * sure
     if common.is_plain(grid):
-        return f"#answer-grid({spoken}, {name}, {size}{fields})"
+        return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
-    return f"#cell-grid({', '.join(parts)}{fields})"
+    return f"#cell-grid({', '.join(parts)}{fields}{fits})"
 
 
 def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
