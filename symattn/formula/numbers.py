@@ -64,6 +64,8 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
     Quotients of e-forms are written in lowest terms (see `exact.lowest`), with 0 as their smallest exponent:
     e/(e + 2e²) as 1/(1 + 2e).
     """
+    if isinstance(value, int):  # most are
+        return _rational(value)
     if is_symbolic(value):
         return _expression(value, names)
     if isinstance(value, Quotient):

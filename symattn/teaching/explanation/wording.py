@@ -83,6 +83,8 @@ class Wording:
         self.orientation = derivation.orientation
         self.letters = notation.letter_formulas
         self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
+        self._carried_on: dict[Operand, bool] = {}
+        self._views: dict[tuple[Operand, bool], View] = {}
         self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
 
     # -- names
@@ -313,12 +315,21 @@ class Wording:
 
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
-        return step.op.working(i, j, *(self.view(operand, by_name) for operand in step.operands))
+        for operand in step.operands:
+            if (operand, by_name) not in self._views:  # the same for every entry
+                self._views[operand, by_name] = self.view(operand, by_name)
+        return step.op.working(i, j, *(self._views[operand, by_name] for operand in step.operands))
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
-        matrices = (operand.of(self.derivation.seen(operand.name)) for operand in step.operands)
-        return "≈" if any(isinstance(m, Matrix) and in_decimals(m) for m in matrices) else "="
+        return "≈" if any(map(self._carries, step.operands)) else "="
+
+    def _carries(self, operand: Operand) -> bool:
+        """Whether an operand has decimals that are carried on."""
+        if operand not in self._carried_on:
+            matrix = operand.of(self.derivation.seen(operand.name))
+            self._carried_on[operand] = isinstance(matrix, Matrix) and in_decimals(matrix)
+        return self._carried_on[operand]
 
     # -- what a formula of a notation may ask for with @
 
