@@ -141,8 +141,12 @@ class _Boxes:
         return [(i, j) for i in range(self.grid.rows) for j in range(self.grid.columns)]
 
     def printed(self, cell: Cell) -> Formula:
+        return self._wording.number(self.matrix[cell])
+
+    @cached_property
+    def _wording(self) -> Wording:
         whole = self.exact or all(isinstance(x, int) for x in self.matrix)
-        return Wording(self.derivation, self.notation, None if whole else self.places).number(self.matrix[cell])
+        return Wording(self.derivation, self.notation, None if whole else self.places)
 
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:

@@ -19,7 +19,6 @@ from symattn.exact import (
     AnyMatrix,
     Matrix,
     Outline,
-    Quotient,
     Real,
     Size,
     Value,
@@ -85,7 +84,6 @@ class Wording:
         self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
         self._carried_on: dict[Operand, bool] = {}
         self._views: dict[tuple[Operand, bool], View] = {}
-        self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
 
     # -- names
 
@@ -211,10 +209,6 @@ class Wording:
             return self.decimal(value, self.places)
         if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
             return decimal(digits)
-        if isinstance(value, Quotient):  # a weight comes again in every entry of the output
-            if id(value) not in self._quotients:
-                self._quotients[id(value)] = (value, number(value))
-            return self._quotients[id(value)][1]
         if isinstance(value, Real):
             return self._carried(value)
         return number(value, self.symbols if is_symbolic(value) else {})
