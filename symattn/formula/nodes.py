@@ -7,7 +7,6 @@ is written 1 + 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar, dataclass_transform
@@ -326,24 +325,27 @@ def index_needs_brackets(base: Formula) -> bool:
     return base_needs_brackets(base) or (isinstance(base, Name) and bool(base.sub))
 
 
-def children(node: Formula) -> Iterator[Formula]:
+def children(node: Formula) -> list[Formula]:
     """The formulas directly inside a node, in reading order."""
+    found: list[Formula] = []
     kind: Any = node.__class__
-    for name in _fields(kind):
-        yield from _formulas(getattr(node, name))
+    for name in _inner_fields(kind):
+        _add_formulas(getattr(node, name), found)
+    return found
 
 
 @cache
-def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _inner_fields(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node in which formulas may stand."""
+    return tuple(field.name for field in fields(kind) if "Formula" in field.type or field.type == "Name")
 
 
-def _formulas(value: Any) -> Iterator[Formula]:
-    if isinstance(value, Node):
-        yield value  # type: ignore[misc]
-    elif isinstance(value, tuple):
+def _add_formulas(value: Any, found: list[Formula]) -> None:
+    if isinstance(value, tuple):
         for item in value:
-            yield from _formulas(item)
+            _add_formulas(item, found)
+    else:
+        found.append(value)
 
 
 def contains(node: Formula, *kinds: type[Formula]) -> bool:

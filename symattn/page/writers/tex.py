@@ -7,7 +7,7 @@ source begins with a sign that Markdown would take for its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, assert_never
@@ -324,7 +324,8 @@ def _matrix(node: MatrixOf, tex: Dialect) -> str:
     if tex.flat:
         return _matrix_on_one_line(node, tex)
     tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
-    rows = [_row(node, i, tex, "tall" if tall else "normal") for i in range(len(node.rows))]
+    longest = _longest_places(node) if tex.columns else [""] * max(map(len, node.rows), default=0)
+    rows = [_row(node, i, tex, "tall" if tall else "normal", longest) for i in range(len(node.rows))]
     fractions = any(is_tall(cell) for row in node.rows for cell in row)
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
@@ -353,13 +354,17 @@ def _unsigned(cell: Formula) -> Formula:
     return cell.body if isinstance(cell, Negative) else cell
 
 
-def _missing(node: MatrixOf, i: int, j: int, tex: Dialect) -> str:
+def _longest_places(node: MatrixOf) -> list[str]:
+    """The most decimal places of each column of numbers; none for others."""
+    columns = zip(*node.rows, strict=True)
+    numbers = (column if all(isinstance(_unsigned(x), Number | Infinity) for x in column) else () for column in columns)
+    return [max(map(_places, column), key=len, default="") for column in numbers]
+
+
+def _missing(cell: Formula, longest: str, tex: Dialect) -> str:
     r"""Decimal places that a number lacks beside those in its column: \phantom{.25}."""
-    if not tex.columns or not all(isinstance(_unsigned(row[j]), Number | Infinity) for row in node.rows):
-        return ""
-    longest = max((_places(row[j]) for row in node.rows), key=len)
-    rest = longest[len(_places(node.rows[i][j])) :]
-    return f"\\phantom{{{_digits(rest, tex)}}}" if rest and isinstance(_unsigned(node.rows[i][j]), Number) else ""
+    rest = longest[len(_places(cell)) :] if longest and isinstance(_unsigned(cell), Number) else ""
+    return f"\\phantom{{{_digits(rest, tex)}}}" if rest else ""
 
 
 def _places(cell: Formula) -> str:
@@ -371,10 +376,10 @@ def _places(cell: Formula) -> str:
             return ""
 
 
-def _row(node: MatrixOf, i: int, tex: Dialect, style: Style) -> str:
+def _row(node: MatrixOf, i: int, tex: Dialect, style: Style, longest: Sequence[str]) -> str:
     cells = []
     for j, cell in enumerate(node.rows[i]):
-        source = _source(cell, tex, style) + _missing(node, i, j, tex)
+        source = _source(cell, tex, style) + _missing(cell, longest[j], tex)
         if (i, j) in node.excluded:
             source = f"{tex.excluded}{{{source}}}"
         elif j == 0 and source.startswith("["):
