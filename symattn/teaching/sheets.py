@@ -126,9 +126,9 @@ class Sheet:
 
         Whoever reads the recipe can make the key: on a student's sheet it is printed only if it is wanted.
         """
-        return self.of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
+        return self._of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
 
-    def of(
+    def _of(
         self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
     ) -> Document:
         """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
@@ -404,7 +404,7 @@ def write_sheets(
     def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
         pages = [(sheet, Pages(sheet.question, layout, conventions)) for sheet in sheets]
         for asked in solutions:
-            written = [sheet.of(page, asked, recipe=recipe, besides=besides) for sheet, page in pages]
+            written = [sheet._of(page, asked, recipe=recipe, besides=besides) for sheet, page in pages]
             yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
     def files() -> Iterator[tuple[str, bytes]]:
