@@ -16,6 +16,7 @@ from symattn.teaching.explanation import Detail
 from symattn.teaching.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType
@@ -24,12 +25,11 @@ from symattn.teaching.question import Answer, Lesser, Mark, Marks, Part, Questio
 
 
 def make(content: derived.Content) -> Question:
-    made = derived.made(content)
-    return question(made.problem, content, made)
+    return question(derived.problem_of(content), content)
 
 
 def question(
-    problem: Problem, content: object, made: derived.Made | None = None, detail: Detail | None = None
+    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
 ) -> Question:
     """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
@@ -57,14 +57,14 @@ def question(
         problem=problem,
         conventions=conventions(problem, wording),
         checks=partial(checked, problem, wording),
-        diagnoses=partial(_diagnoses, problem, made or derived.Made(problem)),
+        diagnoses=partial(_diagnoses, problem, found),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
 
 
-def _diagnoses(problem: Problem, made: derived.Made) -> tuple[Block, ...]:
-    return diagnoses(problem, made.separation)
+def _diagnoses(problem: Problem, found: Separation | None) -> tuple[Block, ...]:
+    return diagnoses(problem, found or separation(problem.derivation))
 
 
 def _shape_asked(step: Step, marks: Marks, wording: Wording) -> tuple[Block, ...]:
