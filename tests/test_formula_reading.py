@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -322,3 +323,11 @@ def test_what_is_read_has_the_value_that_sympy_gives(text):
     right = sympy.sympify(python, locals={"Div": lambda above, below: above / below})
     value = oracles.evaluated(read_formula(text), lambda name, bound: pytest.fail(str(name)))
     assert oracles.same(value, right)
+
+
+def test_equal_formulas_have_one_hash_that_no_other_process_gets():
+    one, other = (read_formula("S'' = softmax(frac(Q K^T, sqrt(d_x)))") for _ in range(2))
+    before = pickle.dumps(one)
+    assert one is not other
+    assert hash(one) == hash(other) == hash(pickle.loads(before))
+    assert pickle.dumps(one) == before  # the hash of a text differs from process to process

@@ -23,7 +23,7 @@ from writer_samples import FORMULAS
 
 import symattn
 from symattn.errors import InputError
-from symattn.formula import Formula, MatrixOf, Name, Number
+from symattn.formula import Formula, MatrixOf, Name, Number, Product
 from symattn.formula.speech import speak
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
@@ -488,9 +488,12 @@ def test_german_and_french_as_they_are_spoken():
 
 
 def test_speech_is_english_again_afterwards():
+    product = Product((Number("7"), Number("8")), "·")
     with speaking("de"):
         assert say("row {row}", row=2) == "Zeile 2"
+        assert speak(product) == "7 mal 8"
     assert say("row {row}", row=2) == "row 2"
+    assert speak(product) == "7 times 8"
 
 
 # ------------------------------------------------------------------------------------------------ on a terminal

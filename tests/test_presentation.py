@@ -19,8 +19,11 @@ from symattn.formula import (
     ListOf,
     MatrixOf,
     Name,
+    Negative,
     Number,
+    Relation,
     Shape,
+    Sum,
     Transposed,
 )
 from symattn.page.document import Document, Heading, Look, Math, Paragraph, Strong, Words
@@ -57,6 +60,16 @@ def one(*content: Words | Strong | Math) -> Document:
 
 def test_without_a_choice_a_document_is_left_alone(key):
     assert presented(key) is key
+
+
+def test_what_a_look_does_not_change_is_the_same_object(key):
+    formula = Relation((Name("q"), Sum((Number("1"), Negative(Number("2"))))), ("=",))
+    page = one(Words("no number"), Math(formula))
+    page = replace(page, blocks=(*page.blocks, *one(Math(Number("0.5"))).blocks))
+    for look in (COMMA, Look(language="de"), Look(language="de", decimal=",", brackets="(")):
+        same, decimal = presented(replace(page, look=look)).blocks
+        assert same.content[1].formula is formula
+        assert (decimal is page.blocks[1]) == (look.decimal == ".")
 
 
 def test_a_decimal_comma_is_all_that_changes_in_numbers(key):

@@ -22,22 +22,23 @@ from symattn.page.document import (
     Entries,
     Heading,
     Paragraph,
+    Program,
     Solutions,
     Solved,
     all_blocks,
     settled,
 )
 from symattn.page.notation import load_notation
+from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation import Pages, question_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
-from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import Question, StepAnswer, marks_text, matrix_of
-from symattn.teaching.sheets import SOLUTIONS, render
+from symattn.teaching.sheets import SOLUTIONS, read_besides, render
 
 TYPES = list(problem_types())
 MECHANISMS = list(mechanisms())
@@ -56,7 +57,7 @@ def of_mechanism(name: str, exact: bool = True) -> Question:
     settings = spec.chosen_settings()
     d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(5)).givens, settings)
     problem = Problem(chosen.title, name, d, load_notation("standard"), exact=exact)
-    return full_question(problem, {}, Separation(d, ()))
+    return full_question(problem, {})
 
 
 def grids(document: Document) -> list[AnswerGrid]:
@@ -97,6 +98,23 @@ def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
     short = [line for line in lines if line in key]  # others are drawn with fractions
     assert len(short) > 20
     assert not [line for line in lines if line in blank]
+
+
+@pytest.mark.covering(most=12)
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", TYPES)
+def test_a_format_needs_nothing_else_of_a_document_than_it_says(name: str, form: str) -> None:
+    pages = Pages(of_type(name), "falk" if len(name) % 2 else "matrix")
+    for solutions in SOLUTIONS[:4]:
+        everything, read = pages.document(solutions), pages.document(solutions, besides=read_besides([form]))
+        assert render(read, form) == render(everything, form)
+
+
+def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
+    shown = Pages(of_type("full")).document("key", besides=read_besides(["markdown", "text"]))
+    blocks = list(all_blocks(shown.blocks))
+    assert not any(isinstance(block, Solved | Program | AnswerGrid) for block in blocks)
+    assert any(isinstance(block, Entries) for block in blocks)
 
 
 # ------------------------------------------------------------------------------------------------ one structure

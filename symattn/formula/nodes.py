@@ -7,23 +7,50 @@ is written 1 + 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Literal
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 Bracket = Literal["[", "(", "⟨", "|", ""]
 CellKind = Literal["integer", "decimal", "fraction", "exponential", "word"]
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+T = TypeVar("T", bound="type[Node]")
+
+
+class Node:
+    """What all nodes have in common: a hash that is worked out once, for writers look up what they wrote of a node."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
+@dataclass_transform(frozen_default=True)
+def _node(kind: T) -> T:
+    """A kind of node: an immutable dataclass."""
+    made: Any = dataclass(frozen=True, slots=True)(kind)
+    hash_of_fields = made.__hash__
+
+    def hash_once(self: Any) -> int:
+        try:
+            found: int = self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", found := hash_of_fields(self))
+        return found
+
+    made.__hash__ = hash_once
+    return made  # type: ignore[no-any-return]
+
+
+@_node
+class Number(Node):
     """Digits as they are to be printed, without a sign: `2`, `0.50`."""
 
     digits: str
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+@_node
+class Name(Node):
     """A letter with its decorations: W^Q, q_{1,2}, S'', ŝ_{1,2}.
 
     A base of one letter is a variable (italic); a longer one is a word (upright): softmax, Input.
@@ -37,87 +64,87 @@ class Name:
     hat: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+@_node
+class Text(Node):
     """Words inside a formula."""
 
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Infinity:
+@_node
+class Infinity(Node):
     """∞; minus infinity is `Negative(Infinity())`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
+@_node
+class Dots(Node):
     """An ellipsis: `horizontal` …, `vertical` ⋮, `diagonal` ⋱, or `cell`, a centred dot for "some number"."""
 
     kind: Literal["horizontal", "vertical", "diagonal", "cell"] = "horizontal"
 
 
-@dataclass(frozen=True, slots=True)
-class Blank:
+@_node
+class Blank(Node):
     """A place to write an answer in."""
 
     kind: CellKind = "integer"
 
 
-@dataclass(frozen=True, slots=True)
-class Negative:
+@_node
+class Negative(Node):
     """−x."""
 
     body: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+@_node
+class Sum(Node):
     """Terms joined by +; a term that is `Negative` is joined by −."""
 
     terms: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+@_node
+class Product(Node):
     """Factors joined by a sign; the empty sign sets them side by side."""
 
     factors: tuple[Formula, ...]
     sign: Literal["", "·", "×", "⊙"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fraction:
+@_node
+class Fraction(Node):
     """A numerator over a denominator: with a bar, or with a slash inside an exponent or an index."""
 
     above: Formula
     below: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+@_node
+class Power(Node):
     """base^exponent."""
 
     base: Formula
     exponent: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+@_node
+class Root(Node):
     """√body."""
 
     body: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class Transposed:
+@_node
+class Transposed(Node):
     """bodyᵀ, or with another sign for it."""
 
     body: Formula
     sign: Literal["⊤", "T", "′"] = "⊤"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@_node
+class Call(Node):
     """A named function of its arguments: softmax(S), f(W_q c_1)."""
 
     function: Name
@@ -125,16 +152,16 @@ class Call:
     separator: Literal[",", ";"] = ","
 
 
-@dataclass(frozen=True, slots=True)
-class Bracketed:
+@_node
+class Bracketed(Node):
     """A formula in brackets that are really written."""
 
     body: Formula
     bracket: Bracket = "("
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+@_node
+class ListOf(Node):
     """Entries on one line in brackets: [1, 0, 1], ⟨q_2k_1, q_2k_2⟩; the empty separator leaves gaps."""
 
     items: tuple[Formula, ...]
@@ -142,8 +169,8 @@ class ListOf:
     separator: Literal["", ",", ";"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixOf:
+@_node
+class MatrixOf(Node):
     """A grid of formulas in brackets.
 
     `separator` and `row_end` are printed between entries and after every row but the last (note 002 writes
@@ -161,8 +188,8 @@ class MatrixOf:
     excluded: frozenset[tuple[int, int]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+@_node
+class Shape(Node):
     """The shape of a matrix: (3, 4) or 3×4."""
 
     rows: Formula
@@ -171,8 +198,8 @@ class Shape:
     separator: Literal[",", ";"] = ","
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
+@_node
+class Annotated(Node):
     """A formula with a note at it, mostly its shape: under it, beside it, or as an index."""
 
     body: Formula
@@ -180,8 +207,8 @@ class Annotated:
     place: Literal["under", "beside", "index"] = "under"
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+@_node
+class Marked(Node):
     """A formula as it was marked: a small sign behind it (2 ✓), which is read out as `words`."""
 
     body: Formula
@@ -189,8 +216,8 @@ class Marked:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class BigSum:
+@_node
+class BigSum(Node):
     """Σ with its index and bounds, before its body; empty bounds are left out."""
 
     index: Formula
@@ -199,8 +226,8 @@ class BigSum:
     body: Formula
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+@_node
+class Relation(Node):
     """A chain: parts joined by relation signs, one fewer than parts.
 
     A relation before the first part (an empty `Text`) continues a chain from the line above.
@@ -214,8 +241,8 @@ class Relation:
             raise ValueError(f"a chain of {len(self.parts)} parts has {len(self.signs)} signs")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@_node
+class Row(Node):
     """Formulas next to one another with a gap between: Q = XW, K = XW, V = XW."""
 
     items: tuple[Formula, ...]
@@ -298,31 +325,45 @@ def index_needs_brackets(base: Formula) -> bool:
     return base_needs_brackets(base) or (isinstance(base, Name) and bool(base.sub))
 
 
-def children(node: Formula) -> Iterator[Formula]:
+def children(node: Formula) -> list[Formula]:
     """The formulas directly inside a node, in reading order."""
-    for field in fields(node):
-        yield from _formulas(getattr(node, field.name))
+    found: list[Formula] = []
+    kind: Any = node.__class__
+    for name in _inner_fields(kind):
+        _add_formulas(getattr(node, name), found)
+    return found
 
 
-def _formulas(value: object) -> Iterator[Formula]:
-    if isinstance(value, Formula):
-        yield value
-    elif isinstance(value, tuple):
+@cache
+def _inner_fields(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node in which formulas may stand."""
+    return tuple(field.name for field in fields(kind) if "Formula" in field.type or field.type == "Name")
+
+
+def _add_formulas(value: Any, found: list[Formula]) -> None:
+    if isinstance(value, tuple):
         for item in value:
-            yield from _formulas(item)
+            _add_formulas(item, found)
+    else:
+        found.append(value)
 
 
 def contains(node: Formula, *kinds: type[Formula]) -> bool:
     """Whether there is a node of one of these kinds in the formula, exponents and indices left aside."""
+    return _contains(node, kinds)
+
+
+@lru_cache(maxsize=2**13)
+def _contains(node: Formula, kinds: Any) -> bool:
     match node:
         case _ if isinstance(node, kinds):
             return True
         case Power(base, _):
-            return contains(base, *kinds)
-        case Name():
+            return _contains(base, kinds)
+        case Name() | Number():
             return False
         case _:
-            return any(contains(child, *kinds) for child in children(node))
+            return any(_contains(child, kinds) for child in children(node))
 
 
 def is_tall(node: Formula) -> bool:

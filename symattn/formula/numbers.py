@@ -64,14 +64,14 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
     Quotients of e-forms are written in lowest terms (see `exact.lowest`), with 0 as their smallest exponent:
     e/(e + 2e²) as 1/(1 + 2e).
     """
+    if isinstance(value, int):  # most are
+        return _rational(value)
     if is_symbolic(value):
         return _expression(value, names)
     if isinstance(value, Quotient):
-        value = lowest(value)
+        return _in_lowest_terms(_Same(value))
     if isinstance(value, ExpSum):
         return _exp_sum(value)
-    if isinstance(value, Quotient):
-        return _quotient(value)
     if isinstance(value, NegativeInfinity):
         return Negative(Infinity())
     if isinstance(value, Real):
@@ -168,6 +168,27 @@ def _order(item: tuple[Key, Rational]) -> tuple[Rational | Decimal, int, str]:
     """By size of the exponent, roots after rationals."""
     (exponent, radicand, roots), _ = item
     return by_size(exponent), radicand, str(roots)
+
+
+class _Same:
+    """A quotient by its identity: it has no hash."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Quotient) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+@lru_cache(maxsize=1024)  # a weight comes again in every entry of the output, and on every page
+def _in_lowest_terms(same: _Same) -> Formula:
+    value = lowest(same.value)
+    return _quotient(value) if isinstance(value, Quotient) else number(value)
 
 
 def _quotient(value: Quotient) -> Formula:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import assert_never
 
 from symattn.formula.nodes import (
@@ -39,7 +39,7 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     tightness,
 )
-from symattn.foundation.languages import say
+from symattn.foundation.languages import say, spoken
 
 DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
 RELATIONS = {
@@ -69,6 +69,12 @@ def speak(formula: Formula) -> str:
 
 
 def _speak(node: Formula) -> str:
+    return _spoken(node, spoken())
+
+
+@lru_cache(maxsize=2**14)
+def _spoken(node: Formula, language: str) -> str:
+    """The words for a node in the language that is spoken: no others are asked for."""
     match node:
         case Number(digits):
             return digits

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 
 def columns_of(text: str) -> int:
     """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) or unicodedata.category(c) == "Cf" else
-        2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )  # fmt: skip
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+@lru_cache(maxsize=4096)
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from symattn.formula import CellKind, Formula, MatrixOf
 from symattn.foundation.languages import PLACES, capitalised
@@ -520,6 +520,11 @@ Block = (
 )
 
 Solutions = Literal["blank", "partly", "worked", "key", "answers", "diagnosis"]
+
+Besides = Literal["ask", "partly", "worked", "key", "programs"]
+"""What a document may hold besides what it shows: the other versions of every `Solved`, and programs."""
+
+EVERYTHING: frozenset[Besides] = frozenset(get_args(Besides))
 
 
 @dataclass(frozen=True, slots=True)

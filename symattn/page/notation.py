@@ -9,14 +9,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from symattn.derivation.derivation import Style, own_name
+from symattn.derivation.derivation import Index, Style, own_name
 from symattn.errors import InputError, ReadError, offered
+from symattn.exact import Size
 from symattn.formula import Formula, Name, Scope, read_formula
 from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Check, Key, OrOne, Place, ReadBy, read
@@ -89,9 +90,11 @@ class Section:
     only: Literal["", "as-written", "corrected"] = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Notation:
     """Everything about writing that does not change what is computed.  Field by field, a notation file.
+
+    There is one of each, known by its identity: what is read of its formulas is remembered.
 
     settings      how the derivation is laid out by default: order, by, scores, orientation, mask_style
     letters       how the sizes n, d_model, d_k, d_v are written
@@ -124,17 +127,36 @@ class Notation:
     first_index: Literal[0, 1] = 1
     sections: Annotated[tuple[Section, ...], Key("section")] = ()
 
-    @property
+    @cached_property
     def style(self) -> Style:
         return Style(self.product, self.softmax, self.letter_formulas)
 
-    @property
+    @cached_property
     def letter_formulas(self) -> Mapping[str, Formula]:
         return {name: read_formula(letter) for name, letter in self.letters.items()}
 
     def named(self, role: str) -> MatrixNames:
         """The names of a matrix; made from its own name where the notation has none for it."""
         return self.names.get(role) or _default_names(role)
+
+
+Indices = tuple[tuple[str, Index], ...]
+Sizes = tuple[tuple[str, Size], ...]
+
+
+@lru_cache(maxsize=2**14)  # the names of entries come again in every line of every sheet
+def read_name(notation: Notation, text: str, indices: Indices, sizes: Sizes) -> Formula:
+    """A formula of a notation with its index letters replaced, by numbers or by other letters."""
+    numbers = {k: v for k, v in indices if isinstance(v, int)}
+    letters = {k: Name(v) for k, v in indices if isinstance(v, str)}
+    scope = Scope(numbers, dict(sizes), {**notation.letter_formulas, **letters}, first=notation.first_index)
+    return read_formula(text, scope)
+
+
+@lru_cache(maxsize=64)
+def with_decimals(notation: Notation, places: int) -> Notation:
+    """The notation with so many places behind ≈."""
+    return replace(notation, decimals=places)
 
 
 def _default_names(role: str) -> MatrixNames:

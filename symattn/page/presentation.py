@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from symattn.errors import InputError, offered
@@ -24,7 +24,7 @@ from symattn.page.document import (
     Words,
     spans,
 )
-from symattn.page.translation import translated
+from symattn.page.translation import fields_of, same_or, translated, with_fields
 
 TEXT_SIZES = (11, 18, 24)
 CHOICES: Mapping[str, Mapping[object, object]] = {
@@ -92,20 +92,18 @@ def _changed(node: Any, look: Look) -> Any:
     if isinstance(node, tuple):
         if any(isinstance(item, Sentence) for item in node):
             node = tuple(spans(node))
-        return tuple(_changed(item, look) for item in node)
+        return same_or(node, tuple([_changed(item, look) for item in node]))
     if isinstance(node, Formula):
         return _formula(node, look)
     if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
-        return replace(node, text=_decimals(node.text, look))
+        return with_fields(node, [("text", _decimals(node.text, look))])
     if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
         content, label = (tuple(_in_heading(part, look) for part in spans(x)) for x in (node.content, node.label))
         return replace(node, content=content, label=label)
     if isinstance(node, HeatMap):
         words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
         node = replace(node, words=words, description=_decimals(node.description, look))
-    if is_dataclass(node) and not isinstance(node, type):
-        return replace(node, **{f.name: _changed(getattr(node, f.name), look) for f in fields(node)})
-    return node
+    return with_fields(node, ((name, _changed(getattr(node, name), look)) for name in fields_of(node.__class__)))
 
 
 def _in_heading(part: Inline, look: Look) -> Inline:
@@ -118,7 +116,8 @@ def _decimals(words: str, look: Look) -> str:
 
 def _formula(node: Formula, look: Look) -> Formula:
     """The formula with the signs of the look; with a decimal comma, semicolons part what commas parted."""
-    parts = {f.name: _changed(getattr(node, f.name), look) for f in fields(node)}
+    kind: type = node.__class__
+    parts = {name: _changed(getattr(node, name), look) for name in fields_of(kind)}
     comma = look.decimal == ","
     match node:
         case Number(digits) if comma:
@@ -133,7 +132,8 @@ def _formula(node: Formula, look: Look) -> Formula:
         for name in ("separator", "row_end"):
             if parts.get(name) == ",":
                 parts[name] = ";"
-    return type(node)(**parts)
+    changed: Formula = with_fields(node, parts.items())
+    return changed
 
 
 __all__ = ["CHOICES", "TEXT_SIZES", "make_look", "presented"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from operator import is_
 from typing import Any
 
 from symattn.formula import Formula, Marked, Name, Number, Text
@@ -80,7 +81,7 @@ class _Translator:
             case tuple() if node and all(isinstance(item, Inline) for item in node):
                 return self.inlines(node)
             case tuple():
-                return tuple(map(self._node, node))
+                return same_or(node, tuple(map(self._node, node)))
             case Diagram():
                 return self._diagram(node)
         if isinstance(node, Formula):
@@ -88,7 +89,7 @@ class _Translator:
         return self._fields(node) if is_dataclass(node) and not isinstance(node, type) else node
 
     def _fields(self, node: Any) -> Any:
-        return replace(node, **{f.name: self._field(node, f.name) for f in fields(node)})
+        return with_fields(node, ((name, self._field(node, name)) for name in fields_of(node.__class__)))
 
     def _field(self, node: Any, name: str) -> Any:
         value = getattr(node, name)
@@ -98,7 +99,7 @@ class _Translator:
 
     def _texts(self, value: Any) -> Any:
         """A text, or texts in rows."""
-        return tuple(map(self._texts, value)) if isinstance(value, tuple) else self.text(value)
+        return same_or(value, tuple(map(self._texts, value))) if isinstance(value, tuple) else self.text(value)
 
     def _diagram(self, diagram: Diagram) -> Diagram:
         """A figure whose description is made of its boxes is described in its new words."""
@@ -112,16 +113,14 @@ class _Translator:
     # -- text with formulas
 
     def inlines(self, content: Inlines) -> Inlines:
-        return joined(self._spaced(part for inline in content for part in self._inline(inline)))
+        return same_or(content, joined(self._spaced(part for inline in content for part in self._inline(inline))))
 
     def _inline(self, part: Inline) -> Inlines:
         match part:
-            case Words(text):
-                return (Words(self.text(text)),)
-            case Strong(text):
-                return (Strong(self.text(text)),)
+            case Words(text) | Strong(text):
+                return (with_fields(part, [("text", self.text(text))]),)
             case Math(formula):
-                return (Math(self.formula(formula)),)
+                return (with_fields(part, [("formula", self.formula(formula))]),)
             case Sentence():
                 return self._sentence(part)
         return (part,)
@@ -156,28 +155,40 @@ class _Translator:
         """Part of a formula; itself where it has no words."""
         match node:
             case tuple():
-                items = tuple([self._part(item) for item in node])
-                return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+                return same_or(node, tuple([self._part(item) for item in node]))
             case Number() | str() | int():
                 return node
-        changed = {}
-        for name in _fields_of(node.__class__):
-            part = getattr(node, name)
-            new = self._part(part)
-            match node, name:
-                case (Text(), "words") | (Marked(), "words") if part:
-                    new = self.text(part)
-                case Name(), "base" if len(part) > 1 and not isinstance(part, Quoted):
-                    new = self.known.text(part)
-            if new is not part:
-                changed[name] = new
-        return replace(node, **changed) if changed else node
+        return with_fields(node, ((name, self._part_in(node, name)) for name in fields_of(node.__class__)))
+
+    def _part_in(self, node: Any, name: str) -> Any:
+        part = getattr(node, name)
+        match node, name:
+            case (Text(), "words") | (Marked(), "words") if part:
+                return self.text(part)
+            case Name(), "base" if len(part) > 1 and not isinstance(part, Quoted):
+                return self.known.text(part)
+        return self._part(part)
 
 
 _TEXTS = frozenset({"title", "subtitle", "marks", "description", "words"})
 """Fields of a page's nodes that are texts which are read."""
 
 
+# --- trees of which little changes --------------------------------------------------------------------
+
+
+def same_or(items: tuple[Any, ...], changed: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What came of items; the tuple of them itself where nothing did."""
+    return items if len(items) == len(changed) and all(map(is_, items, changed)) else changed
+
+
+def with_fields(node: Any, changed: Iterable[tuple[str, Any]]) -> Any:
+    """A node with its fields as they came out; itself where none of them is another."""
+    new = {name: value for name, value in changed if value is not getattr(node, name)}
+    return replace(node, **new) if new else node
+
+
 @cache
-def _fields_of(kind: type) -> tuple[str, ...]:
+def fields_of(kind: type) -> tuple[str, ...]:
+    """The names of the fields of nodes of a kind."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.exact import AnyMatrix
-from symattn.page.notation import Notation
+from symattn.page.notation import Notation, with_decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Problem:
     def __post_init__(self) -> None:
         if self.derivation.arithmetic != "exact":
             object.__setattr__(self, "exact", self.exact and self.derivation.arithmetic == "auto")
-            object.__setattr__(self, "notation", replace(self.notation, decimals=self.places))
+            object.__setattr__(self, "notation", with_decimals(self.notation, self.places))
 
     def __getitem__(self, name: str) -> Step:
         """The step of that name."""

@@ -25,11 +25,11 @@ from symattn.foundation.folders import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.typed import Absent, Place, read
 from symattn.foundation.version import VERSION
-from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
+from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
+from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.fairness import self_check
 from symattn.teaching.pool import pool
 from symattn.teaching.problem import Problem
@@ -128,8 +128,14 @@ class Sheet:
 
         Whoever reads the recipe can make the key: on a student's sheet it is printed only if it is wanted.
         """
+        return self._of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
+
+    def _of(
+        self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
+    ) -> Document:
+        """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
         command = f"{self.command} (sheet {self.number})" if self.command else ""
-        document = question_document(self.question, self.name, command, solutions, layout, conventions)
+        document = pages.document(solutions, self.name, command, besides)
         return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
 
     @cached_property
@@ -321,6 +327,13 @@ def written_document(document: Document, form: str, beside_macros: bool = False)
     return suffix(form), FORMATS[form].write(document).encode()
 
 
+def read_besides(forms: Iterable[str]) -> frozenset[Besides]:
+    """What formats read of a document besides what it shows."""
+    through = {"pdf": "typst", "latex-pdf": "latex"}
+    writers = (FORMATS[through.get(form, form)] for form in forms)
+    return frozenset[Besides]().union(*(getattr(writer, "BESIDES", EVERYTHING) for writer in writers))
+
+
 def formats() -> tuple[str, ...]:
     """Every format that a document can be written in."""
     return (*FORMATS, *THROUGH_PDF)
@@ -374,6 +387,7 @@ def write_sheets(
     if look.fillable and together:
         raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
     frozen: list[_Frozen] = []
+    besides = read_besides(forms)
 
     def documents() -> Iterator[tuple[str, Document]]:
         all_of_them: list[Sheet] = []
@@ -394,8 +408,9 @@ def write_sheets(
             yield f"{stem}-overview", set_overview(listed[0][1].title, listed, sheet.command)
 
     def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
+        pages = [(sheet, Pages(sheet.question, layout, conventions)) for sheet in sheets]
         for asked in solutions:
-            written = [s.document(asked, layout=layout, conventions=conventions, recipe=recipe) for s in sheets]
+            written = [sheet._of(page, asked, recipe=recipe, besides=besides) for sheet, page in pages]
             yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
     def files() -> Iterator[tuple[str, bytes]]:

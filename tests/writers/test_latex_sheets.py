@@ -137,6 +137,15 @@ def test_two_meanings_of_one_command_are_kept_apart() -> None:
     assert "$\\WQ$$W_{Q}$" in source
 
 
+def test_the_meaning_of_a_command_is_that_of_its_document() -> None:
+    raised, lowered = W_Q, indexed("W", "Q")
+    for first, second, written in ((raised, lowered, "W_{Q}"), (lowered, raised, "W^{Q}")):
+        apart = latex.write_beside_macros(sheet(Paragraph((Math(first), Math(second)))))
+        together = latex.write_beside_macros(sheet(Paragraph((Math(times(first, second)),))))
+        assert f"$\\WQ$${written}$" in apart
+        assert f"$\\WQ {written}$" in together
+
+
 def test_weights_with_primes_or_powers_are_written_out() -> None:
     page = sheet(Paragraph((Math(replace(W_Q, primes=1)), Math(Power(W_Q, n(2))))))
     assert "$W'^{Q}$$(\\WQ)^{2}$" in latex.write_beside_macros(page)

@@ -28,11 +28,14 @@ from symattn.page.document import (
     Paragraph,
     Solved,
     Strong,
+    Table,
     Words,
     WorkingSpace,
     all_blocks,
     settled,
 )
+from symattn.page.writers import typst
+from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf
 
 LEFT, ABOVE, PRODUCT = matrix([1, -2, 3], [0, 12, 1]), matrix([1, 0], [-2, 5], [3, 1]), matrix([14, -7], [-21, 61])
@@ -141,6 +144,22 @@ def test_what_fits_by_estimate_fits() -> None:
         if width(equal("S", *[Number("8" * k)] * parts)) < 41
     ))  # fmt: skip
     assert faults(write_pdf(page)) == []
+
+
+def test_what_is_not_measured_comes_out_as_if_it_were() -> None:
+    """Boxes, equations side by side, tables as wide as a line: measured, they are the same page."""
+    words = (Words("what a long cell of a table says, so that its columns share the line " * 3),)
+    page = sheet(
+        AnswerGrid(n("S"), 2, 3),
+        AnswerGrid(n("A"), 2, 2, filled=(((0, 0), n(1)),)),
+        Entries(tuple(equal("x", k, k + 1) for k in range(6)), 3),
+        Table((words, words), ((words, words),)),
+    )
+    source = typst.write(page)
+    always = source.replace("if fits {", "if false {").replace("if shared {", "if false {")
+    assert source.count("fits: true") == 3
+    assert always != source
+    assert COMPILER.compile(source.encode()) == COMPILER.compile(always.encode())
 
 
 # --- a reader who does not see -----------------------------------------------------------------------------

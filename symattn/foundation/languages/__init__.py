@@ -263,6 +263,11 @@ def speaking(language: str) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
+def spoken() -> str:
+    """The language that is spoken."""
+    return _LANGUAGE.get()
+
+
 def say(text: str, /, **values: object) -> str:
     """A message in the language that is spoken; with values, a template and what stands in its places, said already.
 
@@ -294,4 +299,5 @@ __all__ = [
     "say",
     "sentences",
     "speaking",
+    "spoken",
 ]

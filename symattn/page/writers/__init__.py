@@ -15,7 +15,10 @@ __path__ += added("writers")
 
 
 class Writer(Protocol):
-    """What a module of this folder has to offer to be an output format."""
+    """What a module of this folder has to offer to be an output format.
+
+    One that does not read everything a document may hold besides what it shows says so in `BESIDES`.
+    """
 
     SUFFIX: str
 

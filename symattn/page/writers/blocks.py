@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from symattn.foundation.terminal import columns_of
 
@@ -58,20 +57,19 @@ EMPTY = text("")
 
 def grown(block: Block, above: int, below: int) -> Block:
     """The block with blank lines above and below its baseline, as many as asked for at least."""
-    blank = (" " * block.width,)
     top, bottom = max(0, above - block.baseline), max(0, below - block.depth)
+    if not top and not bottom:
+        return block
+    blank = (" " * block.width,)
     return Block(blank * top + block.lines + blank * bottom, block.baseline + top)
-
-
-def _beside(one: Block, two: Block) -> Block:
-    above, below = max(one.baseline, two.baseline), max(one.depth, two.depth)
-    one, two = grown(one, above, below), grown(two, above, below)
-    return Block(tuple(a + b for a, b in zip(one.lines, two.lines, strict=True)), above)
 
 
 def beside(*blocks: Block) -> Block:
     """Blocks in a row, baselines level."""
-    return reduce(_beside, blocks, EMPTY)
+    above = max((block.baseline for block in blocks), default=0)
+    below = max((block.depth for block in blocks), default=0)
+    columns = [grown(block, above, below).lines for block in blocks or (EMPTY,)]
+    return Block(tuple(map("".join, zip(*columns, strict=True))), above)
 
 
 def stacked(blocks: Sequence[Block], baseline: int, align: str = "centre") -> Block:

@@ -10,7 +10,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Literal, assert_never
 
@@ -54,6 +54,7 @@ from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -98,6 +99,7 @@ from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled
 
 SUFFIX = ".html"
+BESIDES: frozenset[Besides] = frozenset({"ask", "key", "programs"})  # what is not shown leaves empty lines
 
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
@@ -170,6 +172,7 @@ def _moved(label: str, wide: float) -> str:
     return f' tabindex="0" role="group" aria-label="{escaped(label)}"{_style(needs=f"{wide:.1f}")}'
 
 
+@lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
 def _math(node: Formula, style: Style) -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
         source = _math(child, style)

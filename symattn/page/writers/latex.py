@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from symattn.formula.nodes import Formula
 from symattn.foundation.languages import catalogue, say, speaking
-from symattn.page.document import Document
+from symattn.page.document import EVERYTHING, Besides, Document
 from symattn.page.writers import common, tex
 from symattn.page.writers.common import Page
 from symattn.page.writers.coverage import codes, in_words
@@ -25,6 +25,7 @@ from symattn.page.writers.page import filled, latex_class, template_of, text_of
 _LOG = logging.getLogger("symattn")
 
 SUFFIX = ".tex"
+BESIDES: frozenset[Besides] = EVERYTHING - {"programs"}
 MACROS = "symattn.sty"
 
 # Alone, where only what every TeX knows can be used: in a notebook, in someone else's file.
@@ -100,7 +101,7 @@ def _written(document: Document, macros: str) -> str:
             "body": blocks.body(document.blocks),
         }
         fields = [escaped(name) for name in document.fields]
-        notation = sorted((blocks.dialect.notation or {}).items())
+        notation = sorted(blocks.notation.items())
         return filled(
             template_of(chosen),
             sheet_comment=" · ".join(filter(None, map(_comment, named))),

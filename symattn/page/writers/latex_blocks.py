@@ -69,32 +69,31 @@ _BRACKETS = 6  # em: what brackets and gaps of Falk's scheme take
 _STEP, _WORKING = 0.32, 0.65  # of a line: the two columns of the environment steps
 
 
-def _dialect() -> tex.Dialect:
-    """Formulas in a document, with the commands of symattn.sty, and names that the document says once."""
-    return tex.Dialect(
-        escaped=escaped,
-        transpose="\\T",
-        functions=("softmax",),
-        blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
-        excluded="\\excluded",
-        high_row="\\highrow",
-        columns=True,
-        notation={},
-    )
+# Formulas in a document, with the commands of symattn.sty, and names that the document says once.
+_TEX = tex.Dialect(
+    escaped=escaped,
+    transpose="\\T",
+    functions=("softmax",),
+    blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
+    excluded="\\excluded",
+    high_row="\\highrow",
+    columns=True,
+    commands=True,
+)
 
 
 @dataclass(frozen=True)
 class Blocks:
     """Writes blocks as the class article has them.
 
-    `dialect.notation` gathers the names for which a command was used, `line` is the room for a line in em, and
+    `notation` gathers the commands that were used for names, `line` is the room for a line in em, and
     `solutions` says what is to be shown of every `Solved`.
     """
 
     page: Page
     solutions: Solutions
     line: float
-    dialect: tex.Dialect = field(default_factory=_dialect)
+    notation: dict[str, str] = field(default_factory=dict)
 
     def body(self, blocks: Sequence[Block]) -> str:
         r"""Everything between \begin{document} and \end{document}."""
@@ -126,7 +125,7 @@ class Blocks:
         return f"${source}$" if source else ""
 
     def _bare(self, formula: Formula, style: tex.Style = "normal") -> str:
-        return _on_one_line(tex.write(formula, self.dialect, style))
+        return _on_one_line(tex.write(formula, _TEX, style, self.notation))
 
     # --- blocks ---
 
@@ -145,12 +144,14 @@ class Blocks:
                 return _filled(self.text(content) + _marks(marks))
             case Display(lines, lead):
                 opening = f"[{{{self.text(lead)}}}]" if lead else ""
-                return _formulas((tex.aligned(x, self.dialect) for x in common.folded(lines, lead, self.line)), opening)
+                return _formulas(
+                    (tex.aligned(x, _TEX, self.notation) for x in common.folded(lines, lead, self.line)), opening
+                )
             case Entries(equations, columns):
                 columns = common.columns_that_fit(equations, columns, self.line)
                 if columns == 1:
                     equations = tuple(common.folded(equations, limit=self.line))
-                cells = [tex.aligned(equation, self.dialect) for equation in equations]
+                cells = [tex.aligned(equation, _TEX, self.notation) for equation in equations]
                 return _formulas(" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
             case AnswerGrid():
                 return self._grid(block)

@@ -18,6 +18,7 @@ from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -55,6 +56,7 @@ from symattn.page.writers import common, tex, text
 from symattn.page.writers.page import filled
 
 SUFFIX = ".md"
+BESIDES: frozenset[Besides] = frozenset()
 
 # A backslash before any sign of ASCII is that sign; only those that can mean something get one.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>$|~#&]")

@@ -17,6 +17,7 @@ from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Columns,
     Document,
@@ -35,6 +36,7 @@ from symattn.page.document import (
 from symattn.page.writers import common, markdown
 
 SUFFIX = ".ipynb"
+BESIDES: frozenset[Besides] = frozenset({"programs"})
 
 Cell = tuple[Literal["code", "markdown"], str]
 

@@ -7,8 +7,9 @@ source begins with a sign that Markdown would take for its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, assert_never
 
 from symattn.formula.nodes import (
@@ -40,6 +41,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    children,
     factor_needs_brackets,
     index_needs_brackets,
     is_tall,
@@ -50,7 +52,7 @@ from symattn.page.writers import common
 Style = Literal["normal", "tall", "script"]  # fractions as \frac, as \dfrac, with a slash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """What differs between TeX in a LaTeX file and TeX in Markdown."""
 
@@ -63,7 +65,12 @@ class Dialect:
     guarded: bool = False  # whether a line of source must not begin with a minus
     columns: bool = False  # whether \begin{bmatrix} takes columns in brackets, as that of symattn.sty does
     flat: bool = False  # whether a matrix is written on one line: [1 0; 0 1]
-    notation: dict[str, str] | None = None  # commands for names, with their meanings: gathered here while writing
+    commands: bool = False  # whether weights with a label are written by a command of their own
+    plain: tuple[Command, ...] = ()  # commands that mean something else in the document
+
+
+Command = tuple[str, str]
+r"""For a name, with what it stands for: \WQ for W^Q."""
 
 
 GREEK = {
@@ -84,15 +91,22 @@ _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": " \\rangle", "|": " \\r
 _MATRIX: dict[Bracket, str] = {"[": "bmatrix", "(": "pmatrix", "|": "vmatrix", "⟨": "matrix", "": "matrix"}
 
 
-def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
-    """A formula as TeX for math mode."""
+def write(node: Formula, tex: Dialect, style: Style = "normal", notation: dict[str, str] | None = None) -> str:
+    """A formula as TeX for math mode; the commands that it uses go into the `notation`, each with one meaning."""
+    if notation is not None and tex.commands:
+        plain = tuple(used for used in _commands(node, tex) if notation.setdefault(*used) != used[1])
+        tex = replace(tex, plain=plain) if plain else tex
+    return _source(node, tex, style)
 
+
+@lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
+def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
-        source = write(child, tex, style)
+        source = _source(child, tex, style)
         return _enclosed(child, source, "(", style) if brackets else source
 
     def script(child: Formula) -> str:
-        return write(child, tex, "script")
+        return _source(child, tex, "script")
 
     match node:
         case Number(digits):
@@ -118,7 +132,7 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{upper}/{inner(below, common.below_slash_needs_brackets(below))}"
         case Fraction(above, below):
             # What stands in the parts of a fraction is small already, so no \dfrac there.
-            upper, lower = write(above, tex), write(below, tex)
+            upper, lower = _source(above, tex), _source(below, tex)
             command = "\\dfrac" if style == "tall" else "\\frac"
             return f"{command}{{{upper}}}{{{lower}}}"
         case Power(base, exponent):
@@ -166,14 +180,13 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             assert_never(node)
 
 
-def aligned(line: Formula, tex: Dialect) -> str:
+def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None) -> str:
     """A line of several, with the mark & before its first relation sign."""
     before, after = common.before_sign(line)
-    if before is None:
-        if common.goes_on_with_a_sum(line):
-            return f"& \\quad {write(after, tex).lstrip()}"
-        return f"& {write(after, tex)}"
-    return f"{write(before, tex)} &{write(after, tex).removeprefix('{}').strip()}".strip()
+    source = write(after, tex, "normal", notation)
+    if before is not None:
+        return f"{write(before, tex, 'normal', notation)} &{source.removeprefix('{}').strip()}".strip()
+    return f"& \\quad {source.lstrip()}" if common.goes_on_with_a_sum(line) else f"& {source}"
 
 
 def indented(source: str, depth: int = 0) -> str:
@@ -207,12 +220,22 @@ def _letters(base: str, tex: Dialect) -> str:
 
 
 def _name(name: Name, tex: Dialect) -> str:
-    if tex.notation is not None and (weights := _weights(name)):
+    if tex.commands and (weights := _weights(name)):
         command, named, index = weights
-        meaning = _decorated(named, tex)
-        if tex.notation.setdefault(command, meaning) == meaning:
+        if (command, _decorated(named, tex)) not in tex.plain:
             return command + _scripts(Name("", index), tex)
     return _decorated(name, tex)
+
+
+@lru_cache(maxsize=2**13)
+def _commands(node: Formula, tex: Dialect) -> tuple[Command, ...]:
+    """The commands that a formula uses, in reading order."""
+    inside: Iterable[Formula] = children(node)
+    own: tuple[Command, ...] = ()
+    if isinstance(node, Name) and (weights := _weights(node)):
+        command, named, inside = weights
+        own = ((command, _decorated(named, tex)),)
+    return tuple(dict.fromkeys((*own, *(used for child in inside for used in _commands(child, tex)))))
 
 
 def _decorated(name: Name, tex: Dialect) -> str:
@@ -244,7 +267,7 @@ def _function(name: Name, tex: Dialect) -> str:
 
 
 def _scripts(name: Name, tex: Dialect) -> str:
-    index = common.index_comma(name.sub).join(write(item, tex, "script") for item in name.sub)
+    index = common.index_comma(name.sub).join(_source(item, tex, "script") for item in name.sub)
     label = _letters(name.sup, tex) if name.sup else ""
     return (f"_{{{index}}}" if index else "") + "'" * name.primes + (f"^{{{label}}}" if label else "")
 
@@ -286,7 +309,7 @@ def _product(node: Product, tex: Dialect, style: Style) -> str:
     needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
     factors = []
     for i, factor in enumerate(node.factors):
-        source = write(factor, tex, style)
+        source = _source(factor, tex, style)
         brackets = needs_brackets(factor, i == 0, node.sign)
         factors.append(_enclosed(factor, source, "(", style) if brackets else source)
     signs = [f" {_TIMES[sign]} " if sign else (" \\, " if common.run_together(*node.factors[i : i + 2]) else " ")
@@ -301,7 +324,8 @@ def _matrix(node: MatrixOf, tex: Dialect) -> str:
     if tex.flat:
         return _matrix_on_one_line(node, tex)
     tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
-    rows = [_row(node, i, tex, "tall" if tall else "normal") for i in range(len(node.rows))]
+    longest = _longest_places(node) if tex.columns else [""] * max(map(len, node.rows), default=0)
+    rows = [_row(node, i, tex, "tall" if tall else "normal", longest) for i in range(len(node.rows))]
     fractions = any(is_tall(cell) for row in node.rows for cell in row)
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
@@ -330,13 +354,17 @@ def _unsigned(cell: Formula) -> Formula:
     return cell.body if isinstance(cell, Negative) else cell
 
 
-def _missing(node: MatrixOf, i: int, j: int, tex: Dialect) -> str:
+def _longest_places(node: MatrixOf) -> list[str]:
+    """The most decimal places of each column of numbers; none for others."""
+    columns = zip(*node.rows, strict=True)
+    numbers = (column if all(isinstance(_unsigned(x), Number | Infinity) for x in column) else () for column in columns)
+    return [max(map(_places, column), key=len, default="") for column in numbers]
+
+
+def _missing(cell: Formula, longest: str, tex: Dialect) -> str:
     r"""Decimal places that a number lacks beside those in its column: \phantom{.25}."""
-    if not tex.columns or not all(isinstance(_unsigned(row[j]), Number | Infinity) for row in node.rows):
-        return ""
-    longest = max((_places(row[j]) for row in node.rows), key=len)
-    rest = longest[len(_places(node.rows[i][j])) :]
-    return f"\\phantom{{{_digits(rest, tex)}}}" if rest and isinstance(_unsigned(node.rows[i][j]), Number) else ""
+    rest = longest[len(_places(cell)) :] if longest and isinstance(_unsigned(cell), Number) else ""
+    return f"\\phantom{{{_digits(rest, tex)}}}" if rest else ""
 
 
 def _places(cell: Formula) -> str:
@@ -348,10 +376,10 @@ def _places(cell: Formula) -> str:
             return ""
 
 
-def _row(node: MatrixOf, i: int, tex: Dialect, style: Style) -> str:
+def _row(node: MatrixOf, i: int, tex: Dialect, style: Style, longest: Sequence[str]) -> str:
     cells = []
     for j, cell in enumerate(node.rows[i]):
-        source = write(cell, tex, style) + _missing(node, i, j, tex)
+        source = _source(cell, tex, style) + _missing(cell, longest[j], tex)
         if (i, j) in node.excluded:
             source = f"{tex.excluded}{{{source}}}"
         elif j == 0 and source.startswith("["):
@@ -368,7 +396,7 @@ def _row(node: MatrixOf, i: int, tex: Dialect, style: Style) -> str:
 
 def _matrix_on_one_line(node: MatrixOf, tex: Dialect) -> str:
     gap = f"{node.separator}\\; " if node.separator else "\\;\\; "
-    rows = [gap.join(write(cell, tex) for cell in row) for row in node.rows]
+    rows = [gap.join(_source(cell, tex) for cell in row) for row in node.rows]
     if node.nested:
         rows = [_delimited(row, node.bracket or "[", tall=False) for row in rows]
     return _delimited(f"{'' if node.nested else ';'}\\; ".join(rows), node.bracket, tall=False)
@@ -378,9 +406,9 @@ def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> str:
     """A grid whose labels stand beyond a rule, in place of brackets."""
     columns = ("c|" if node.row_labels else "") + "c" * len(node.rows[0])
     if node.row_labels:
-        rows = [f"{write(label, tex)} & {row}" for label, row in zip(node.row_labels, rows, strict=True)]
+        rows = [f"{_source(label, tex)} & {row}" for label, row in zip(node.row_labels, rows, strict=True)]
     if node.column_labels:
-        heads = " & ".join(write(label, tex) for label in node.column_labels)
+        heads = " & ".join(_source(label, tex) for label in node.column_labels)
         rows[0] = f"{'& ' if node.row_labels else ''}{heads} \\\\ \\hline\n{rows[0]}"
     fractions = any(is_tall(cell) for row in node.rows for cell in row)
     return _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{columns}}}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
 
@@ -45,6 +46,7 @@ from symattn.foundation.terminal import columns_of
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -86,6 +88,7 @@ from symattn.page.writers.common import visible
 from symattn.page.writers.drawing_characters import characters
 
 SUFFIX = ".txt"
+BESIDES: frozenset[Besides] = frozenset()
 
 COLUMNS = 100  # the width of formulas
 PROSE = 84  # and of prose, which is read more easily in shorter lines
@@ -109,6 +112,7 @@ def on_one_line(node: Formula) -> str:
     return _picture(node, flat=True).lines[0]
 
 
+@lru_cache(maxsize=2**13)
 def _picture(node: Formula, flat: bool) -> Picture:
     """A formula as a block of characters, one line high if `flat`."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal, assert_never
 
@@ -40,6 +41,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    children,
     contains,
     factor_needs_brackets,
     index_needs_brackets,
@@ -51,6 +53,7 @@ from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Besides,
     Block,
     Box,
     Choices,
@@ -93,6 +96,7 @@ from symattn.page.writers.page import filled
 from symattn.page.writers.rows import Asked, InRow, in_rows
 
 SUFFIX = ".typ"
+BESIDES: frozenset[Besides] = frozenset({"programs"})  # it sets nothing of them, but takes note of where they stand
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
@@ -177,6 +181,35 @@ def formula(formula: Formula) -> str:
 
 
 def _math(node: Formula, style: Style) -> str:
+    return _plain_math(node, style) if _is_plain(node) else _source(node, style)
+
+
+@lru_cache(maxsize=2**13)
+def _is_plain(node: Formula) -> bool:
+    """Whether a formula is written alike in every document, whatever its language and its fonts are."""
+    match node:
+        case Text(word) | Number(word):
+            return _is_short(word)
+        case Name(word, sup=label):
+            return _is_short(word) and _is_short(label) and all(map(_is_plain, node.sub))
+        case Marked():
+            return False
+        case MatrixOf(excluded=cells) if cells:  # what is shaded is described in words
+            return False
+    return all(map(_is_plain, children(node)))
+
+
+def _is_short(word: str) -> bool:
+    """Whether every font has the letters of a word, and no line is too short for it."""
+    return word.isascii() and word.isprintable() and len(word) < _SHORT
+
+
+@lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
+def _plain_math(node: Formula, style: Style) -> str:
+    return _source(node, style)
+
+
+def _source(node: Formula, style: Style) -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
         source = _math(child, style)
         return f"({source})" if brackets else source
@@ -382,6 +415,7 @@ def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool
 
 _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
 _INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
+_SURE = 0.85  # of a line: what is estimated to take no more has room
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
 
 
@@ -395,14 +429,14 @@ def _formula_size(page: Page) -> float:
     return _LARGE_FORMULAS if page.large else _FORMULAS
 
 
-def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
+def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page, columns: int = 1) -> bool:
     """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
-    parts = [common.before_sign(line) for line in lines]
-    before = max((width(part) for part, _ in parts if part is not None), default=0.0)
-    after = max((width(part) for _, part in parts), default=0.0)
-    return before + after + _INDENT < 0.85 * page.line / _formula_size(page) and not any(
-        map(_UNKNOWN_WIDTH.search, sources)
-    )
+    wide = _INDENT + (columns - 1) * _ENTRIES_APART
+    for column in range(columns):
+        parts = [common.before_sign(line) for line in lines[column::columns]]
+        wide += max((width(part) for part, _ in parts if part is not None), default=0.0)
+        wide += max((width(part) for _, part in parts), default=0.0)
+    return wide < _SURE * page.line / _formula_size(page) and not any(map(_UNKNOWN_WIDTH.search, sources))
 
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
@@ -497,9 +531,12 @@ def _recipe(command: str) -> str:
     return _array(f"box({literal(p)})" if len(p) <= _UNBROKEN else literal(p) for p in pieces) if command else ""
 
 
+_SHORT = 12  # characters: a shorter word never leaves a page
+
+
 def _long_word(page: Page) -> int:
     """How many characters a word has that may be broken anywhere, so that it does not leave the page."""
-    return max(12, int(36 / page.scale))
+    return max(_SHORT, int(36 / page.scale))
 
 
 def _page_number() -> str:
@@ -614,7 +651,8 @@ def _block(block: Block, page: Page) -> str:
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
             rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            return _formulas(_spoken(*equations), rows, close=True)
+            fits = _surely_fit(equations, cells, page, columns)
+            return _formulas(_spoken(*equations), rows, fits=fits, close=True)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
@@ -727,13 +765,15 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     matrix = _as_matrix(grid)
     spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
+    sure = common.grid_size(grid, page)[0] < _SURE * page.width and not _UNKNOWN_WIDTH.search(name)
+    fits = ", fits: true" * sure
     if common.is_plain(grid):
-        return f"#answer-grid({spoken}, {name}, {size}{fields})"
+        return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
-    return f"#cell-grid({', '.join(parts)}{fields})"
+    return f"#cell-grid({', '.join(parts)}{fields}{fits})"
 
 
 def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:

@@ -4,6 +4,7 @@ from symattn.teaching.explanation.diagrams_kinds import DIAGRAMS, diagram_docume
 from symattn.teaching.explanation.documents import (
     CONVENTIONS,
     Conventions,
+    Pages,
     booklet,
     conventions_box,
     derivation_document,
@@ -21,6 +22,7 @@ __all__ = [
     "Conventions",
     "Detail",
     "Layout",
+    "Pages",
     "WhichEntries",
     "booklet",
     "conventions_box",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import Message, listed, message
 from symattn.page.document import (
+    EVERYTHING,
+    Besides,
     Block,
+    Blocks,
     Box,
     Columns,
     Document,
@@ -22,6 +26,7 @@ from symattn.page.document import (
     Solutions,
     Solved,
     Strong,
+    Together,
     Words,
     in_turn,
     sentence,
@@ -45,7 +50,7 @@ from symattn.teaching.explanation.layouts import (
 from symattn.teaching.explanation.page import page
 from symattn.teaching.explanation.parts import introduction, wording_of
 from symattn.teaching.explanation.program import Programs, programs, whole_program, with_programs
-from symattn.teaching.explanation.solutions import PartialSolution
+from symattn.teaching.explanation.solutions import PartialSolution, marking, with_answer_space
 from symattn.teaching.explanation.steps import Detail
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Part, Question, marks_in_brackets
@@ -66,6 +71,94 @@ def derivation_document(problem: Problem, detail: Detail | None = None, layout: 
     return Document(problem.title, tuple(blocks))
 
 
+class Pages:
+    """A question in one layout; what several of its documents have in common is made once."""
+
+    def __init__(self, question: Question, layout: Layout = "matrix", conventions: Conventions = "full") -> None:
+        known_choice("layout", layout, LAYOUTS)
+        known_choice("conventions", conventions, CONVENTIONS)
+        self.question = question
+        self.layout = layout
+        self.conventions = conventions
+
+    def document(
+        self, solutions: Solutions, sheet: str = "", recipe: str = "", besides: frozenset[Besides] = EVERYTHING
+    ) -> Document:
+        """The question to be filled in, partly worked, worked out, or with everything that a marker needs.
+
+        It is the same structure each time, `Solved` blocks with what is shown and what is wanted `besides`, for formats
+        that have a switch or run programs; a blank one holds no solution at all.
+        """
+        known_choice("solutions", solutions, tuple(SUBTITLES))
+        question, subtitle = self.question, SUBTITLES[solutions]
+        if solutions in ("answers", "diagnosis"):
+            alone = answers(question) if solutions == "answers" else _diagnosis(question)
+            return Document(question.title, alone, subtitle, (), sheet, recipe, solutions="key")
+        switch = frozenset[Besides]() if solutions == "blank" else besides - {"programs"}
+        blocks = tuple(self._blocks(switch | SHOWN[solutions], "programs" in besides))
+        fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
+        document = Document(question.title, blocks, subtitle, fields, sheet, recipe, solutions=solutions)
+        return document if switch else settled(document)
+
+    def _blocks(self, wanted: frozenset[Besides], programs: bool) -> Iterator[Block]:
+        question = self.question
+        usual = self._usual(wanted, self._programs if programs else None)
+        if self.layout == "flow":
+            headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
+            if picture := flow_sheet(question, headings, self.conventions, wanted):
+                usual = iter([Flow((picture,), tuple(usual))])
+        yield from usual
+
+    def _usual(self, wanted: frozenset[Besides], code: Programs | None) -> Iterator[Block]:
+        question = self.question
+        if question.introduction:
+            yield Solved(question.introduction, question.introduction, ())
+        yield from self._conventions
+        yield from question.given
+        yield from code.opening if code else ()
+        yield from joined(self._parts(wanted, code))
+        if "key" in wanted and question.after:
+            yield Solved((), (), (), question.after)
+
+    @cached_property
+    def _programs(self) -> Programs:
+        return programs(self.question)
+
+    @cached_property
+    def _conventions(self) -> list[Block]:
+        return conventions_box([self.question], self.conventions)
+
+    @cached_property
+    def _arranged(self) -> Question:
+        return in_schemes(self.question) if self.layout == "falk" else self.question
+
+    @cached_property
+    def _headed(self) -> tuple[Part, ...]:
+        return tuple(map(headed, self._arranged.parts))
+
+    def _parts(self, wanted: frozenset[Besides], code: Programs | None) -> Iterator[Block]:
+        """Each part under its heading, or beside it."""
+        begun = PartialSolution(self._arranged)
+
+        def solved(part: Part) -> Solved:
+            """A part with what may stand in its place; its boxes and the space for working stay on one page."""
+            return Solved(
+                ask=_boxed(part.ask) if "ask" in wanted else (),
+                partly=_boxed(begun.partly(part)) if "partly" in wanted else (),
+                worked=part.key if "worked" in wanted else (),
+                key=marking(part) if "key" in wanted else (),
+            )
+
+        for number, (part, under) in enumerate(zip(self._arranged.parts, self._headed, strict=True), 1):
+            if self.layout == "columns" and (apart := question_apart(part)):
+                asked, room = apart
+                beside = solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
+                yield Columns(QUESTION, (((_heading(part, number), *asked), (with_programs(beside, code, number),)),))
+            else:
+                yield _heading(under, number)
+                yield with_programs(solved(under), code, number)
+
+
 def question_document(
     question: Question,
     sheet: str = "",
@@ -74,31 +167,8 @@ def question_document(
     layout: Layout = "matrix",
     conventions: Conventions = "full",
 ) -> Document:
-    """A question on paper: to be filled in, partly worked, worked out, or with everything that a marker needs.
-
-    It is the same structure each time, `Solved` blocks with all of it; only a blank one holds no solution at all.
-    """
-    known_choice("layout", layout, LAYOUTS)
-    known_choice("conventions", conventions, CONVENTIONS)
-    known_choice("solutions", solutions, tuple(SUBTITLES))
-    if solutions in ("answers", "diagnosis"):
-        alone = answers(question) if solutions == "answers" else _diagnosis(question)
-        return Document(question.title, alone, SUBTITLES[solutions], (), sheet, recipe, solutions="key")
-    code = programs(question)
-    introduction = [Solved(question.introduction, question.introduction, ())] if question.introduction else []
-    blocks: list[Block] = [*introduction, *conventions_box([question], conventions), *question.given, *code.opening]
-    blocks += joined(_parts(question, layout, code))
-    if question.after:
-        blocks.append(Solved((), (), (), question.after))
-    if layout == "flow":
-        headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
-        if picture := flow_sheet(question, headings, conventions):
-            blocks = [Flow((picture,), tuple(blocks))]
-    fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
-    document = Document(
-        question.title, tuple(blocks), SUBTITLES[solutions], fields, sheet, recipe, solutions=solutions
-    )  # fmt: skip
-    return settled(document) if solutions == "blank" else document
+    """One document of a question: see `Pages.document`."""
+    return Pages(question, layout, conventions).document(solutions, sheet, recipe)
 
 
 def known_choice(what: str, chosen: str, choices: Sequence[str]) -> None:
@@ -117,6 +187,15 @@ SUBTITLES: Mapping[Solutions, str] = {
 }
 
 
+SHOWN: Mapping[Solutions, frozenset[Besides]] = {
+    "blank": frozenset({"ask"}),
+    "partly": frozenset({"partly"}),
+    "worked": frozenset({"worked"}),
+    "key": frozenset({"worked", "key"}),
+}
+"""What is shown of every `Solved`."""
+
+
 def _diagnosis(question: Question) -> tuple[Block, ...]:
     if not question.diagnosis:
         raise InputError(
@@ -126,19 +205,8 @@ def _diagnosis(question: Question) -> tuple[Block, ...]:
     return question.diagnosis
 
 
-def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:
-    """Each part under its heading, or beside it."""
-    arranged = in_schemes(question) if layout == "falk" else question
-    begun = PartialSolution(arranged)
-    for number, part in enumerate(arranged.parts, 1):
-        if layout == "columns" and (apart := question_apart(part)):
-            asked, room = apart
-            beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
-            yield Columns(QUESTION, (((_heading(part, number), *asked), (with_programs(beside, code, number),)),))
-        else:
-            part = headed(part)
-            yield _heading(part, number)
-            yield with_programs(begun.solved(part), code, number)
+def _boxed(asked: Blocks) -> Blocks:
+    return (Together(with_answer_space(asked)),)
 
 
 def _heading(part: Part, number: int) -> Heading:
@@ -206,6 +274,7 @@ def lowered(block: Block) -> Block:
 __all__ = [
     "CONVENTIONS",
     "Conventions",
+    "Pages",
     "booklet",
     "conventions_box",
     "derivation_document",

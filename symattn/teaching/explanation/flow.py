@@ -35,7 +35,9 @@ from symattn.formula import (
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import message
 from symattn.page.document import (
+    EVERYTHING,
     AnswerGrid,
+    Besides,
     Block,
     Blocks,
     Display,
@@ -63,8 +65,10 @@ Cell = tuple[int, int]
 _VERSIONS: tuple[Version, ...] = ("ask", "partly", "worked")
 
 
-def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str) -> Solved | None:
-    """The question as one picture, with all that may stand in its place; none where there is no such picture.
+def flow_sheet(
+    question: Question, headings: Sequence[Heading], conventions: str, wanted: frozenset[Besides] = EVERYTHING
+) -> Solved | None:
+    """The question as one picture, with what is wanted in its place; none where there is no such picture.
 
     `headings` are those of its parts.
     """
@@ -73,9 +77,11 @@ def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str
         return None
     named = {part.name: heading for part, heading in zip(question.parts, headings, strict=True)}
     sheets = _Sheets(problem, named, conventions, question)
-    ask, partly, worked = (sheets.sheet(version) for version in _VERSIONS)
-    key = (*_exact(worked, problem), *_marking(question, headings), *question.after)
-    return Solved((ask,), (partly,), (worked,), key)
+    ask, partly, worked = ((sheets.sheet(version),) if version in wanted else () for version in _VERSIONS)
+    key: Blocks = ()
+    if "key" in wanted:
+        key = (*_exact(worked, problem), *_marking(question, headings), *question.after)
+    return Solved(ask, partly, worked, key)
 
 
 def sheet_of_derivation(problem: Problem) -> Blocks:
@@ -92,10 +98,10 @@ def _grid_of(blocks: Blocks) -> AnswerGrid | None:
     return next((block for block in all_blocks(blocks) if isinstance(block, AnswerGrid)), None)
 
 
-def _exact(sheet: FlowSheet, problem: Problem) -> Iterator[Block]:
+def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
     """The exact values of the matrices that had no room for them in their boxes."""
     wording = wording_of(problem)
-    for grid in sheet.grids if problem.exact else ():
+    for grid in (grid for sheet in worked for grid in sheet.grids) if problem.exact else ():
         if not grid.heading or not isinstance(grid.inside, AnswerGrid):
             continue
         if any(_is_rounded(formula) for _, formula in grid.inside.filled):

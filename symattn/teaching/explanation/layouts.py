@@ -54,7 +54,7 @@ class Schemes:
     wording: Wording
     exact: bool = True
 
-    def asked(self, blocks: Blocks, printed: frozenset[Formula]) -> Blocks:
+    def asked(self, blocks: Blocks, printed: Printed) -> Blocks:
         """The boxes of every product in its scheme.
 
         A factor shows its numbers only where they are `printed` already; any other has boxes to copy them into, or,
@@ -123,10 +123,10 @@ class Schemes:
         assert isinstance(matrix, Matrix)
         return self._grid(tuple(map(w.number, row)) for row in matrix.rows)
 
-    def _copied(self, operand: Operand, printed: frozenset[Formula]) -> MatrixOf:
+    def _copied(self, operand: Operand, printed: Printed) -> MatrixOf:
         """A factor as it stands on a worksheet."""
         w, name = self.wording, operand.name
-        if not printed.isdisjoint(equations_of(w, name)):
+        if printed.has(name, w):
             return self._numbers(operand)
         matrix = operand.of(w.derivation.value(name))
         assert isinstance(matrix, Matrix)
@@ -150,11 +150,24 @@ class Schemes:
         return MatrixOf(tuple(cells), self.wording.notation.bracket)
 
 
-def equations_of(wording: Wording, name: str) -> Iterator[Formula]:
-    """How a matrix is printed: by its name with its shape, or without."""
-    matrix, plain = wording.derivation.value(name), wording.name(name)
-    for written in (plain, wording.shaped(plain, matrix)):
-        yield Relation((written, wording.values(matrix, name)), ("=",))
+class Printed:
+    """The equations that stand on a page, each found by its left side."""
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self._right: dict[Formula, list[Formula]] = {}
+        self.add(blocks)
+
+    def add(self, blocks: Iterable[Block]) -> None:
+        for formula in formulas_among(blocks):
+            match formula:
+                case Relation((left, right), ("=",)):
+                    self._right.setdefault(left, []).append(right)
+
+    def has(self, name: str, wording: Wording) -> bool:
+        """Whether a matrix is printed: by its name with its shape, or without."""
+        matrix, plain = wording.derivation.value(name), wording.name(name)
+        found = [x for left in (plain, wording.shaped(plain, matrix)) for x in self._right.get(left, ())]
+        return bool(found) and wording.values(matrix, name) in found
 
 
 def formulas_among(blocks: Iterable[Block]) -> Iterator[Formula]:
@@ -166,12 +179,12 @@ def formulas_among(blocks: Iterable[Block]) -> Iterator[Formula]:
 
 def in_schemes(question: Question) -> Question:
     """The question with every matrix product that it asks for, or works out, as Falk's scheme."""
-    printed = set(formulas_among(question.given))
+    printed = Printed(question.given)
     parts: list[Part] = []
     for part in question.parts:
-        printed |= set(formulas_among(part.ask))
+        printed.add(part.ask)
         if schemes := _schemes(question, part):
-            ask, key = schemes.asked(part.ask, frozenset(printed)), schemes.shown(part.key)
+            ask, key = schemes.asked(part.ask, printed), schemes.shown(part.key)
             part = replace(part, ask=ask, key=key)
         parts.append(part)
     return replace(question, parts=tuple(parts))
@@ -301,8 +314,8 @@ __all__ = [
     "QUESTION",
     "STEP",
     "Layout",
+    "Printed",
     "Schemes",
-    "equations_of",
     "formulas_among",
     "headed",
     "in_schemes",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -111,9 +112,14 @@ def _value(x: Value) -> Source:
     if isinstance(x, Real):
         return repr(approximate(x)), SUM
     try:
-        return _node(tree_of(x)) if is_symbolic(x) else _node(read(str(x)).tree)
+        return _node(tree_of(x)) if is_symbolic(x) else _irrational(str(x))
     except (KeyError, ReadError):  # a function that NumPy has not; digits too many to be printed
         return _decimal(x), SUM
+
+
+@lru_cache(maxsize=1024)  # the same weights come again and again
+def _irrational(text: str) -> Source:
+    return _node(read(text).tree)
 
 
 def _decimal(x: Value) -> str:

@@ -204,8 +204,10 @@ def _with_functions(cells: Iterable[str], defined: set[str]) -> Iterator[str]:
         yield cell
 
 
-def with_programs(part: Solved, programs: Programs, number: int) -> Solved:
-    """A part, by its number from 1, with its programs below it."""
+def with_programs(part: Solved, programs: Programs | None, number: int) -> Solved:
+    """A part, by its number from 1, with its programs below it, if there are any."""
+    if programs is None:
+        return part
     asked, worked = programs.asked[number - 1], programs.worked[number - 1]
     return replace(part, ask=(*part.ask, *asked), partly=(*part.partly, *asked), worked=(*part.worked, *worked))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from symattn.derivation.derivation import Derivation, Index, Operand, View
 from symattn.exact import Matrix
@@ -17,8 +17,6 @@ from symattn.page.document import (
     Falk,
     Inlines,
     Paragraph,
-    Solved,
-    Together,
     Words,
     WorkingSpace,
     all_blocks,
@@ -26,7 +24,7 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.notation import Notation, load_notation
-from symattn.teaching.explanation.layouts import equations_of, formulas_among
+from symattn.teaching.explanation.layouts import Printed
 from symattn.teaching.explanation.steps import Detail, entries
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import EntriesAnswer, Marks, MatrixAnswer, Part, Question, StepAnswer, marks_text
@@ -60,10 +58,6 @@ def with_answer_space(asked: Blocks) -> Blocks:
     return tuple(AnswerSpace(block, *space) if block in boxes else block for block in asked if block not in space)
 
 
-def _asked(blocks: Blocks) -> Block:
-    return Together(with_answer_space(blocks))
-
-
 class PartialSolution:
     """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
 
@@ -71,12 +65,16 @@ class PartialSolution:
     """
 
     def __init__(self, question: Question) -> None:
-        self.boxes = {part.name: boxes for part in question.parts if (boxes := _boxes(question, part))}
-        self.printed = frozenset(formulas_among([*question.given, *(b for part in question.parts for b in part.ask)]))
+        self.question = question
 
-    def solved(self, part: Part) -> Solved:
-        """A part with everything that may stand in its place; its boxes and the space for working stay on one page."""
-        return Solved((_asked(part.ask),), (_asked(self.partly(part)),), part.key, marking(part))
+    @cached_property
+    def boxes(self) -> dict[str, _Boxes]:
+        """By the part that asks for them."""
+        return {part.name: boxes for part in self.question.parts if (boxes := _boxes(self.question, part))}
+
+    @cached_property
+    def printed(self) -> Printed:
+        return Printed([*self.question.given, *(block for part in self.question.parts for block in part.ask)])
 
     def partly(self, part: Part) -> Blocks:
         """As it was asked, where the answer is no matrix of boxes, or has a single one."""
@@ -98,19 +96,19 @@ class PartialSolution:
         step = next((step for step in boxes.derivation if step.name == boxes.step), None)
         if step is None or step.result != boxes.matrix:
             return []
-        wording = _Knowing(boxes.derivation, boxes.notation, self._known(boxes))
-        return entries(step, wording, Detail(boxes.first, boxes.places))
+        return entries(step, self._knowing(boxes), Detail(boxes.first, boxes.places))
 
-    def _known(self, boxes: _Boxes) -> Callable[[str, Cell], bool]:
-        """Whether an entry of a matrix stands on the paper."""
-        wording = Wording(boxes.derivation, boxes.notation)
-        shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
-        printed = {
-            name
-            for name in (*boxes.derivation.givens, *(step.name for step in boxes.derivation))
-            if not self.printed.isdisjoint(equations_of(wording, name))
-        }
-        return lambda name, cell: name in printed or cell in shown.get(name, ())
+    def _knowing(self, boxes: _Boxes) -> _Knowing:
+        """The words for a derivation of which the entries that stand on the paper are known."""
+        if (found := self._words.get(id(boxes.derivation))) is None:
+            shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
+            found = self._words[id(boxes.derivation)] = _Knowing(boxes.derivation, boxes.notation, shown, self.printed)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[int, _Knowing]:
+        """By the identity of the derivation, which the question keeps: it is the same for all parts but a few."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -143,8 +141,12 @@ class _Boxes:
         return [(i, j) for i in range(self.grid.rows) for j in range(self.grid.columns)]
 
     def printed(self, cell: Cell) -> Formula:
+        return self._wording.number(self.matrix[cell])
+
+    @cached_property
+    def _wording(self) -> Wording:
         whole = self.exact or all(isinstance(x, int) for x in self.matrix)
-        return Wording(self.derivation, self.notation, None if whole else self.places).number(self.matrix[cell])
+        return Wording(self.derivation, self.notation, None if whole else self.places)
 
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:
@@ -172,9 +174,16 @@ def _boxes(question: Question, part: Part) -> _Boxes | None:
 class _Knowing(Wording):
     """The words for a derivation of which not everything is known: working has the names of other entries."""
 
-    def __init__(self, derivation: Derivation, notation: Notation, known: Callable[[str, Cell], bool]) -> None:
+    def __init__(
+        self, derivation: Derivation, notation: Notation, shown: Mapping[str, frozenset[Cell]], printed: Printed
+    ) -> None:
+        """Known are the entries `shown` in their boxes, by step, and whatever matrix is `printed`."""
         super().__init__(derivation, notation)
-        self.known = known
+        self.shown = shown
+        self.printed = cache(lambda name: printed.has(name, self))
+
+    def known(self, name: str, cell: Cell) -> bool:
+        return cell in self.shown.get(name, ()) or self.printed(name)
 
     def view(self, operand: Operand, by_name: bool = False) -> View:
         view = super().view(operand, by_name)
@@ -188,4 +197,4 @@ class _Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["PartialSolution", "with_answer_space"]
+__all__ = ["PartialSolution", "explained", "marking", "with_answer_space"]

@@ -163,12 +163,16 @@ def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> Relat
 
 def shows_factors(step: Step) -> bool:
     """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
-    above = Transpose | Stack | Round | ToFloat | SumOver | Softmax | OverSum | Hardmax | Over | SoftCap
-    above |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ProductSum
-    above |= Positional | Sinusoids | Rotate | RunningMaximum | Exponentials | Accumulate | CrossEntropy
-    above |= Mean | Variance | MeanSquare | Standardise | Rescale | Activation
-    above |= Exponential | SquareRoot | Divide | DivisorGradient
-    return not step.op.trivial and not isinstance(step.op, above)
+    return not step.op.trivial and not isinstance(step.op, _STAND_ABOVE)
+
+
+_STAND_ABOVE = (
+    *(Transpose, Stack, Round, ToFloat, SumOver, Softmax, OverSum, Hardmax, Over, SoftCap),
+    *(SoftmaxJacobian, SoftmaxGradient, NormGradient, ProductSum),
+    *(Positional, Sinusoids, Rotate, RunningMaximum, Exponentials, Accumulate, CrossEntropy),
+    *(Mean, Variance, MeanSquare, Standardise, Rescale, Activation),
+    *(Exponential, SquareRoot, Divide, DivisorGradient),
+)
 
 
 def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True) -> list[Block]:
@@ -258,13 +262,14 @@ def _entry(
     if exact != working and not named and not unwieldy:
         parts.append(exact)
         signs.append("=")
-    ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
-    ends_in_decimals |= Divide | Exponential | SquareRoot
     ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
-    if detail.places is not None and not ends and (unwieldy or (decimals and isinstance(step.op, ends_in_decimals))):
+    if detail.places is not None and not ends and (unwieldy or (decimals and isinstance(step.op, _END_IN_DECIMALS))):
         parts.append(wording.decimal(value, detail.places))
         signs.append("≈")
     return Relation(tuple(parts), tuple(signs))
+
+
+_END_IN_DECIMALS = (Softmax, MatMul, SumOver, OverSum, Over, SoftCap, Divide, Exponential, SquareRoot)
 
 
 def _outlined(step: Step, wording: Wording) -> list[Block]:
@@ -309,16 +314,21 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     rows, columns = step.result.shape
     asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
-    by_hand = MatMul | Softmax | SumOver | Hadamard | Add
-    by_hand |= OverSum | SoftCap | Over | Rotate | Exponentials | Accumulate
-    by_hand |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ActivationGradient
-    by_hand |= CrossEntropy | CrossEntropyGradient | ProductSum | Total
-    by_hand |= Subtract | Divide | Exponential | SquareRoot | DivisorGradient
-    by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
-    if isinstance(step.op, by_hand):
+    if isinstance(step.op, _BY_HAND):
         blocks.append(working_space(step, wording.derivation, exact))
     blocks.append(AnswerGrid(name, rows, columns, cell_kind(step.result, exact), step=step.name))
     return blocks
+
+
+_BY_HAND = (
+    *(MatMul, Softmax, SumOver, Hadamard, Add),
+    *(OverSum, SoftCap, Over, Rotate, Exponentials, Accumulate),
+    *(SoftmaxJacobian, SoftmaxGradient, NormGradient, ActivationGradient),
+    *(CrossEntropy, CrossEntropyGradient, ProductSum, Total),
+    *(Subtract, Divide, Exponential, SquareRoot, DivisorGradient),
+    *(Mean, Variance, MeanSquare, Standardise, Rescale),
+)
+"""What is worked out entry by entry, on paper."""
 
 
 def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpace:

@@ -19,7 +19,6 @@ from symattn.exact import (
     AnyMatrix,
     Matrix,
     Outline,
-    Quotient,
     Real,
     Size,
     Value,
@@ -61,7 +60,7 @@ from symattn.formula import (
 )
 from symattn.formula import Number as FormulaNumber
 from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
-from symattn.page.notation import MatrixNames, Notation
+from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
 
 Separator = Literal["", ",", ";"]
 
@@ -82,21 +81,15 @@ class Wording:
         self.notation = notation
         self.orientation = derivation.orientation
         self.letters = notation.letter_formulas
-        self._read: dict[tuple[object, ...], Formula] = {}
-        self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
+        self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
+        self._carried_on: dict[Operand, bool] = {}
+        self._views: dict[tuple[Operand, bool], View] = {}
 
     # -- names
 
     def read(self, text: str, **indices: Index) -> Formula:
         """A formula of the notation with its index letters replaced."""
-        key = (text, *indices.items())
-        if key not in self._read:  # the same names come again in every entry
-            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
-            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
-            self._read[key] = read_formula(
-                text, Scope(numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index)
-            )
-        return self._read[key]
+        return read_name(self.notation, text, tuple(indices.items()), self._sizes)
 
     def name(self, name: str) -> Formula:
         """A given or a step by name: Q; the scores of token 2 as the second row of S."""
@@ -113,6 +106,11 @@ class Wording:
 
     def _named(self, role: str) -> tuple[MatrixNames, StepName]:
         """How a matrix is called, and the head and the place that its name has to tell besides."""
+        if role not in self._calls:
+            self._calls[role] = self._called(role)
+        return self._calls[role]
+
+    def _called(self, role: str) -> tuple[MatrixNames, StepName]:
         if of := self.differentiated(role):
             return self._gradient(of, role)
         called = StepName.of(role)
@@ -211,10 +209,6 @@ class Wording:
             return self.decimal(value, self.places)
         if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
             return decimal(digits)
-        if isinstance(value, Quotient):  # a weight comes again in every entry of the output
-            if id(value) not in self._quotients:
-                self._quotients[id(value)] = (value, number(value))
-            return self._quotients[id(value)][1]
         if isinstance(value, Real):
             return self._carried(value)
         return number(value, self.symbols if is_symbolic(value) else {})
@@ -315,12 +309,21 @@ class Wording:
 
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
-        return step.op.working(i, j, *(self.view(operand, by_name) for operand in step.operands))
+        for operand in step.operands:
+            if (operand, by_name) not in self._views:  # the same for every entry
+                self._views[operand, by_name] = self.view(operand, by_name)
+        return step.op.working(i, j, *(self._views[operand, by_name] for operand in step.operands))
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
-        matrices = (operand.of(self.derivation.seen(operand.name)) for operand in step.operands)
-        return "≈" if any(isinstance(m, Matrix) and in_decimals(m) for m in matrices) else "="
+        return "≈" if any(map(self._carries, step.operands)) else "="
+
+    def _carries(self, operand: Operand) -> bool:
+        """Whether an operand has decimals that are carried on."""
+        if operand not in self._carried_on:
+            matrix = operand.of(self.derivation.seen(operand.name))
+            self._carried_on[operand] = isinstance(matrix, Matrix) and in_decimals(matrix)
+        return self._carried_on[operand]
 
     # -- what a formula of a notation may ask for with @
 
@@ -371,6 +374,10 @@ class Wording:
                 for letter, size in zip(letters, shape[::-1] if turned else shape, strict=True):
                     sizes.setdefault(letter, size)
         return sizes
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return tuple(self.sizes.items())
 
     def _size(self, letter: str) -> Size:
         return self.sizes.get(letter, letter)
