@@ -1,0 +1,186 @@
+"""Who does the work of a run: this process alone, processes of this machine, or those of a cluster.
+
+Whoever does it, the answers are the same.  A job is JSON for a function that is named, so that nothing but small
+messages travels; any executor of `concurrent.futures` can carry them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from symattn.errors import InputError
+from symattn.foundation.workers import KEPT, Hands, Job, Limits, LostError, answer_of, made, text_of
+
+T = TypeVar("T")
+
+AHEAD = 4
+"""How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
+PAYS = 10
+"""Variants for which another process is worth starting, where nobody says how many there shall be."""
+
+
+class Crew:
+    """Does jobs.  `make` names what makes a job of settings: "package.module:function" (`symattn.foundation.workers`).
+
+    Without an executor they are done here, when their answers are asked for.  `hands` says how many can be done at a
+    time.  Of work that is done elsewhere, an error of symattn's is raised here as it was there, and `LostError` where a
+    process ended or was ended.
+    """
+
+    def __init__(
+        self,
+        executor: Executor | None = None,
+        hands: Callable[[], int] = lambda: 1,
+        do: Callable[[str, str, str, Limits], str] = KEPT.do,
+        limits: Limits = Limits(),  # noqa: B008  (it is frozen)
+    ) -> None:
+        self._executor, self.hands, self._do, self._limits = executor, hands, do, limits
+        self._here: dict[tuple[str, str], Job] = {}
+        self._out: set[Future[str]] = set()
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process does everything itself."""
+        return self._executor is None
+
+    @property
+    def ahead(self) -> int:
+        """How many jobs may be out at a time."""
+        return AHEAD * max(self.hands(), 1)
+
+    def ask(self, make: str, settings: object, job: object) -> Callable[[], Any]:
+        """Have a job done; what is returned waits for the answer."""
+        kind = (make, text_of(settings))
+        if self._executor is None:
+            return lambda: self._made(kind, settings)(job)
+        future = self._given_out(kind, text_of(job))
+        return lambda: self._answer(future)
+
+    def in_order(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
+        """The answers to jobs in their order, each with what it is called; jobs are taken a little ahead."""
+        waiting: deque[tuple[T, Callable[[], Any]]] = deque()
+        for name, job in jobs:
+            waiting.append((name, self.ask(make, settings, job)))
+            if self.alone or len(waiting) > self.ahead:
+                name, answer = waiting.popleft()
+                yield name, answer()
+        while waiting:
+            name, answer = waiting.popleft()
+            yield name, answer()
+
+    def as_done(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
+        """The same as they come; a job that was lost is answered with `LostError`."""
+        if self._executor is None:
+            yield from self.in_order(make, settings, jobs)
+            return
+        kind, out = (make, text_of(settings)), dict[Future[str], T]()
+        listed = iter(jobs)
+        while True:
+            for name, job in listed:
+                out[self._given_out(kind, text_of(job))] = name
+                if len(out) > self.ahead:
+                    break
+            if not out:
+                return
+            for future in wait(out, return_when=FIRST_COMPLETED).done:
+                try:
+                    answer = self._answer(future)
+                except LostError as lost:
+                    answer = lost
+                yield out.pop(future), answer
+
+    def drop(self) -> None:
+        """Give up what is out."""
+        for future in list(self._out):
+            future.cancel()
+        self._out.clear()
+
+    def _made(self, kind: tuple[str, str], settings: object) -> Job:
+        if kind not in self._here:
+            self._here[kind] = made(kind[0], settings)
+        return self._here[kind]
+
+    def _given_out(self, kind: tuple[str, str], job: str) -> Future[str]:
+        assert self._executor
+        future = self._executor.submit(self._do, *kind, job, self._limits)
+        self._out.add(future)
+        return future
+
+    def _answer(self, future: Future[str]) -> Any:
+        try:
+            answer = future.result()
+        except (ImportError, AttributeError) as error:
+            raise InputError(
+                f"The workers cannot do this work, for they have no such symattn as here: {error}."
+            ) from error
+        except Exception as error:  # whatever an executor says of a worker that is gone
+            raise LostError(f"was lost with the worker that did it ({type(error).__name__})") from error
+        finally:
+            self._out.discard(future)
+        return answer_of(answer)
+
+
+def work(software_there: str, make: str, settings: str, job: str, limits: Limits) -> str:
+    """A job done for another machine, in a process of its own; refused where software differs, as bytes then might."""
+    from symattn.foundation.software import software
+
+    here, there = software(), json.loads(software_there)
+    if differing := [name for name in there if there[name] != here.get(name)]:
+        name = differing[0]
+        said = f"A worker differs in {name}: {here.get(name)} there, {there[name]} here; all need the same software."
+        return json.dumps({"refused": ["InputError", said]})
+    return KEPT.do(make, settings, job, limits)
+
+
+@contextmanager
+def crew(
+    jobs: int = 0,
+    executor: Executor | None = None,
+    *,
+    of: int | None = None,
+    limits: Limits = Limits(),  # noqa: B008  (it is frozen)
+    hands: Callable[[], int] | None = None,
+) -> Iterator[Crew]:
+    """A crew for one run: an executor's, or so many processes (0: one for each processor that this one may use).
+
+    One job by itself, or `of` so few that a process does not pay, are done here.  Strangers' work (`of` is None) always
+    has a process of its own.  When it is over, also by an error or Ctrl-C, all processes have ended.
+    """
+    if executor is not None:
+        from symattn.foundation.software import software
+
+        several = hands or (lambda: getattr(executor, "_max_workers", None) or processors())
+        own = Crew(executor, several, partial(work, json.dumps(software())), limits)
+        try:
+            yield own
+        finally:
+            own.drop()
+        return
+    count = jobs or processors()
+    if of is not None:
+        count = min(count, of if jobs else of // PAYS)
+        if count <= 1:
+            yield Crew()
+            return
+    own_hands = Hands()
+    pool = ThreadPoolExecutor(count, "symattn")
+    own = Crew(pool, lambda: count, own_hands.do, limits)
+    try:
+        yield own
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        own_hands.end()
+        pool.shutdown()
+        own_hands.close()
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
