@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,6 +26,17 @@ AHEAD = 4
 """How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
 PAYS = 10
 """Variants for which another process is worth starting, where nobody says how many there shall be."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A job that was given out: called, it waits for the answer; what is not wanted any more is dropped."""
+
+    answer: Callable[[], Any]
+    drop: Callable[[], object] = lambda: None
+
+    def __call__(self) -> Any:
+        return self.answer()
 
 
 class Crew:
@@ -55,19 +68,19 @@ class Crew:
         """How many jobs may be out at a time."""
         return AHEAD * max(self.hands(), 1)
 
-    def ask(self, make: str, settings: object, job: object) -> Callable[[], Any]:
-        """Have a job done; what is returned waits for the answer."""
+    def ask(self, make: str, settings: object, job: object, name: object) -> Asked:
+        """Have a job done; what is returned waits for the answer, or says of what is named so that it was lost."""
         kind = (make, text_of(settings))
         if self._executor is None:
-            return lambda: self._made(kind, settings)(job)
+            return Asked(lambda: self._made(kind, settings)(job))
         future = self._given_out(kind, text_of(job))
-        return lambda: self._answer(future)
+        return Asked(lambda: self._answer(future, name), lambda: self._dropped(future))
 
     def in_order(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
         """The answers to jobs in their order, each with what it is called; jobs are taken a little ahead."""
-        waiting: deque[tuple[T, Callable[[], Any]]] = deque()
+        waiting: deque[tuple[T, Asked]] = deque()
         for name, job in jobs:
-            waiting.append((name, self.ask(make, settings, job)))
+            waiting.append((name, self.ask(make, settings, job, name)))
             if self.alone or len(waiting) > self.ahead:
                 name, answer = waiting.popleft()
                 yield name, answer()
@@ -91,7 +104,7 @@ class Crew:
                 return
             for future in wait(out, return_when=FIRST_COMPLETED).done:
                 try:
-                    answer = self._answer(future)
+                    answer = self._answer(future, out[future])
                 except LostError as lost:
                     answer = lost
                 yield out.pop(future), answer
@@ -99,8 +112,11 @@ class Crew:
     def drop(self) -> None:
         """Give up what is out."""
         for future in list(self._out):
-            future.cancel()
-        self._out.clear()
+            self._dropped(future)
+
+    def _dropped(self, future: Future[str]) -> None:
+        future.cancel()
+        self._out.discard(future)
 
     def _made(self, kind: tuple[str, str], settings: object) -> Job:
         if kind not in self._here:
@@ -113,18 +129,17 @@ class Crew:
         self._out.add(future)
         return future
 
-    def _answer(self, future: Future[str]) -> Any:
+    def _answer(self, future: Future[str], name: object) -> Any:
+        what = f"Work on {name}"
         try:
             answer = future.result()
         except (ImportError, AttributeError) as error:
-            raise InputError(
-                f"The workers cannot do this work, for they have no such symattn as here: {error}."
-            ) from error
+            raise InputError(f"The workers have no symattn, or another one than this process: {error}.") from error
         except Exception as error:  # whatever an executor says of a worker that is gone
-            raise LostError(f"was lost with the worker that did it ({type(error).__name__})") from error
+            raise LostError(f"was lost with the worker that did it ({type(error).__name__})", what) from error
         finally:
             self._out.discard(future)
-        return answer_of(answer)
+        return answer_of(answer, what)
 
 
 def work(software_there: str, make: str, settings: str, job: str, limits: Limits) -> str:
@@ -146,7 +161,6 @@ def crew(
     *,
     of: int | None = None,
     limits: Limits = Limits(),  # noqa: B008  (it is frozen)
-    hands: Callable[[], int] | None = None,
 ) -> Iterator[Crew]:
     """A crew for one run: an executor's, or so many processes (0: one for each processor that this one may use).
 
@@ -156,8 +170,7 @@ def crew(
     if executor is not None:
         from symattn.foundation.software import software
 
-        several = hands or (lambda: getattr(executor, "_max_workers", None) or processors())
-        own = Crew(executor, several, partial(work, json.dumps(software())), limits)
+        own = Crew(executor, _hands_of(executor), partial(work, json.dumps(software())), limits)
         try:
             yield own
         finally:
@@ -179,6 +192,26 @@ def crew(
         own_hands.end()
         pool.shutdown()
         own_hands.close()
+
+
+def _hands_of(executor: Executor) -> Callable[[], int]:
+    """How many jobs an executor does at a time, as far as it says so; of a Dask cluster, as it is now."""
+    client: Any = getattr(executor, "_client", None)
+    if client is None:
+        return lambda: getattr(executor, "_max_workers", None) or processors()
+    known, asked = 1, -SECONDS
+
+    def hands() -> int:
+        nonlocal known, asked
+        if time.monotonic() - asked >= SECONDS:
+            known, asked = sum(client.nthreads().values()), time.monotonic()
+        return known
+
+    return hands
+
+
+SECONDS = 5.0
+"""After which a cluster is asked again how large it is."""
 
 
 def processors() -> int:

@@ -8,9 +8,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import symattn
+from symattn.foundation import version as own
 from symattn.foundation.additions import VARIABLE
-from symattn.foundation.version import VERSION
 
 PACKAGES = ("sympy", "typst", "jinja2", "pypdf", "polib")
 """Whatever else the bytes of a page depend on."""
@@ -21,8 +20,8 @@ def software() -> dict[str, str]:
     """Versions by name, and digests of symattn's files and of the user's own in `SYMATTN_PATH`."""
     added = [Path(root) for root in os.environ.get(VARIABLE, "").split(os.pathsep) if root]
     return {
-        "symattn": VERSION,
-        "files of symattn": _files(Path(symattn.__file__).parent),
+        "symattn": own.VERSION,
+        "files of symattn": _files(Path(own.__file__).parent.parent),
         f"files in {VARIABLE}": "-".join(map(_files, added)) or "none",
         **{name: _version(name) for name in PACKAGES},
     }

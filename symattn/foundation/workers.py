@@ -213,13 +213,16 @@ KEPT = Hands()
 atexit.register(KEPT.close)
 
 
-def answer_of(answer: str) -> Any:
-    """What a job came to; `LostError`, or the error of symattn's that it raised.  Warnings go to this process's log."""
+def answer_of(answer: str, what: str = "The work") -> Any:
+    """What a job came to; `LostError` says `what` was lost, and errors of symattn's are raised as they were there.
+
+    Warnings go to this process's log.
+    """
     said: Mapping[str, Any] = read_back(answer)
     for text in said.get("log", ()):
         _LOG.warning("%s", text)
     if "lost" in said:
-        raise LostError(said["lost"])
+        raise LostError(said["lost"], what)
     if "refused" in said:
         kind, text = said["refused"]
         raised = SymattnError.__new__(getattr(errors, kind, errors.InputError))
