@@ -52,6 +52,11 @@ def late(settings):
     return job
 
 
+def crashing(settings):
+    """Ends its process, whatever it is asked."""
+    return lambda asked: os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
 def faulty(settings):
     """Marks, but hangs on one submission, crashes on another and meets a defect on a third."""
     from symattn.marking.grading import worker

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from symattn.foundation.crew import Asked, Crew
@@ -32,7 +33,7 @@ def chosen(
     can_be_sent = not crew.alone and _sent_back(spec) == spec
     candidates: Candidates[Candidate] = Ahead(spec, dice, count, crew) if can_be_sent else Drawn(spec, dice)
     found = choose(spec, candidates, tally or Tally(), overlap)
-    return (candidate.frozen for candidate, _ in zip(found, range(count), strict=False))
+    return (candidate.frozen for candidate in islice(found, count))
 
 
 def spec_to_send(spec: Spec) -> dict[str, Json]:
@@ -106,10 +107,9 @@ class Ahead:
         """What will be asked for, the surest first: this one, then of each variant as many as one took until now."""
         yield number, attempt
         usual = -(-self._asked // number)
-        for most in (usual, 2 * usual + 2):
-            for ahead in range(number, min(number + self._crew.ahead, self._count) + 1):
-                first = attempt + 1 if ahead == number else 0
-                yield from ((ahead, k) for k in range(first, max(most, first + 1)))
+        for ahead in range(number, min(number + self._crew.ahead, self._count) + 1):
+            yield from ((ahead, k) for k in range(attempt + 1 if ahead == number else 0, usual))
+        yield from ((number, k) for k in range(attempt + 1, attempt + self._crew.hands()))
 
 
 class Told:
