@@ -76,6 +76,22 @@ def test_a_cluster_in_this_process_makes_the_same_bytes(tmp_path):
     assert "ended its process with code" in str(answers[1])
 
 
+@pytest.mark.slow
+def test_a_run_waits_for_workers_and_says_so(tmp_path):
+    command = [sys.executable, "-m", "symattn", "worksheet", "--problem", "masks", "-n", "2", "--format", "text"]
+    with scheduler(tmp_path) as file:
+        made = subprocess.Popen(
+            [*command, "--cluster", file, "--out", str(tmp_path / "out")], env={**os.environ, "PYTHONPATH": PATH},
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert made.stderr
+        until(lambda: "has no workers; this run waits for some." in made.stderr.readline())
+        with worker(tmp_path):
+            made.communicate()
+    assert made.returncode == 0
+    assert len(list((tmp_path / "out").glob("*.txt"))) == 4
+
+
 def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
     monkeypatch.setattr("symattn.foundation.cluster.SECONDS", 0.5)
     with pytest.raises(InputError, match=r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):

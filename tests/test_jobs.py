@@ -15,9 +15,9 @@ import symattn
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.errors import InputError, SelfCheckError
-from symattn.foundation.crew import Crew, crew
+from symattn.foundation.crew import WORK, Crew, crew
 from symattn.foundation.dice import Dice
-from symattn.foundation.workers import Limits, LostError, made, read_back, text_of
+from symattn.foundation.workers import LostError, made, read_back, text_of
 from symattn.page.document import Look
 from symattn.teaching import ahead
 from symattn.teaching.exam import read_exam_file, write_exam
@@ -31,9 +31,9 @@ class Here(Executor):
 
     _max_workers = 1
 
-    def submit(self, work, *given):
-        *_, make, settings, job, limits = given
-        assert isinstance(limits, Limits)
+    def submit(self, call, text, names):
+        assert (call, text) == (eval, WORK)
+        _, make, settings, job, *_ = names["given"]
         done: Future[str] = Future()
         try:
             done.set_result(text_of({"said": made(make, read_back(settings))(read_back(job))}))

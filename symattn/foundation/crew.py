@@ -7,6 +7,7 @@ messages travels; any executor of `concurrent.futures` can carry them.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections import deque
@@ -14,11 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 from symattn.errors import InputError
 from symattn.foundation.workers import KEPT, Hands, Job, Limits, LostError, answer_of, made, text_of
+
+_LOG = logging.getLogger("symattn")
 
 T = TypeVar("T")
 
@@ -42,26 +44,22 @@ class Asked:
 class Crew:
     """Does jobs.  `make` names what makes a job of settings: "package.module:function" (`symattn.foundation.workers`).
 
-    Without an executor they are done here, when their answers are asked for.  `hands` says how many can be done at a
-    time.  Of work that is done elsewhere, an error of symattn's is raised here as it was there, and `LostError` where a
-    process ended or was ended.
+    `submit` has a job done elsewhere, given what makes it, the settings and the job, as text; without it jobs are done
+    here, when their answers are asked for.  `hands` says how many can be done at a time.  Of work that is done
+    elsewhere, an error of symattn's is raised here as it was there, and `LostError` where a process ended or was ended.
     """
 
     def __init__(
-        self,
-        executor: Executor | None = None,
-        hands: Callable[[], int] = lambda: 1,
-        do: Callable[[str, str, str, Limits], str] = KEPT.do,
-        limits: Limits = Limits(),  # noqa: B008  (it is frozen)
+        self, submit: Callable[[str, str, str], Future[str]] | None = None, hands: Callable[[], int] = lambda: 1
     ) -> None:
-        self._executor, self.hands, self._do, self._limits = executor, hands, do, limits
+        self._submit, self.hands = submit, hands
         self._here: dict[tuple[str, str], Job] = {}
         self._out: set[Future[str]] = set()
 
     @property
     def alone(self) -> bool:
         """Whether this process does everything itself."""
-        return self._executor is None
+        return self._submit is None
 
     @property
     def ahead(self) -> int:
@@ -71,7 +69,7 @@ class Crew:
     def ask(self, make: str, settings: object, job: object, name: object) -> Asked:
         """Have a job done; what is returned waits for the answer, or says of what is named so that it was lost."""
         kind = (make, text_of(settings))
-        if self._executor is None:
+        if self._submit is None:
             return Asked(lambda: self._made(kind, settings)(job))
         future = self._given_out(kind, text_of(job))
         return Asked(lambda: self._answer(future, name), lambda: self._dropped(future))
@@ -90,7 +88,7 @@ class Crew:
 
     def as_done(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
         """The same as they come; a job that was lost is answered with `LostError`."""
-        if self._executor is None:
+        if self._submit is None:
             yield from self.in_order(make, settings, jobs)
             return
         kind, out = (make, text_of(settings)), dict[Future[str], T]()
@@ -102,7 +100,7 @@ class Crew:
                     break
             if not out:
                 return
-            for future in wait(out, return_when=FIRST_COMPLETED).done:
+            for future in self._wait(out):
                 try:
                     answer = self._answer(future, out[future])
                 except LostError as lost:
@@ -124,14 +122,15 @@ class Crew:
         return self._here[kind]
 
     def _given_out(self, kind: tuple[str, str], job: str) -> Future[str]:
-        assert self._executor
-        future = self._executor.submit(self._do, *kind, job, self._limits)
+        assert self._submit
+        future = self._submit(*kind, job)
         self._out.add(future)
         return future
 
     def _answer(self, future: Future[str], name: object) -> Any:
         what = f"Work on {name}"
         try:
+            self._wait([future])
             answer = future.result()
         except (ImportError, AttributeError) as error:
             raise InputError(f"The workers have no symattn, or another one than this process: {error}.") from error
@@ -141,8 +140,14 @@ class Crew:
             self._out.discard(future)
         return answer_of(answer, what)
 
+    def _wait(self, futures: Iterable[Future[str]]) -> set[Future[str]]:
+        """Those that are done first; meanwhile it is looked whether there still is anybody to do them."""
+        while not (done := wait(futures, SECONDS, FIRST_COMPLETED).done):
+            self.hands()
+        return done
 
-def work(software_there: str, make: str, settings: str, job: str, limits: Limits) -> str:
+
+def work(software_there: str, make: str, settings: str, job: str, seconds: float, memory: int) -> str:
     """A job done for another machine, in a process of its own; refused where software differs, as bytes then might."""
     from symattn.foundation.software import software
 
@@ -151,7 +156,11 @@ def work(software_there: str, make: str, settings: str, job: str, limits: Limits
         name = differing[0]
         said = f"A worker differs in {name}: {here.get(name)} there, {there[name]} here; all need the same software."
         return json.dumps({"refused": ["InputError", said]})
-    return KEPT.do(make, settings, job, limits)
+    return KEPT.do(make, settings, job, Limits(seconds, memory))
+
+
+WORK = f"__import__({__name__!r}, fromlist=['work']).work(*given)"
+"""The call of `work`, to be sent as text: where there is no symattn, it is the call that fails and not the worker."""
 
 
 @contextmanager
@@ -170,11 +179,17 @@ def crew(
     if executor is not None:
         from symattn.foundation.software import software
 
-        own = Crew(executor, _hands_of(executor), partial(work, json.dumps(software())), limits)
+        same = json.dumps(software())
+        call: Callable[..., str] = eval
+
+        def submit(*order: str) -> Future[str]:
+            return executor.submit(call, WORK, {"given": (same, *order, limits.seconds, limits.memory)})
+
+        remote = Crew(submit, _hands_of(executor))
         try:
-            yield own
+            yield remote
         finally:
-            own.drop()
+            remote.drop()
         return
     count = jobs or processors()
     if of is not None:
@@ -184,9 +199,8 @@ def crew(
             return
     own_hands = Hands()
     pool = ThreadPoolExecutor(count, "symattn")
-    own = Crew(pool, lambda: count, own_hands.do, limits)
     try:
-        yield own
+        yield Crew(lambda *order: pool.submit(own_hands.do, *order, limits), lambda: count)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         own_hands.end()
@@ -204,7 +218,9 @@ def _hands_of(executor: Executor) -> Callable[[], int]:
     def hands() -> int:
         nonlocal known, asked
         if time.monotonic() - asked >= SECONDS:
-            known, asked = sum(client.nthreads().values()), time.monotonic()
+            before, known, asked = known, sum(client.nthreads().values()), time.monotonic()
+            if before and not known:
+                _LOG.warning("The cluster at %s has no workers; this run waits for some.", client.scheduler.address)
         return known
 
     return hands

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
+from weakref import WeakSet
 
 from symattn import errors
 from symattn.errors import SymattnError
@@ -141,6 +142,9 @@ class Worker:
         """End the process; whoever waits for an answer is told that it is lost."""
         self._process.kill()
 
+    def __del__(self) -> None:  # with the thread that it worked for
+        self.end()
+
     def end(self) -> None:
         """End the process and let go of what goes with it."""
         self._process.kill()
@@ -164,7 +168,7 @@ class Hands:
 
     def __init__(self) -> None:
         self._mine = threading.local()
-        self._all: list[Worker] = []
+        self._all: WeakSet[Worker] = WeakSet()
         self._ended = False
 
     def do(self, make: str, settings: str, job: str, limits: Limits) -> str:
@@ -176,7 +180,7 @@ class Hands:
         if worker is None or not worker.alive:
             self._let_go(worker)
             worker = self._mine.worker = Worker()
-            self._all.append(worker)
+            self._all.add(worker)
         if self._ended:  # looked at after it is among those that are ended
             worker.kill()
         order = json.dumps([make, settings, job, limits.seconds, limits.memory])
@@ -204,8 +208,7 @@ class Hands:
     def _let_go(self, worker: Worker | None) -> None:
         if worker is not None:
             worker.end()
-            with suppress(ValueError):
-                self._all.remove(worker)
+            self._all.discard(worker)
 
 
 KEPT = Hands()
