@@ -1,5 +1,6 @@
 """However many processes do the work, and whoever they belong to: the same bytes, and all of them or none."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -110,6 +111,15 @@ def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
     assert max(number for number, _ in given) == 30
     assert len(set(given)) == len(given)
     assert most[0] <= here.ahead < 30
+
+
+def test_a_crew_that_shrinks_and_grows_chooses_the_same(here):
+    """As a cluster does whose workers are killed, or come late."""
+    spec, count = spec_of("crowded")
+    hands = itertools.cycle([7, 7, 7, 1, 1, 0, 0, 3])
+    here.hands = lambda: next(hands)
+    drawn = pool(spec, Dice.seeded(5))
+    assert list(ahead.chosen(spec, Dice.seeded(5), count, here)) == [next(drawn).frozen for _ in range(count)]
 
 
 HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(text_size=18))

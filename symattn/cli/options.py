@@ -236,7 +236,7 @@ work_options = together(
         option("--jobs", group=FILES, default=0, metavar="N", type=click.IntRange(0, 256),
                help="The number of processes; default: one per processor."),
         option("--cluster", group=FILES, metavar="ADDRESS|FILE",
-               help="A Dask scheduler that has the work done: tcp://…, or its file."),
+               help="A Dask scheduler: tcp://… or its file."),
     ]
 )  # fmt: skip
 """Who does the work."""

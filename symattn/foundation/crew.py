@@ -180,10 +180,10 @@ def crew(
         from symattn.foundation.software import software
 
         same = json.dumps(software())
-        call: Callable[..., str] = eval
+        give: Callable[..., Future[str]] = executor.submit
 
         def submit(*order: str) -> Future[str]:
-            return executor.submit(call, WORK, {"given": (same, *order, limits.seconds, limits.memory)})
+            return give(eval, WORK, {"given": (same, *order, limits.seconds, limits.memory)})
 
         remote = Crew(submit, _hands_of(executor))
         try:
@@ -200,7 +200,7 @@ def crew(
     own_hands = Hands()
     pool = ThreadPoolExecutor(count, "symattn")
     try:
-        yield Crew(lambda *order: pool.submit(own_hands.do, *order, limits), lambda: count)
+        yield Crew(lambda make, settings, job: pool.submit(own_hands.do, make, settings, job, limits), lambda: count)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         own_hands.end()

@@ -7,7 +7,6 @@ for there may be submissions in it.  Who has work for several of them gives each
 
 from __future__ import annotations
 
-import atexit
 import base64
 import importlib
 import json
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 from symattn import errors
 from symattn.errors import SymattnError
@@ -111,6 +110,7 @@ class Worker:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
             env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
         )  # fmt: skip
+        self._finish = finalize(self, _finish, self._process, self._log)  # at the latest with the thread it works for
 
     @property
     def alive(self) -> bool:
@@ -142,17 +142,9 @@ class Worker:
         """End the process; whoever waits for an answer is told that it is lost."""
         self._process.kill()
 
-    def __del__(self) -> None:  # with the thread that it worked for
-        self.end()
-
     def end(self) -> None:
         """End the process and let go of what goes with it."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._log):
-            if stream is not None:
-                with suppress(BrokenPipeError):  # what was not yet written need not be
-                    stream.close()
+        self._finish()
 
     def _why(self, seconds: float) -> str:
         why = why_it_ended(self._process.wait(), seconds)
@@ -161,6 +153,15 @@ class Worker:
             last = self._log.read().decode(errors="replace").strip().rpartition("\n")[2]
             why += f": {last.rstrip('.')}" if last else ""
         return why
+
+
+def _finish(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, log):
+        if stream is not None:
+            with suppress(BrokenPipeError):  # what was not yet written need not be
+                stream.close()
 
 
 class Hands:
@@ -213,7 +214,6 @@ class Hands:
 
 KEPT = Hands()
 """Processes that are kept for the next job as long as this one lives."""
-atexit.register(KEPT.close)
 
 
 def answer_of(answer: str, what: str = "The work") -> Any:

@@ -98,7 +98,7 @@ class Ahead:
         self._asked += 1
         for ahead in self._wanted(number, attempt):
             if ahead not in self._out:
-                if len(self._out) >= self._crew.ahead:
+                if len(self._out) >= self._crew.ahead and ahead != (number, attempt):
                     break
                 self._out[ahead] = self._crew.ask(DRAFT, self._settings, ahead, f"variant {ahead[0]}")
         return Told(self, (number, attempt), self._out.pop((number, attempt))())
