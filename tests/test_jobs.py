@@ -1,6 +1,5 @@
 """However many processes do the work, and whoever they belong to: the same bytes, and all of them or none."""
 
-import itertools
 import os
 import signal
 import subprocess
@@ -22,7 +21,7 @@ from symattn.foundation.workers import LostError, made, read_back, text_of
 from symattn.page.document import Look
 from symattn.teaching import ahead
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.pool import Tally, pool
+from symattn.teaching.pool import Drawn, Tally, pool
 from symattn.teaching.sheets import Setting, write_set
 from symattn.teaching.stress import stress
 
@@ -113,13 +112,14 @@ def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
     assert most[0] <= here.ahead < 30
 
 
-def test_a_crew_that_shrinks_and_grows_chooses_the_same(here):
-    """As a cluster does whose workers are killed, or come late."""
-    spec, count = spec_of("crowded")
-    hands = itertools.cycle([7, 7, 7, 1, 1, 0, 0, 3])
-    here.hands = lambda: next(hands)
-    drawn = pool(spec, Dice.seeded(5))
-    assert list(ahead.chosen(spec, Dice.seeded(5), count, here)) == [next(drawn).frozen for _ in range(count)]
+def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
+    """As a cluster whose workers are killed: more is out already than it should have."""
+    spec, _ = spec_of("another type")
+    found, alone = ahead.Ahead(spec, Dice.seeded(5), 30, here), Drawn(spec, Dice.seeded(5))
+    here.hands = lambda: 5
+    first = found.drawn(1, 0)
+    here.hands = lambda: 0
+    assert [first.frozen, found.drawn(1, 1).frozen] == [alone.drawn(1, k).frozen for k in range(2)]
 
 
 HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(text_size=18))
