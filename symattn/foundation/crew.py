@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from symattn.errors import InputError
+from symattn.errors import InputError, SymattnError
 from symattn.foundation.workers import KEPT, Hands, Job, Limits, LostError, answer_of, made, text_of
 
 _LOG = logging.getLogger("symattn")
@@ -132,6 +132,8 @@ class Crew:
         try:
             self._wait([future])
             answer = future.result()
+        except SymattnError:
+            raise
         except (ImportError, AttributeError) as error:
             raise InputError(f"The workers have no symattn, or another one than this process: {error}.") from error
         except Exception as error:  # whatever an executor says of a worker that is gone
@@ -218,7 +220,10 @@ def _hands_of(executor: Executor) -> Callable[[], int]:
     def hands() -> int:
         nonlocal known, asked
         if time.monotonic() - asked >= SECONDS:
-            before, known, asked = known, sum(client.nthreads().values()), time.monotonic()
+            try:
+                before, known, asked = known, sum(client.nthreads().values()), time.monotonic()
+            except OSError as error:
+                raise InputError(f"The scheduler at {client.scheduler.address} does not answer any more.") from error
             if before and not known:
                 _LOG.warning("The cluster at %s has no workers; this run waits for some.", client.scheduler.address)
         return known

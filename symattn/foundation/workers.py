@@ -105,11 +105,15 @@ class Worker:
     def __init__(self) -> None:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long)
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
-        )  # fmt: skip
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
+                env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
+            )  # fmt: skip
+        except OSError:
+            self._log.close()
+            raise
         self._finish = finalize(self, _finish, self._process, self._log)  # at the latest with the thread it works for
 
     @property
@@ -180,7 +184,10 @@ class Hands:
         worker: Worker | None = getattr(self._mine, "worker", None)
         if worker is None or not worker.alive:
             self._let_go(worker)
-            worker = self._mine.worker = Worker()
+            try:
+                worker = self._mine.worker = Worker()
+            except OSError as error:
+                return json.dumps({"lost": f"had no process: {error.strerror}"})
             self._all.add(worker)
         if self._ended:  # looked at after it is among those that are ended
             worker.kill()

@@ -54,6 +54,8 @@ def test_answers_are_in_order_however_they_come_and_jobs_are_taken_only_a_little
 def test_nothing_to_do_starts_nothing(monkeypatch):
     monkeypatch.setattr(sys, "executable", "this command does not exist")
     assert done([]) == []
+    [answer] = done(["a"])
+    assert answer.why == "had no process: No such file or directory"
 
 
 def test_what_crashes_hangs_or_breaks_off_is_told_and_the_rest_is_done():
