@@ -22,7 +22,7 @@ from symattn.teaching.pool import Candidate, Candidates, Drawn, Key, Tally, choo
 from symattn.teaching.problems import Spec
 from symattn.teaching.question import Content, Json
 
-DRAFT = f"{__name__}:drafting"
+DRAFT, JUDGE = f"{__name__}:drafting", f"{__name__}:judging"
 ENTRY = 8  # bytes of the digest of an entry
 
 
@@ -54,7 +54,7 @@ def _sent_back(spec: Spec) -> Spec | None:
 
 def drafting(settings: Any) -> Job:
     """The job of drawing what is asked for, a number and an attempt, and of judging it."""
-    drawn = Drawn(read(Spec, settings["spec"]), Dice(bytes.fromhex(settings["key"])))
+    drawn = _drawn(settings)
 
     def job(asked: Any) -> Any:
         candidate = drawn.drawn(*asked)
@@ -69,6 +69,24 @@ def drafting(settings: Any) -> Job:
     return job
 
 
+def judging(settings: Any) -> Job:
+    """The job of making one of the others, as hard as what was drawn, from the same random numbers, and judging it."""
+    drawn = _drawn(settings)
+
+    def job(asked: Any) -> Any:
+        rng = drawn.dice.rng(*asked["at"])
+        for _ in range(asked["used"]):
+            rng.random()
+        other = drawn.thawed(asked["frozen"], rng).others()[asked["other"]]
+        return {"frozen": other.frozen, "complaint": other.complaint}
+
+    return job
+
+
+def _drawn(settings: Any) -> Drawn:
+    return Drawn(read(Spec, settings["spec"]), Dice(bytes.fromhex(settings["key"])))
+
+
 def _digests(key: Key) -> bytes:
     return b"".join(blake2b(str(entry).encode(), digest_size=ENTRY).digest() for entry in key)
 
@@ -80,15 +98,10 @@ class Ahead:
     """Candidates that a crew draws; those that will be asked for are asked of it before."""
 
     def __init__(self, spec: Spec, dice: Dice, count: int, crew: Crew) -> None:
-        self._spec, self._dice, self._count, self._crew = spec, dice, count, crew
+        self._count, self._crew = count, crew
         self._settings = {"spec": spec_to_send(spec), "key": dice.key.hex()}
         self._out: dict[tuple[int, int], Asked] = {}
         self._number, self._asked = 1, 0
-
-    @cached_property
-    def here(self) -> Drawn:
-        """What draws here; for few candidates it has to be known what they were drawn from."""
-        return Drawn(self._spec, self._dice)
 
     def drawn(self, number: int, attempt: int) -> Told:
         if number != self._number:
@@ -102,6 +115,9 @@ class Ahead:
                     break
                 self._out[ahead] = self._crew.ask(DRAFT, self._settings, ahead, f"variant {ahead[0]}")
         return Told(self, (number, attempt), self._out.pop((number, attempt))())
+
+    def judged(self, asked: Any) -> Any:
+        return self._crew.ask(JUDGE, self._settings, asked, f"variant {asked['at'][0]}")()
 
     def _wanted(self, number: int, attempt: int) -> Iterator[tuple[int, int]]:
         """What will be asked for, the surest first: this one, then of each variant as many as one took until now."""
@@ -128,13 +144,10 @@ class Told:
     def others(self) -> Sequence[Candidate]:
         return [Other(self, k, _entries(key)) for k, key in enumerate(self._said["others"])]
 
-    @cached_property
-    def others_here(self) -> Sequence[Candidate]:
-        """The others, made again here from the same random numbers."""
-        here, rng = self._ahead.here, self._ahead._dice.rng(*self._at)
-        for _ in range(self._said["used"]):
-            rng.random()
-        return here.thawed(self.frozen, rng).others()
+    def judged(self, other: int) -> Any:
+        """What comes of one of the others, which a crew makes when it may be the one."""
+        asked = {"at": self._at, "frozen": self.frozen, "used": self._said["used"], "other": other}
+        return self._ahead.judged(asked)
 
 
 class Other:
@@ -143,21 +156,22 @@ class Other:
     def __init__(self, of: Told, number: int, key: Key) -> None:
         self._of, self._number, self.key = of, number, key
 
-    @property
-    def _here(self) -> Candidate:
-        return self._of.others_here[self._number]
-
-    @property
-    def name(self) -> str:
-        return self._here.name
+    @cached_property
+    def _judged(self) -> Any:
+        return self._of.judged(self._number)
 
     @property
     def frozen(self) -> Content:
-        return self._here.frozen
+        frozen: Content = self._judged["frozen"]
+        return frozen
+
+    @property
+    def name(self) -> str:
+        return identity(self.frozen)
 
     @property
     def complaint(self) -> str:
-        return self._here.complaint
+        return str(self._judged["complaint"])
 
     def others(self) -> Sequence[Candidate]:
         return ()

@@ -105,10 +105,10 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
             alike = likeness(found.key)
             if alike > most and (others := [(likeness(other.key), other) for other in found.others()]):
                 alike, found = min(others, key=lambda other: other[0])
-            if found.name in seen:
-                tally.refuse("the same as another")
-            elif best and alike >= best[0]:
+            if best and alike >= best[0]:
                 tally.refuse("a key too much like another one")
+            elif found.name in seen:
+                tally.refuse("the same as another")
             elif complaint := found.complaint:
                 tally.refuse(complaint)
             else:
