@@ -36,6 +36,7 @@ class Asked:
 
     answer: Callable[[], Any]
     drop: Callable[[], object] = lambda: None
+    ready: Callable[[], bool] = lambda: True
 
     def __call__(self) -> Any:
         return self.answer()
@@ -72,14 +73,14 @@ class Crew:
         if self._submit is None:
             return Asked(lambda: self._made(kind, settings)(job))
         future = self._given_out(kind, text_of(job))
-        return Asked(lambda: self._answer(future, name), lambda: self._dropped(future))
+        return Asked(lambda: self._answer(future, name), lambda: self._dropped(future), future.done)
 
     def in_order(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
         """The answers to jobs in their order, each with what it is called; jobs are taken a little ahead."""
         waiting: deque[tuple[T, Asked]] = deque()
         for name, job in jobs:
             waiting.append((name, self.ask(make, settings, job, name)))
-            if self.alone or len(waiting) > self.ahead:
+            while waiting and (waiting[0][1].ready() or len(waiting) > self.ahead):
                 name, answer = waiting.popleft()
                 yield name, answer()
         while waiting:
