@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from inspect import signature
@@ -19,6 +20,7 @@ from symattn.derivation.symbolic import compiled, derivative, in_symbols, in_sym
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.outside import listed
+from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
@@ -39,6 +41,7 @@ from symattn.teaching.question import Question
 from symattn.teaching.sheets import (
     DEFAULT_FORMATS,
     Recipe,
+    Setting,
     Sheet,
     check_formats,
     make_sheet,
@@ -46,7 +49,7 @@ from symattn.teaching.sheets import (
     sheets,
     shown,
     write_documents,
-    write_sheets,
+    write_set,
 )
 
 if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need not wait for it
@@ -54,7 +57,6 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.grading.entries import Ask
     from symattn.marking.grading.gradebook import Gradebook
     from symattn.marking.grading.record import Terms
-    from symattn.marking.grading.run import Progress
     from symattn.marking.grading.source import Papers
     from symattn.marking.implementations import Comparison
     from symattn.marking.implementations.arguments import Library
@@ -504,6 +506,9 @@ def worksheet(
     exact: bool = True,
     places: int = 4,
     options: Mapping[str, object] | None = None,
+    jobs: int = 0,
+    executor: Executor | None = None,
+    progress: Progress = silent,
     **settings: object,
 ) -> list[Sheet]:
     """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
@@ -517,7 +522,9 @@ def worksheet(
     Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers; `layout` and
     `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
     them side by side on a page; with `recipe`, students' sheets have the command that makes them in the footer, as keys
-    have.  The same arguments give the same worksheets, byte for byte.
+    have.  The same arguments give the same worksheets, byte for byte, on however many processes: `jobs` says on how
+    many (0: one for each processor where there are enough worksheets), or any `executor` of `concurrent.futures` has
+    the work done, such as that of a Dask client.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.
@@ -531,12 +538,18 @@ def worksheet(
         mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
         softmax=softmax, exact=exact, places=places, options=options,
     )  # fmt: skip
-    made = list(sheets(made_from, n))
-    if out is not None:
-        write_sheets(
-            made, Path(out), forms, stem=stem_of(made_from), together=together, overview=overview, recipe=recipe,
-            solutions=solutions, layout=layout, conventions=conventions, look=look,
-        )  # fmt: skip
+    made: list[Sheet] = []
+    how = Setting(forms, stem_of(made_from), solutions, layout, conventions, look, recipe)
+    with progress(n) as step, crew(jobs, executor, of=n) as those:
+        if out is not None:
+            write_set(
+                made_from, n, Path(out), how, those, together=together, overview=overview, on_sheet=step,
+                keep=made.append,
+            )  # fmt: skip
+        else:
+            for sheet in sheets(made_from, n, those):
+                made.append(sheet)
+                step(sheet)
     return made
 
 
@@ -673,8 +686,9 @@ def grade(
     look: Look = DEFAULT_LOOK,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
+    executor: Executor | None = None,
     time_limit: float = 60,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
@@ -684,20 +698,21 @@ def grade(
     are taken to follow, and a copy of the table beside it says so.
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
-    and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
-    a submission that takes longer than `time_limit` seconds of processor time is given up and reported, as is any that
-    cannot be marked.  `policy`, `scheme`, `rounding`, `precision_mark` and `decimal_mark` are those of `check`;
-    `readers` says for whom sheets are made, student and teacher.
+    and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor),
+    unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
+    seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
+    `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
+    student and teacher.
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
-    from symattn.marking.grading.run import grade_class, silent
+    from symattn.marking.grading.run import grade_class
 
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
-        time_limit=time_limit, progress=progress or silent,
+        executor=executor, time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
 

@@ -13,77 +13,57 @@ from wrong_values import without_caret
 from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.dice import LARGEST_SECRET, Dice
-from symattn.foundation.workers import Kept, LostError, Worker, processor_time
+from symattn.foundation.workers import KEPT, Hands, Limits, LostError, answer_of, text_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="limits are a matter of POSIX")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of a process is limited on Linux only")
 
-# What it is asked to do, in C where no signal is handled; within the limits of every worker.
-PROGRAM = """
-import time
-from symattn.marking.grading.worker import serve
 
-def answer(job):
-    match job.get("do"):
-        case "spin": sum(iter(int, 1))
-        case "grow": "x" * 10**11
-        case "wait": time.sleep(job["seconds"])
-    return {"did": job}
+@pytest.fixture
+def hands():
+    own = Hands()
+    yield own
+    own.close()
 
-serve(lambda settings: answer)
-"""
-COMMAND = (sys.executable, "-c", PROGRAM)
+
+def asked(hands: Hands, job: object, seconds: float, memory: int = 2**31) -> object:
+    """What comes of a job (`odd_jobs.told`) within limits."""
+    return answer_of(hands.do("odd_jobs:told", "null", text_of(job), Limits(seconds, memory)))["answer"]
 
 
 @pytest.mark.slow
 @posix
-def test_what_never_ends_is_ended_by_its_own_processor_time():
-    worker = Worker(COMMAND, None, 1)
-    with pytest.raises(LostError, match=r"^Marking it took more than 1 seconds of processor time and was stopped\.$"):
-        worker.ask({"do": "spin"})
-    worker.end()
+def test_what_never_ends_is_ended_by_its_own_processor_time(hands):
+    with pytest.raises(LostError, match=r"^The work took more than 1 seconds of processor time and was stopped\.$"):
+        asked(hands, "spin", 1)
 
 
 @linux
-def test_what_takes_all_memory_is_ended():
-    worker = Worker(COMMAND, None, 60)
-    with pytest.raises(LostError, match=r"^Marking it takes more than 2 GiB of memory and was stopped\.$"):
-        worker.ask({"do": "grow"})
-    assert not worker.alive
+def test_what_takes_all_memory_is_ended(hands):
+    with pytest.raises(LostError, match=r"^The work takes more than 2 GiB of memory and was stopped\.$"):
+        asked(hands, "grow", 60)
+    assert asked(hands, "after", 60) == "after"
 
 
 @posix
-def test_the_clock_ends_nothing_that_is_only_late():
+def test_the_clock_ends_nothing_that_is_only_late(hands):
     """Three times the limit, and hardly any processor time: as on a machine with too much to do."""
-    worker = Worker(COMMAND, None, 0.5)
-    assert worker.ask({"do": "wait", "seconds": 1.5})["did"]
-    worker.end()
+    assert asked(hands, 1.5, 0.5) == 1.5
 
 
 @posix
-def test_what_stands_still_is_ended_in_the_end():
-    worker = Worker(COMMAND, None, 0.05)
+def test_what_stands_still_is_ended_in_the_end(hands):
     with pytest.raises(LostError, match="stood still"):
-        worker.ask({"do": "wait", "seconds": 600})
-    worker.end()
+        asked(hands, 600.0, 0.05)
 
 
 @pytest.mark.slow
 @posix
-def test_after_a_loss_the_next_job_is_done():
-    kept = Kept(COMMAND, 1)
+def test_limits_are_those_of_one_job_and_not_of_those_before_it(hands):
     with pytest.raises(LostError):
-        kept.ask({"do": "spin"})
-    assert kept.ask({"do": "nothing"})["did"]
-    kept.end()
-
-
-@linux
-def test_processor_time_is_that_of_the_system():
-    before = os.times()
-    seen = processor_time(os.getpid())
-    after = os.times()
-    assert before.user + before.system - 0.05 <= seen <= after.user + after.system + 0.05
+        asked(hands, "spin", 1)
+    assert [asked(hands, f"job {k}", 0.2) for k in range(50)] == [f"job {k}" for k in range(50)]
+    assert asked(hands, 3.0, 10) == 3.0  # the limit of the clock of those before is over
 
 
 # ------------------------------------------------------------------------------------------------ the command
@@ -113,22 +93,18 @@ def refusal(*arguments: object) -> str:
 @posix
 def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     """Whatever may hang in marking: here the marker itself is made to."""
-    fault = "import symattn.cli.checker as c\nc.checked = lambda *a: sum(iter(int, 1))\nc.main()\n"
-    kept = Kept((sys.executable, "-c", fault), 1)
-    monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
+    monkeypatch.setattr("symattn.cli.check.CHECKING", "odd_jobs:hanging_check")
+    monkeypatch.setattr("symattn.cli.check.CHECK_SECONDS", 1)
     said = refusal("check", "problem.toml", "right.toml")
     assert said == "Error: right.toml: Marking it took more than 1 seconds of processor time and was stopped.\n"
-    kept.end()
+    KEPT.close()
 
 
 @pytest.mark.slow
 @posix
 def test_a_defect_in_marking_is_a_sentence(folder, monkeypatch):
-    fault = "import symattn.cli.checker as c\nc.checked = lambda *a: {}['no']\nc.main()\n"
-    kept = Kept((sys.executable, "-c", fault), 10)
-    monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
+    monkeypatch.setattr("symattn.cli.check.CHECKING", "odd_jobs:defective_check")
     assert "a defect of symattn: KeyError: 'no'" in refusal("check", "problem.toml", "right.toml")
-    kept.end()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -14,7 +14,7 @@ from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, square_root
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
-from symattn.teaching.sheets import make_sheet, write_sheets
+from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 
 GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]], "one_hot": [[0, 1], [1, 0]]}
 STEPS = [
@@ -221,7 +221,7 @@ def test_with_a_wrong_key_nothing_is_written(tmp_path):
         yield make_sheet(wrong)
 
     with pytest.raises(SelfCheckError):
-        write_sheets(made(), tmp_path / "out", ["text"])
+        write_sheets(made(), tmp_path / "out", Setting(["text"]))
     assert not list((tmp_path / "out").rglob("*"))
 
 

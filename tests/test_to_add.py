@@ -32,7 +32,7 @@ from symattn.page.presentation import make_look
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import render, sheets, thaw_sheets, write_sheets
+from symattn.teaching.sheets import Setting, render, sheets, thaw_sheets, write_sheets
 
 WRITTEN = {
     "mechanisms/fast_weights": '''
@@ -309,7 +309,7 @@ def test_a_problem_type(orientation, tmp_path):
     for layout in get_args(Layout):
         assert render(made[0].document("key", layout=layout), "latex")[1]
     in_every_format_and_language(made[0].key)
-    paths = write_sheets(made, tmp_path, ["markdown"], stem="own")
+    paths = write_sheets(made, tmp_path, Setting(["markdown"], "own"))
     frozen = thaw_sheets((tmp_path / "own.json").read_text(encoding="utf-8"), "own.json")
     assert [question.content for question in frozen.values()] == [sheet.question.content for sheet in made]
     assert len(paths) == 5

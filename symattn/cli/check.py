@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -24,12 +23,11 @@ from symattn.cli.options import (
 from symattn.cli.reading import chosen_look, read_list, read_settings
 from symattn.errors import InputError, ReadError
 
-if TYPE_CHECKING:
-    from symattn.foundation.workers import Kept
-
 NOT_ALL_RIGHT = 1
+CHECKING = "symattn.cli.checker:checking"
 CHECK_SECONDS = 60
 """Of processor time, for one student's work."""
+CHECK_MEMORY = 2 * 2**30
 
 
 @click.command(cls=Command)
@@ -121,20 +119,16 @@ def check(
 
 def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
     """What the process that marks says about one piece of work; it is kept for the next."""
-    from symattn.foundation.workers import LostError
+    from symattn.foundation.workers import KEPT, Limits, LostError, answer_of, text_of
 
+    limits = Limits(CHECK_SECONDS, CHECK_MEMORY)
     try:
-        marked: dict[str, Any] = checker().ask(job)
+        marked: dict[str, Any] = answer_of(
+            KEPT.do(CHECKING, "null", text_of({**job, "seconds": CHECK_SECONDS}), limits)
+        )
     except LostError as lost:
-        raise InputError(f"{job['answers']}: {lost}") from lost
+        raise InputError(f"{job['answers']}: Marking it {lost.why}.") from lost
     if "error" in marked:
         cause = marked.get("unread")
         raise InputError(marked["error"]) from (ReadError(*cause) if cause else None)
     return marked
-
-
-@cache
-def checker() -> Kept:
-    from symattn.foundation.workers import Kept, command
-
-    return Kept(command("symattn.cli.checker"), CHECK_SECONDS)

@@ -13,11 +13,12 @@ from typing import Any
 
 from symattn.api import make_terms
 from symattn.errors import InputError, SymattnError, unread
+from symattn.foundation.confined import limit_seconds
+from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import checked
 from symattn.marking.grading.source import papers
-from symattn.marking.grading.worker import Answer, defect, serve
+from symattn.marking.grading.worker import Answer, defect
 from symattn.page.presentation import make_look
-from symattn.page.writers.confined import limit_seconds
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import check_formats, render
 
@@ -72,5 +73,6 @@ def _formats_with_json(forms: Sequence[str]) -> list[str]:
     return listed
 
 
-def main() -> None:
-    serve(lambda settings: answer)
+def checking(settings: Any) -> Job:
+    """What `symattn.foundation.workers` has done."""
+    return answer

@@ -17,8 +17,9 @@ from symattn.cli.options import (
     option,
     quiet_option,
     typesetting_options,
+    work_options,
 )
-from symattn.cli.progress import HOW_TO_GO_ON, progress
+from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
 from symattn.cli.reading import read_list, read_look
 from symattn.errors import InputError
 
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
         help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
-@option("--jobs", group=FILES, default=0, metavar="N", type=click.IntRange(0, 256),
-        help="The number of processes; default: one per processor.")  # fmt: skip
+@work_options
 @quiet_option
 @look_options
 @typesetting_options
@@ -63,6 +63,7 @@ def grade(
     forms: str,
     folder: Path | None,
     jobs: int,
+    cluster: str | None,
     quiet: bool,
     **look: Any,
 ) -> None:
@@ -113,11 +114,13 @@ def grade(
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
     ask = _ask if sys.stdin.isatty() and not quiet else None
-    book = mark(
-        exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
-        precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=read_look(look), readers=readers,
-        jobs=jobs, progress=lambda count: progress(count, quiet, "Submissions"),
-    )  # fmt: skip
+    with executor(jobs, cluster) as elsewhere:
+        book = mark(
+            exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
+            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=read_look(look),
+            readers=readers, jobs=jobs, executor=elsewhere,
+            progress=lambda count: progress(count, quiet, "Submissions"),
+        )  # fmt: skip
     if not quiet:
         for line in book.replied:
             click.echo(line)

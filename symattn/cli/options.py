@@ -246,3 +246,13 @@ marking_options = together(
 """How work is marked, the same for one piece and for a class."""
 
 quiet_option = option("--quiet", "-q", group=FILES, is_flag=True, help="Print nothing but errors.")
+
+work_options = together(
+    [
+        option("--jobs", group=FILES, default=0, metavar="N", type=click.IntRange(0, 256),
+               help="The number of processes; default: one per processor."),
+        option("--cluster", group=FILES, metavar="ADDRESS|FILE",
+               help="A Dask scheduler: tcp://… or its file."),
+    ]
+)  # fmt: skip
+"""Who does the work."""

@@ -17,8 +17,9 @@ from symattn.cli.options import (
     problem_names,
     settings_options,
     typesetting_options,
+    work_options,
 )
-from symattn.cli.progress import progress
+from symattn.cli.progress import executor, progress
 from symattn.cli.reading import read_options, read_settings, read_sizes
 from symattn.errors import InputError
 
@@ -36,6 +37,7 @@ from symattn.errors import InputError
         help="Mark a script for every misconception and report what is found.")  # fmt: skip
 @option("--format", "form", group=FILES, default="text", show_default=True, metavar="F",
         help="One that is text; see `symattn list formats`.")  # fmt: skip
+@work_options
 @settings_options
 @typesetting_options
 def stress_(
@@ -48,6 +50,8 @@ def stress_(
     options: tuple[str, ...],
     marking: bool,
     form: str,
+    jobs: int,
+    cluster: str | None,
     **settings: Any,
 ) -> None:
     """Try a problem type many times before you set it: timing, spread, duplicates, collisions, guessable answers.
@@ -58,6 +62,7 @@ def stress_(
     symattn stress full --marking -n 20
     """
     from symattn.api import make_recipe
+    from symattn.foundation.crew import crew
     from symattn.foundation.dice import Dice
     from symattn.marking.trial import trial
     from symattn.teaching.sheets import check_formats, render
@@ -71,7 +76,11 @@ def stress_(
         notation=settings["notation"], sizes=read_sizes(settings["sizes"]), level=level, softmax=softmax,
         options=read_options(problem, options),
     )  # fmt: skip
-    with progress(count, False, problem) as step:
-        dice = Dice.seeded(seed)
-        report = trial(recipe.spec, count, dice, step) if marking else stress(recipe.spec, count, dice, step)
+    attempt = trial if marking else stress
+    with (
+        executor(jobs, cluster) as elsewhere,
+        crew(jobs, elsewhere, of=count) as those,
+        progress(count, False, problem) as step,
+    ):
+        report = attempt(recipe.spec, count, Dice.seeded(seed), step, those)
     click.echo(render(report.document(), form)[1].decode(), nl=False)

@@ -23,8 +23,9 @@ from symattn.cli.options import (
     quiet_option,
     settings_options,
     typesetting_options,
+    work_options,
 )
-from symattn.cli.progress import HOW_TO_GO_ON, progress
+from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
 from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
 from symattn.errors import InputError
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(mechanism_names))
 @option("--problem", group=PROBLEM, default="full", show_default=True, metavar="TYPE",
         shell_complete=completing(problem_names), help="The type of problem; see `symattn list problems`.")  # fmt: skip
-@option("-n", "count", group=PROBLEM, default=1, show_default=True, metavar="N", type=click.IntRange(1, 10_000),
+@option("-n", "count", group=PROBLEM, default=1, show_default=True, metavar="N", type=click.IntRange(1, 100_000),
         help="The number of worksheets.")  # fmt: skip
 @option("--seed", group=PROBLEM, type=int, metavar="N",
         help="The same seed gives the same worksheets; default: a new one.")  # fmt: skip
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         help="Print the recipe on students' sheets, too.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
+@work_options
 @quiet_option
 @settings_options
 @layout_options
@@ -83,6 +85,8 @@ def worksheet(
     solutions: str,
     decimal: bool,
     places: int,
+    jobs: int,
+    cluster: str | None,
     quiet: bool,
     layout: Layout,
     conventions: Conventions,
@@ -104,12 +108,13 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe, stem_of
-    from symattn.teaching.sheets import check_formats, check_solutions, sheets, write_sheets
+    from symattn.foundation.crew import crew
+    from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)
     if source.endswith(".toml"):
-        _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
+        _exam(ctx, Path(source), folder, listed, seed, secret, jobs, cluster, quiet)
         return
     shown = check_solutions(read_list(solutions))
     if source.startswith("note-"):
@@ -128,11 +133,13 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
-    with progress(count, quiet, "Worksheets") as step:
-        written = write_sheets(
-            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
-            layout=layout, conventions=conventions, look=look, overview=overview, recipe=printed, on_sheet=step,
-        )  # fmt: skip
+    how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
+    with (
+        executor(jobs, cluster) as elsewhere,
+        crew(jobs, elsewhere, of=count) as those,
+        progress(count, quiet, "Worksheets") as step,
+    ):
+        written = write_set(recipe, count, folder, how, those, together=together, overview=overview, on_sheet=step)
     if not quiet:
         for path in written:
             click.echo(path)
@@ -140,8 +147,9 @@ def worksheet(
 
 def _exam(
     ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
-    quiet: bool,
+    jobs: int, cluster: str | None, quiet: bool,
 ) -> None:  # fmt: skip
+    from symattn.foundation.crew import crew
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam import is_exam, read_exam_file, write_exam
     from symattn.teaching.exam.deploy import BOUND, FROZEN
@@ -151,7 +159,7 @@ def _exam(
             f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
         )
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
-    general = ("source", "seed", "secret", "forms", "folder", "quiet", "templates", "latex_class")
+    general = ("source", "seed", "secret", "forms", "folder", "jobs", "cluster", "quiet", "templates", "latex_class")
     if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
         raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
     if seed is not None and secret is not None:
@@ -170,8 +178,12 @@ def _exam(
         return "Nothing was written yet; the same command begins anew."
 
     ctx.meta[HOW_TO_GO_ON] = how_to_go_on
-    with progress(steps, quiet, path.stem) as step:
-        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
+    with (
+        executor(jobs, cluster) as elsewhere,
+        crew(jobs, elsewhere, of=steps) as those,
+        progress(steps, quiet, path.stem) as step,
+    ):
+        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step, those)
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
 

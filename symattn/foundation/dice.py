@@ -57,7 +57,7 @@ class Dice:
         """Dice of their own for one purpose."""
         return Dice(hmac.digest(self.key, "\0".join(map(str, labels)).encode(), hashlib.sha256))
 
-    def rng(self, *labels: object) -> random.Random:
+    def rng(self, *labels: object) -> Counted:
         """The generator for one purpose: `dice.rng("question 2", "variant 7", "attempt 0")`."""
         return Counted(int.from_bytes(self.part(*labels).key, "big"))
 
@@ -70,6 +70,11 @@ class Counted(random.Random):
     """A generator that ends what draws in vain, after the same count on every machine."""
 
     left = MOST_NUMBERS
+
+    @property
+    def used(self) -> int:
+        """How many numbers were drawn."""
+        return MOST_NUMBERS - self.left
 
     def random(self) -> float:
         """The next number from 0 to 1; `InputError` after `MOST_NUMBERS` of them."""

@@ -1,286 +1,319 @@
-"""Work in processes of its own, so that what crashes or never ends takes nothing else with it.
+"""Processes that answer one question after another, each within limits of its own memory and processor time.
 
-A worker is told the settings, answers that it is ready, and then answers one job after the other, a line of JSON each.
-It needs no pickling and no guard in the caller's main module.  It limits its own memory and, for every job, its own
-processor time (`symattn.marking.grading.worker.serve`), so that a busy machine makes nothing fail.  The clock is
-watched from here: it ends what stands still, and, where a system has no such limits (Windows), what takes too long.
+What crashes, hangs or takes too much ends such a process and nothing else.  Lines of JSON go in and come out: nothing
+is unpickled, the caller's main module is not run again, and no file of the folder that it is started in is imported,
+for there may be submissions in it.  Who has work for several of them gives each a thread: `symattn.foundation.crew`.
 """
 
 from __future__ import annotations
 
-import atexit
+import base64
+import importlib
 import json
+import logging
 import os
-import queue
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
+from weakref import WeakSet, finalize
 
+from symattn import errors
 from symattn.errors import SymattnError
+from symattn.foundation.confined import limit, limited
 
-MEMORY = 2 * 2**30  # bytes, of each worker
-PATIENCE = 10  # times the limit: what stands still for so long, by the clock, is ended
+_LOG = logging.getLogger("symattn")
+
 LIMITED = find_spec("resource") is not None
 """Whether processes can limit their own processor time here."""
 
 
-def command(module: str) -> tuple[str, ...]:
-    """What starts the function `main` of a module as a worker.
+@dataclass(frozen=True)
+class Limits:
+    """What one job may take: seconds of processor time, and bytes of memory of the process that does it."""
 
-    With -P, for the folder that it is started in may hold submissions, and these may be Python files.
-    """
-    return (sys.executable, "-P", "-c", f"from {module} import main; main()")
+    seconds: float = 3600
+    memory: int = 8 * 2**30
 
 
 class LostError(SymattnError):
-    """A worker ended, or was ended, before it had answered."""
+    """A process ended, or was ended, before it had answered."""
+
+    def __init__(self, why: str, what: str = "The work") -> None:
+        super().__init__(f"{what} {why}.")
+        self.why = why
 
 
-class Watch:
-    """While this lasts, a process is watched: it is ended if it stands still for `PATIENCE` times so many seconds.
-
-    Where processor time is not limited, it is ended after these seconds.
-    """
-
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        self._process, self._seconds = process, seconds
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-        self.ended = False
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        still, used = 0, None
-        while not self._over.wait(self._seconds):
-            before, used = used, processor_time(self._process.pid)
-            moved = used is not None and before is not None and used - before > self._seconds / 1000
-            still = 0 if moved else still + 1
-            if still >= PATIENCE or not LIMITED:
-                self.ended = True
-                self._process.kill()
-                return
+Job = Callable[[Any], Any]
+"""What answers a job: JSON, and bytes in it, for JSON."""
 
 
-def processor_time(pid: int) -> float | None:
-    """The seconds of processor time that a process has used; None if that cannot be seen.
+def text_of(message: object) -> str:
+    """JSON, in which there may be bytes, as one line."""
+    return json.dumps(message, default=lambda data: {_BYTES: base64.b64encode(data).decode()})
 
-    >>> processor_time(-1)
-    """
-    with suppress(OSError, ValueError, IndexError, AttributeError):
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return None
+
+def read_back(text: str | bytes) -> Any:
+    return json.loads(text, object_hook=lambda d: base64.b64decode(d[_BYTES]) if d.keys() == {_BYTES} else d)
+
+
+_BYTES = "\0bytes"
+
+
+# ------------------------------------------------------------------------------------------------ who asks
+
+
+@contextmanager
+def watched(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Callable[[], bool]]:
+    """Where processes cannot limit themselves, one is ended after so many seconds; says whether it was."""
+    if LIMITED:
+        yield lambda: False
+        return
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
+    try:
+        yield over.is_set
+    finally:
+        timer.cancel()
+
+
+def why_it_ended(code: int, seconds: float) -> str:
+    """Why a process ended that did not answer, of a sentence the end; by the code that it ended with."""
+    if code == -getattr(signal, "SIGXCPU", 0):
+        return f"took more than {seconds:g} seconds of processor time and was stopped"
+    if code == -getattr(signal, "SIGALRM", 0):
+        return "stood still and was stopped"
+    return f"ended its process with code {code}"
 
 
 class Worker:
-    """One process; `seconds` is how much processor time a job may take.  Without a log, its warnings are seen."""
+    """One process, started at once."""
 
-    def __init__(self, command: Sequence[str], settings: Any, seconds: float, *, log: bool = True) -> None:
-        self._seconds = seconds
-        self._log: IO[bytes] | None = tempfile.TemporaryFile() if log else None  # noqa: SIM115  (lives as long)
+    def __init__(self) -> None:
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long)
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
-        )  # fmt: skip
         try:
-            self._asked({"seconds": seconds, "memory": MEMORY, "settings": settings})
-        except LostError:
-            self.end()
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
+                env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
+            )  # fmt: skip
+        except OSError:
+            self._log.close()
             raise
+        self._finish = finalize(self, _finish, self._process, self._log)  # at the latest with the thread it works for
 
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def kill(self) -> None:
-        self._process.kill()
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
-    def ask(self, job: Any) -> Any:
-        """The answer to a job; `LostError` if there is none within the limits."""
-        with Watch(self._process, self._seconds) as watch:
+    def ask(self, order: str, limits: Limits) -> str:
+        """The answer to an order, one line of JSON each; `LostError` if there is none within the limits."""
+        assert self._process.stdin and self._process.stdout
+        with watched(self._process, limits.seconds) as over:
             try:
-                answer = self._asked(job)
-            except LostError:
-                if watch.ended:
-                    raise LostError(self._why_ended()) from None
-                raise
-        if answer == OUT_OF_MEMORY:
-            self.end()
-            raise LostError(f"Marking it takes more than {MEMORY / 2**30:g} GiB of memory and was stopped.")
-        return answer
+                self._process.stdin.write(order.encode() + b"\n")
+                self._process.stdin.flush()
+                line = self._process.stdout.readline()
+            except (OSError, ValueError):  # nobody reads any more: why is found below
+                line = b""
+            if line == _OUT_OF_MEMORY:
+                self.end()
+                raise LostError(f"takes more than {limits.memory / 2**30:g} GiB of memory and was stopped")
+            if not line.endswith(b"\n"):
+                why = self._why(limits.seconds)
+                raise LostError(f"took longer than {limits.seconds:g} seconds and was stopped" if over() else why)
+        return line.decode()
+
+    def kill(self) -> None:
+        """End the process; whoever waits for an answer is told that it is lost."""
+        self._process.kill()
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._log):
-            if stream is not None:
-                with suppress(BrokenPipeError):  # what was not yet written need not be
-                    stream.close()
+        """End the process and let go of what goes with it."""
+        self._finish()
 
-    def _asked(self, message: Any) -> Any:
-        assert self._process.stdin and self._process.stdout
-        text = json.dumps(message).encode()
-        try:
-            self._process.stdin.write(text + b"\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        except OSError:  # nobody reads any more: why is found below
-            line = b""
-        if not line.endswith(b"\n"):
-            raise LostError(self._why())
-        return json.loads(line)
-
-    def _why_ended(self) -> str:
-        if LIMITED:
-            return "The process that marked it stood still and was stopped."
-        return f"Marking it took longer than {self._seconds:g} seconds and was stopped."
-
-    def _why(self) -> str:
-        code = self._process.wait()
-        if code == -getattr(signal, "SIGXCPU", 0):
-            return f"Marking it took more than {self._seconds:g} seconds of processor time and was stopped."
-        last = ""
-        if self._log is not None:
+    def _why(self, seconds: float) -> str:
+        why = why_it_ended(self._process.wait(), seconds)
+        if "with code" in why:
             self._log.seek(0)
             last = self._log.read().decode(errors="replace").strip().rpartition("\n")[2]
-        return f"The process that marked it ended with code {code}{': ' if last else '.'}{last}"
+            why += f": {last.rstrip('.')}" if last else ""
+        return why
 
 
-OUT_OF_MEMORY = {"lost": "memory"}
-"""What a worker answers that has no memory left; it ends then."""
+def _finish(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, log):
+        if stream is not None:
+            with suppress(BrokenPipeError):  # what was not yet written need not be
+                stream.close()
 
 
-class Kept:
-    """One process that is started when it is first needed, and kept for the next job."""
+class Hands:
+    """A process for each thread that has work done, started when it is first needed and replaced when it is lost."""
 
-    def __init__(self, command: Sequence[str], seconds: float) -> None:
-        self._command, self._seconds = command, seconds
-        self._worker: Worker | None = None
-        atexit.register(self.end)
+    def __init__(self) -> None:
+        self._mine = threading.local()
+        self._all: WeakSet[Worker] = WeakSet()
+        self._ended = False
 
-    def ask(self, job: dict[str, Any]) -> Any:
-        """The answer to a job; `LostError` if there is none within the limits."""
-        if self._worker is None or not self._worker.alive:
-            self.end()
-            self._worker = Worker(self._command, None, self._seconds, log=False)
+    def do(self, make: str, settings: str, job: str, limits: Limits) -> str:
+        """The answer to a job, as `answer_of` reads it.
+
+        `make` names what makes a `Job` of the settings, "package.module:function"; it is made once in every process.
+        """
+        worker: Worker | None = getattr(self._mine, "worker", None)
+        if worker is None or not worker.alive:
+            self._let_go(worker)
+            try:
+                worker = self._mine.worker = Worker()
+            except OSError as error:
+                return json.dumps({"lost": f"had no process: {error.strerror}"})
+            self._all.add(worker)
+        if self._ended:  # looked at after it is among those that are ended
+            worker.kill()
+        order = json.dumps([make, settings, job, limits.seconds, limits.memory])
         try:
-            return self._worker.ask({**job, "seconds": self._seconds})
+            return worker.ask(order, limits)
+        except LostError as lost:
+            self._let_go(worker)
+            return json.dumps({"lost": lost.why})
         except BaseException:  # whatever was interrupted, its answer must not be taken for another's
-            self.end()
+            self._let_go(worker)
             raise
 
     def end(self) -> None:
-        worker, self._worker = self._worker, None
+        """End all processes, also those that are at work: who waits for them is told that the work is lost."""
+        self._ended = True
+        for worker in list(self._all):
+            worker.kill()
+
+    def close(self) -> None:
+        """Let go of all processes, when no thread asks them any more; later work starts new ones."""
+        for worker in list(self._all):
+            self._let_go(worker)
+        self._ended = False
+
+    def _let_go(self, worker: Worker | None) -> None:
         if worker is not None:
             worker.end()
+            self._all.discard(worker)
 
 
-class Workers:
-    """So many processes, each started when there is work for it and ended with the whole.
+KEPT = Hands()
+"""Processes that are kept for the next job as long as this one lives."""
 
-    A process that is lost is replaced, and its job answered with `LostError`.
+
+def answer_of(answer: str, what: str = "The work") -> Any:
+    """What a job came to; `LostError` says `what` was lost, and errors of symattn's are raised as they were there.
+
+    Warnings go to this process's log.
     """
+    said: Mapping[str, Any] = read_back(answer)
+    for text in said.get("log", ()):
+        _LOG.warning("%s", text)
+    if "lost" in said:
+        raise LostError(said["lost"], what)
+    if "refused" in said:
+        kind, text = said["refused"]
+        raised = SymattnError.__new__(getattr(errors, kind, errors.InputError))
+        raised.args = (text,)
+        raise raised
+    return said["said"]
 
-    def __init__(self, command: Sequence[str], settings: Any, count: int, seconds: float) -> None:
-        self._command, self._settings, self._seconds = command, settings, seconds
-        self._count = count
-        self._workers: list[Worker] = []  # all that were started
-        self._idle: list[Worker] = []
 
-    def __enter__(self) -> Workers:
-        return self
+# ------------------------------------------------------------------------------------------------ who answers
 
-    def __exit__(self, *error: object) -> None:
-        for worker in self._workers:
-            worker.end()
 
-    def do(self, jobs: Sequence[Any], on_answer: Callable[[int, Any], None]) -> None:
-        """Have jobs done; `on_answer` is called here, with the number of the job, as they end.
-
-        Whatever goes wrong but a lost process is raised here, and then all processes are killed.
-        """
-        waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for number in range(len(jobs)):
-            waiting.put(number)
-        answers: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        stopped = threading.Event()
-
-        def work() -> None:
-            worker: Worker | None = None
-            try:
-                while not (stopped.is_set() or waiting.empty()):
-                    worker = worker or self._taken()
-                    if stopped.is_set():
-                        break
-                    number = waiting.get_nowait()
-                    try:
-                        answers.put((number, worker.ask(jobs[number])))
-                    except LostError as lost:
-                        worker.end()
-                        worker = None
-                        answers.put((number, lost))
-            except queue.Empty:
-                pass
-            except BaseException as error:  # raised where the answers are waited for
-                answers.put((-1, error))
-            finally:
-                if worker is not None:
-                    self._idle.append(worker)
-
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self._count, len(jobs)))]
-        done = False
+def main() -> None:
+    """Answer orders from standard input until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything prints must not be taken for an answer
+    limit("RLIMIT_CORE", 0)
+    jobs: dict[tuple[str, str], Job] = {}
+    for line in sys.stdin.buffer:
         try:
-            for thread in threads:
-                thread.start()
-            for _ in jobs:
-                number, answer = answers.get()
-                if number < 0:
-                    raise answer
-                on_answer(number, answer)
-            done = True
-        finally:
-            stopped.set()
-            if not done:
-                for worker in self._workers:
-                    worker.kill()
-            for thread in threads:
-                thread.join()
+            make, settings, job, seconds, memory = json.loads(line)
+            limit("RLIMIT_AS", memory)
+            said = _answered(jobs, (make, settings), job, seconds).encode() + b"\n"
+        except MemoryError:
+            said = _OUT_OF_MEMORY
+        answers.write(said)
+        answers.flush()
 
-    def _taken(self) -> Worker:
-        """A process that waits for work, or a new one."""
-        while self._idle:
-            worker = self._idle.pop()
-            if worker.alive:
-                return worker
-        worker = Worker(self._command, self._settings, self._seconds)
-        self._workers.append(worker)
-        return worker
+
+_OUT_OF_MEMORY = b"out of memory\n"
+KINDS_KEPT = 4
+"""How many kinds of work a process is ready for at a time; a run has two or three."""
+
+
+def _answered(jobs: dict[tuple[str, str], Job], kind: tuple[str, str], job: str, seconds: float) -> str:
+    with _logged() as log:
+        said: dict[str, Any]
+        try:
+            if kind not in jobs:
+                make, settings = kind
+                while len(jobs) >= KINDS_KEPT:
+                    del jobs[next(iter(jobs))]
+                jobs[kind] = made(make, read_back(settings))
+            with limited(seconds):
+                said = {"said": jobs[kind](read_back(job))}
+        except SymattnError as error:
+            said = {"refused": (type(error).__name__, error.args[0])}
+        except MemoryError:
+            raise
+        except Exception as error:
+            said = {"lost": f"failed, which is a defect of symattn: {type(error).__name__}: {error}"}
+    return text_of({**said, "log": log})
+
+
+def made(make: str, settings: Any) -> Job:
+    """What "package.module:function" makes of settings."""
+    module, _, name = make.partition(":")
+    job: Job = getattr(importlib.import_module(module), name)(settings)
+    return job
+
+
+@contextmanager
+def _logged() -> Iterator[list[str]]:
+    """What symattn's log is told meanwhile, and nobody is shown here."""
+    told: list[str] = []
+
+    class _Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    handler = _Told(logging.WARNING)
+    _LOG.addHandler(handler)
+    propagated, _LOG.propagate = _LOG.propagate, False
+    try:
+        yield told
+    finally:
+        _LOG.propagate = propagated
+        _LOG.removeHandler(handler)
 
 
 __all__ = [
-    "LIMITED",
-    "MEMORY",
-    "OUT_OF_MEMORY",
-    "Kept",
-    "LostError",
-    "Watch",
-    "Worker",
-    "Workers",
-    "command",
-    "processor_time",
-]
+    "KEPT", "LIMITED", "Hands", "Job", "Limits", "LostError", "Worker", "answer_of", "made", "read_back",
+    "text_of", "watched", "why_it_ended",
+]  # fmt: skip

@@ -7,26 +7,27 @@ mistakes.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import WrongDerivation, misconceptions, replayed
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, decide, decimal_text
 from symattn.exact.reading import typed
+from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
+from symattn.foundation.typed import plain, read
+from symattn.foundation.workers import Job
 from symattn.marking.attempt import Attempt, Grid, Said
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
-from symattn.teaching.pool import pool
+from symattn.teaching import ahead
+from symattn.teaching.pool import prove
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question, StepAnswer
 
@@ -150,9 +151,26 @@ class _Tried:
     broken_pairs: list[str] = field(default_factory=list)
 
 
-def _variant(type: str, content: object, number: int) -> _Tried:
+def trying(settings: Any) -> Job:
+    """The job of trying everything on one variant, from its frozen content."""
+    chosen = problem_type(settings["type"])
+
+    def job(asked: Any) -> Any:
+        question = chosen.make(chosen.thaw(asked["content"], "A variant"))
+        if not all(isinstance(part.answer, StepAnswer) for part in question.parts):
+            raise InputError(f"Marking is tried on full derivations; {question.type} asks for other things as well.")
+        prove(question, chosen)
+        return plain(_variant(question, asked["number"]))
+
+    return job
+
+
+TRY = f"{__name__}:trying"
+
+
+def _variant(question: Question, number: int) -> _Tried:
     """Everything tried on one variant."""
-    question, tried = problem_type(type).make(content), _Tried()
+    tried = _Tried()
     assert question.problem is not None
     d = question.problem.derivation
     for form, attempt in right_scripts(question, d):
@@ -227,30 +245,30 @@ def _said(report: Report) -> str:
 
 
 def trial(
-    spec: Spec, count: int, dice: Dice, step: Callable[[object], None] = lambda done: None, jobs: int = 0
+    spec: Spec,
+    count: int,
+    dice: Dice,
+    step: Callable[[object], None] = lambda done: None,
+    crew: Crew | None = None,
 ) -> Trial:
-    """Try the marking on so many variants, over all cores (or `jobs` of them).
+    """Try the marking on so many variants, by a crew if there is one.
 
     `InputError` for problem types that do not ask for whole steps of a derivation alone.
     """
-    contents = []
-    for question in islice(pool(spec, dice), count):
-        if not all(isinstance(part.answer, StepAnswer) for part in question.parts):
-            raise InputError(f"Marking is tried on full derivations; {spec.type} asks for other things as well.")
-        contents.append(question.content)
+    crew = crew or Crew()
     outcomes: dict[str, Counter[Outcome]] = {}
     found = _Tried()
-    with ProcessPoolExecutor(jobs or os.cpu_count()) as workers:
-        waiting = [workers.submit(_variant, spec.type, content, k) for k, content in enumerate(contents, 1)]
-        for future in waiting:
-            tried = future.result()
-            for id, outcome in tried.outcomes.items():
-                outcomes.setdefault(id, Counter())[outcome] += 1
-            found.right += tried.right
-            found.pairs += tried.pairs
-            for name in ("missed", "accused", "broken_pairs"):
-                cast(list[str], getattr(found, name)).extend(getattr(tried, name))
-            step(tried)
+    contents = enumerate(ahead.chosen(spec, dice, count, crew), 1)
+    jobs = ((f"variant {number}", {"content": content, "number": number}) for number, content in contents)
+    for _, said in crew.in_order(TRY, {"type": spec.type}, jobs):
+        tried = read(_Tried, said)
+        for id, outcome in tried.outcomes.items():
+            outcomes.setdefault(id, Counter())[outcome] += 1
+        found.right += tried.right
+        found.pairs += tried.pairs
+        for name in ("missed", "accused", "broken_pairs"):
+            cast(list[str], getattr(found, name)).extend(getattr(tried, name))
+        step(tried)
     order = list(misconceptions())
     ordered = {id: outcomes[id] for id in sorted(outcomes, key=order.index)}
     return Trial(spec, count, ordered, found.accused, found.pairs, found.broken_pairs, found.right, found.missed)

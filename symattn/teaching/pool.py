@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula.width import width
-from symattn.foundation.dice import Dice
+from symattn.foundation.dice import Counted, Dice
 from symattn.foundation.identity import digest, identity
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
-from symattn.teaching.question import EntriesAnswer, Question, StepAnswer
+from symattn.teaching.question import Content, EntriesAnswer, Question, StepAnswer
 
 ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
 """For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
@@ -46,46 +47,76 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     more room, by as little more as can be found, and the tally tells.  `InputError` when no more can be found at all;
     `SelfCheckError` if a key does not stand up to its second route.
     """
-    chosen, tally = problem_type(spec.type), tally or Tally()
+    drawn = Drawn(spec, dice)
+    for found in choose(spec, drawn, tally or Tally(), overlap):
+        question = drawn.type.make(found.content)
+        prove(question, drawn.type)
+        yield question
+
+
+Key = Sequence[Hashable]
+
+
+class Candidate(Protocol):
+    """What an attempt at a variant came to.
+
+    `key` is what it is compared by, `frozen` what it is made from, as JSON, and `name` its identity; `complaint` says
+    why it may not be set, "" if it may; `others` are as hard and have other keys.
+    """
+
+    @property
+    def key(self) -> Key: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def frozen(self) -> Content: ...
+    @property
+    def complaint(self) -> str: ...
+    def others(self) -> Sequence[Any]: ...
+
+
+One = TypeVar("One", bound=Candidate, covariant=True)
+
+
+class Candidates(Protocol[One]):
+    """Candidates by the number of the variant, from 1, and of the attempt, from 0; the same whoever draws them."""
+
+    def drawn(self, number: int, attempt: int) -> One: ...
+
+
+def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float | None = None) -> Iterator[One]:
+    """Of the candidates for one variant after the other, the first that may be set beside those chosen before."""
     most = OVERLAP[spec.level] if overlap is None else overlap
-    key_of = chosen.key or (lambda content: ())
-    family = chosen.family(spec, dice.rng("family"))
     seen: set[str] = set()
     keys = Keys()
     while True:
         number = len(seen) + 1
         enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
-        best: tuple[float, tuple[str, ...], Any] | None = None
+        best: tuple[float, One] | None = None
         for attempt in range(MOST_DRAWS):
             if best and (best[0] <= most or attempt >= enough):
                 break
             tally.drawn += 1
-            rng = dice.rng(number, attempt)
-            content = chosen.draw(spec, rng, number, family)
-            found = (keys.likeness(key := key_of(content)), key, content)
-            if found[0] > most and chosen.relabellings:
-                others = [(keys.likeness(k), k, m) for k, m in chosen.relabellings(content, spec, rng)]
-                if others:
-                    least, key, made = min(others, key=lambda f: f[0])
-                    found = (least, key, made())
-            if identity(chosen.freeze(found[2])) in seen:
-                tally.refuse("the same as another")
-            elif best and found[0] >= best[0]:
+            found = candidates.drawn(number, attempt)
+            alike = keys.likeness(found.key)
+            if alike > most and (others := [(keys.likeness(other.key), other) for other in found.others()]):
+                alike, found = min(others, key=lambda other: other[0])
+            if best and alike >= best[0]:
                 tally.refuse("a key too much like another one")
-            elif not spec.given and (complaint := chosen.complaint(found[2], family)):
+            elif found.name in seen:
+                tally.refuse("the same as another")
+            elif complaint := found.complaint:
                 tally.refuse(complaint)
             else:
-                best = found
+                best = alike, found
         if best is None:
             raise InputError(_exhausted(spec, len(seen), tally))
-        overlapping, key, content = best
+        overlapping, found = best
         if overlapping > most:
             tally.alike.append(overlapping)
-        question = chosen.make(content)
-        prove(question, chosen)
-        seen.add(identity(question.frozen))
-        keys.add(key)
-        yield question
+        seen.add(found.name)
+        keys.add(found.key)
+        yield found
 
 
 def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
@@ -97,7 +128,7 @@ def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
     )
 
 
-def shared(one: Sequence[str], other: Sequence[str]) -> float:
+def shared(one: Key, other: Key) -> float:
     """The share of entries that two keys have in common, position by position."""
     same = sum(a == b for a, b in zip(one, other, strict=False))
     return same / max(min(len(one), len(other)), 1)
@@ -112,21 +143,21 @@ class Keys:
 
     def __init__(self) -> None:
         self.sizes: dict[int, int] = {}
-        self.places: dict[int, list[dict[str, int]]] = {}
+        self.places: dict[int, list[dict[Hashable, int]]] = {}
 
-    def add(self, key: Sequence[str]) -> None:
+    def add(self, key: Key) -> None:
         length = len(key)
         size = self.sizes.get(length, 0)
         self.sizes[length] = size + 1
         for having, entry in zip(self.places.setdefault(length, [{} for _ in key]), key, strict=True):
             having[entry] = having.get(entry, 0) | 1 << size
 
-    def likeness(self, key: Sequence[str]) -> float:
+    def likeness(self, key: Key) -> float:
         """The largest share of entries that a key has in common with one of these, position by position."""
         return max((_most(key, p) / max(min(len(key), length), 1) for length, p in self.places.items()), default=0.0)
 
 
-def _most(key: Sequence[str], places: Sequence[Mapping[str, int]]) -> int:
+def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
     """The most entries that a key has in common with one of those that are indexed.
 
     Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts.
@@ -146,6 +177,59 @@ def _most(key: Sequence[str], places: Sequence[Mapping[str, int]]) -> int:
             best &= digits[i]
             most += 1 << i
     return most
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+class Drawn:
+    """Candidates that are drawn here, when they are asked for."""
+
+    def __init__(self, spec: Spec, dice: Dice) -> None:
+        self.spec, self.dice, self.type = spec, dice, problem_type(spec.type)
+        self.family = self.type.family(spec, dice.rng("family"))
+
+    def drawn(self, number: int, attempt: int) -> DrawnHere:
+        rng = self.dice.rng(number, attempt)
+        return self._candidate(self.type.draw(self.spec, rng, number, self.family), rng)
+
+    def thawed(self, frozen: Content, rng: Counted) -> DrawnHere:
+        """A candidate that was drawn elsewhere, and the generator as it was left there."""
+        return self._candidate(self.type.thaw(frozen, "A variant"), rng)
+
+    def _candidate(self, content: Any, rng: Counted) -> DrawnHere:
+        key = self.type.key(content) if self.type.key else ()
+        return DrawnHere(self, key, lambda: content, rng)
+
+
+class DrawnHere:
+    """A candidate that was drawn here; what nobody asks about it is not worked out."""
+
+    def __init__(self, of: Drawn, key: Key, make: Callable[[], Any], rng: Counted | None = None) -> None:
+        self._of, self.key, self._make, self._rng = of, key, make, rng
+        self.used = rng.used if rng else 0
+
+    @cached_property
+    def content(self) -> Any:
+        return self._make()
+
+    @property
+    def frozen(self) -> Content:
+        return self._of.type.freeze(self.content)
+
+    @property
+    def name(self) -> str:
+        return identity(self.frozen)
+
+    @property
+    def complaint(self) -> str:
+        return "" if self._of.spec.given else self._of.type.complaint(self.content, self._of.family)
+
+    def others(self) -> list[DrawnHere]:
+        if self._rng is None or self._of.type.relabellings is None:
+            return []
+        made = self._of.type.relabellings(self.content, self._of.spec, self._rng)
+        return [DrawnHere(self._of, key, make) for key, make in made]
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -199,4 +283,4 @@ def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
                 )
 
 
-__all__ = ["OVERLAP", "Keys", "Tally", "alike", "pool", "prove", "shared"]
+__all__ = ["OVERLAP", "Candidate", "Drawn", "Keys", "Tally", "alike", "choose", "pool", "prove", "shared"]

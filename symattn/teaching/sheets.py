@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,18 +20,22 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
+from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.typed import Absent, Place, read
 from symattn.foundation.version import VERSION
+from symattn.foundation.workers import Job
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
-from symattn.page.writers import FORMATS
+from symattn.page.writers import FORMATS, page
+from symattn.page.writers.page import typesetting
+from symattn.teaching import ahead
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.fairness import self_check
-from symattn.teaching.pool import pool
+from symattn.teaching.pool import pool, prove
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.problems.full import question as full_question
@@ -162,14 +166,47 @@ class Sheet:
         return shown(self.worksheet, "markdown")
 
 
-def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
+def sheets(recipe: Recipe, count: int, crew: Crew | None = None) -> Iterator[Sheet]:
     """`count` different worksheets with their keys; the first ones are the same however many are asked for.
 
-    Every key has been recomputed by a second route (`SelfCheckError` otherwise).
+    Every key has been recomputed by a second route (`SelfCheckError` otherwise).  A crew draws and proves them.
     """
+    if crew is not None and not crew.alone:
+        settings = {"how": _said(Setting()), "typesetting": page.chosen(), "files": False}
+        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew))
+        yield from (one.sheet(proved=True) for one, _ in crew.in_order(SETTING, settings, jobs))
+        return
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
         yield Sheet(question, identity(question.frozen), command, number)
+
+
+@dataclass(frozen=True)
+class ToSet:
+    """A variant that was chosen and is not yet worked out: enough to make the sheet, anywhere."""
+
+    type: str
+    content: Content
+    command: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"sheet {self.number}"
+
+    def sheet(self, proved: bool = False) -> Sheet:
+        """The sheet; its key is recomputed by a second route unless it was `proved` already."""
+        chosen = problem_type(self.type)
+        question = chosen.make(chosen.thaw(self.content, f"Sheet {self.number}"))
+        if not proved:
+            prove(question, chosen)
+        return Sheet(question, identity(question.frozen), self.command, self.number)
+
+
+def to_set(recipe: Recipe, count: int, crew: Crew) -> Iterator[ToSet]:
+    """The same worksheets as `sheets` makes, drawn by a crew, to be made and proved by one."""
+    contents = ahead.chosen(recipe.spec, Dice.seeded(recipe.seed), count, crew)
+    for number, content in enumerate(contents, 1):
+        yield ToSet(recipe.spec.type, content, recipe.command(), number)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -358,88 +395,197 @@ def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
     return tuple(name for name in SOLUTIONS if name in listed)
 
 
+@dataclass(frozen=True)
+class Setting:
+    """How worksheets are written: in which formats, what of each (`Solutions`), how it is laid out, and how it looks.
+
+    `stem` is what files are called; with `recipe`, students' sheets have the command that makes them, and the key, in
+    the footer.  `InputError` for formats that there are not.
+    """
+
+    forms: Sequence[str] = DEFAULT_FORMATS
+    stem: str = "worksheet"
+    solutions: Sequence[Solutions] = ("blank", "key")
+    layout: Layout = "matrix"
+    conventions: Conventions = "full"
+    look: Look = DEFAULT_LOOK
+    recipe: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forms", check_formats(self.forms))
+        if self.look.fillable and "pdf" not in self.forms:
+            raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
+
+    def documents(self, name: str, sheets: Sequence[Sheet], together: bool = False) -> Iterator[tuple[str, Document]]:
+        """What is written of some sheets, by the name of the file without its ending."""
+        pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
+        besides = read_besides(self.forms)
+        for asked in self.solutions:
+            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in pages]
+            yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+
+    def files(self, documents: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, str, bytes]]:
+        """Stem, format and content of every file that documents are written to."""
+        for stem, document in documents:
+            shown = presented(replace(document, look=self.look))
+            for form in self.forms:
+                yield stem, form, written_document(shown, form, beside_macros=True)[1]
+
+
+def setting(settings: Any) -> Job:
+    """The job of making a sheet (`ToSet`), proving its key, and writing it: frozen, and file by file."""
+    how = Setting(**{**settings["how"], "look": Look(**settings["how"]["look"])})
+
+    def job(asked: Any) -> Any:
+        sheet = ToSet(**asked).sheet()
+        with typesetting(**settings["typesetting"]):
+            files = (
+                list(how.files(how.documents(numbered(how.stem, sheet.number), [sheet]))) if settings["files"] else []
+            )
+        return {"frozen": asdict(_frozen(sheet)), "files": files}
+
+    return job
+
+
+SETTING = f"{__name__}:setting"
+
+
+def _said(how: Setting) -> dict[str, Any]:
+    """A way of writing as JSON."""
+    return {**asdict(how), "forms": list(how.forms), "solutions": list(how.solutions)}
+
+
+def numbered(stem: str, number: int) -> str:
+    return f"{stem}-{number:02}"
+
+
+def write_set(
+    recipe: Recipe,
+    count: int,
+    folder: Path,
+    how: Setting,
+    crew: Crew,
+    *,
+    together: bool = False,
+    overview: bool = False,
+    on_sheet: Callable[[object], None] = lambda sheet: None,
+    keep: Callable[[Sheet], None] | None = None,
+) -> list[Path]:
+    """`write_sheets` of so many new worksheets, which a crew draws, proves and writes: the same bytes whoever does it.
+
+    Where somebody wants to `keep` the sheets, they are made here as well.
+    """
+    if crew.alone:
+
+        def told(sheet: Sheet) -> None:
+            if keep:
+                keep(sheet)
+            on_sheet(sheet)
+
+        return write_sheets(sheets(recipe, count), folder, how, together=together, overview=overview, on_sheet=told)
+    settings = {
+        "how": _said(how),
+        "typesetting": page.chosen(),
+        "templates": page.own_templates(),
+        "files": not together,
+    }
+    frozen: list[_Frozen] = []
+    kept: list[Sheet] = []
+
+    def files() -> Iterator[tuple[str, str, bytes]]:
+        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew))
+        for one, done in crew.in_order(SETTING, settings, jobs):
+            frozen.append(_Frozen(**done["frozen"]))
+            if keep or together or overview:
+                sheet = one.sheet(proved=True)
+                if keep:
+                    keep(sheet)
+                if together or overview:
+                    kept.append(sheet)
+            yield from done["files"]
+            on_sheet(one)
+        yield from how.files(_of_all(how, kept, together, overview))
+
+    return _write_set(files(), frozen, folder, how, together)
+
+
 def write_sheets(
     made: Iterable[Sheet],
     folder: Path,
-    forms: Sequence[str] = DEFAULT_FORMATS,
+    how: Setting,
     *,
-    stem: str = "worksheet",
     together: bool = False,
-    solutions: Sequence[Solutions] = ("blank", "key"),
-    layout: Layout = "matrix",
-    conventions: Conventions = "full",
-    look: Look = DEFAULT_LOOK,
     overview: bool = False,
-    recipe: bool = False,
     on_sheet: Callable[[Sheet], None] = lambda sheet: None,
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
-    `solutions` says what of each is written: blank, partly worked, worked, with everything for a marker, or the answers
-    alone; `recipe`, that students' sheets have the command that makes them, and the key, in the footer.
-
     The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
     folder beside first, so that an error leaves no file behind.
     """
-    forms = check_formats(forms)
-    if look.fillable and "pdf" not in forms:
-        raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
-    if look.fillable and together:
-        raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
     frozen: list[_Frozen] = []
-    besides = read_besides(forms)
 
     def documents() -> Iterator[tuple[str, Document]]:
-        all_of_them: list[Sheet] = []
-        listed: list[tuple[str, Question]] = []
+        kept: list[Sheet] = []
         for number, sheet in enumerate(made, 1):
             if _is_variant(sheet):
                 frozen.append(_frozen(sheet))
-            if together:
-                all_of_them.append(sheet)
-            else:
-                yield from each(f"{stem}-{number:02}", [sheet])
-            if overview:
-                listed.append((sheet.name, sheet.question))
+            if not together:
+                yield from how.documents(numbered(how.stem, number), [sheet])
+            if together or overview:
+                kept.append(sheet)
             on_sheet(sheet)
-        if together:
-            yield from each(f"{stem}-all", all_of_them)
-        if listed:
-            yield f"{stem}-overview", set_overview(listed[0][1].title, listed, sheet.command)
+        yield from _of_all(how, kept, together, overview)
 
-    def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
-        pages = [(sheet, Pages(sheet.question, layout, conventions)) for sheet in sheets]
-        for asked in solutions:
-            written = [sheet._of(page, asked, recipe=recipe, besides=besides) for sheet, page in pages]
-            yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+    return _write_set(how.files(documents()), frozen, folder, how, together)
 
-    def files() -> Iterator[tuple[str, bytes]]:
-        yield from _rendered(((name, replace(document, look=look)) for name, document in documents()), forms)
+
+def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool) -> Iterator[tuple[str, Document]]:
+    """What is one document for all sheets."""
+    if together:
+        yield from how.documents(f"{how.stem}-all", kept, together=True)
+    if overview and kept:
+        listed = [(sheet.name, sheet.question) for sheet in kept]
+        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, kept[-1].command)
+
+
+def _write_set(
+    files: Iterable[tuple[str, str, bytes]], frozen: Sequence[_Frozen], folder: Path, how: Setting, together: bool
+) -> list[Path]:
+    if how.look.fillable and together:
+        raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
+
+    def with_frozen() -> Iterator[tuple[str, bytes]]:
+        yield from _beside(files)
         if frozen:
-            yield f"{stem}.json", _sealed(frozen).encode()
+            yield f"{how.stem}.json", _sealed(frozen).encode()
 
-    return _write(files(), folder)
+    return _write(with_frozen(), folder)
 
 
 def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
     """Write named documents in several formats, all of them or none; `InputError` if the folder cannot be written."""
-    return _write(_rendered(documents, forms), folder)
+
+    def files() -> Iterator[tuple[str, str, bytes]]:
+        for stem, document in documents:
+            shown = presented(document)
+            for form in forms:
+                yield stem, form, written_document(shown, form, beside_macros=True)[1]
+
+    return _write(_beside(files()), folder)
 
 
-def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The files that documents are written to, by name, and what LaTeX needs beside them."""
+def _beside(files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Files by their names, and what LaTeX needs beside them."""
     beside = None
-    if "latex" in forms:
-        from symattn.page.writers import latex
+    for stem, form, content in files:
+        if form == "latex":
+            if beside is None:
+                from symattn.page.writers import latex
 
-        beside = latex.Folder()
-    for stem, document in documents:
-        shown = presented(document)
-        for form in forms:
-            suffix, content = written_document(shown, form, beside_macros=True)
-            if beside and form == "latex":
-                beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
-            yield stem + suffix, content
+                beside = latex.Folder()
+            beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
+        yield stem + suffix(form), content
     if beside:
         yield from ((name, text.encode()) for name, text in beside.files())
 

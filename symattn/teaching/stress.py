@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from statistics import mean, median
 from time import perf_counter
+from typing import Any
 
+from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
+from symattn.foundation.typed import plain, read
+from symattn.foundation.workers import Job
 from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
-from symattn.teaching.fairness.separation import LEAST, Separation, separation
-from symattn.teaching.pool import OVERLAP, Tally, pool, shared
+from symattn.teaching import ahead
+from symattn.teaching.fairness.separation import LEAST, separation
+from symattn.teaching.pool import OVERLAP, Tally, pool, prove, shared
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question
 
@@ -24,17 +29,76 @@ GUESSABLE = 0.6
 
 
 @dataclass(frozen=True)
+class Apart:
+    """How far misconceptions are apart on one variant, and which of them cannot be seen or told from another."""
+
+    core: int
+    wrongs: int
+    nearest: float
+    invisible: tuple[str, ...]
+    collisions: tuple[str, ...]
+    never: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What is told of one variant."""
+
+    key: tuple[str, ...]
+    features: Mapping[str, float]
+    positions: Mapping[str, str]
+    apart: Apart | None
+
+    @classmethod
+    def of(cls, question: Question) -> Tried:
+        key = problem_type(question.type).key
+        found = separation(question.problem.derivation) if question.problem is not None else None
+        apart = None
+        if found and found.wrongs:
+            pairs = [(f"{c.one}={c.other}", bool(c.parts)) for c in found.collisions]
+            apart = Apart(
+                len(found.core),
+                len(found.wrongs),
+                found.nearest,
+                tuple(found.invisible),
+                tuple(pair for pair, _ in pairs),
+                tuple(pair for pair, told in pairs if not told),
+            )
+        return cls(
+            tuple(key(question.content) if key else question.entries()),
+            dict(question.features),
+            dict(question.positions),
+            apart,
+        )
+
+
+def trying(settings: Any) -> Job:
+    """The job of making a variant from its frozen content, proving its key and looking at it."""
+    chosen = problem_type(settings["type"])
+
+    def job(content: Any) -> Any:
+        question = chosen.make(chosen.thaw(content, "A variant"))
+        prove(question, chosen)
+        return plain(Tried.of(question))
+
+    return job
+
+
+TRY = f"{__name__}:trying"
+
+
+@dataclass(frozen=True)
 class Stress:
     """Variants as they came, with the seconds that each took."""
 
     spec: Spec
-    questions: tuple[Question, ...]
+    variants: tuple[Tried, ...]
     seconds: tuple[float, ...]
     tally: Tally
 
     def document(self) -> Document:
         """The report: numbers, then what deserves a look."""
-        count = len(self.questions)
+        count = len(self.variants)
         blocks: list[Block] = [Paragraph((Words(self._costs()),))]
         if self.tally.refused:
             rows = [((Words(why),), (Words(str(n)),)) for why, n in Counter(self.tally.refused).most_common(12)]
@@ -52,17 +116,17 @@ class Stress:
         return (
             f"{sum(self.seconds):.1f} s in all; the first {first * 1000:.0f} ms (with what the family shares), then "
             f"{median(rest) * 1000:.0f} ms each, at most {slowest * 1000:.0f} ms. {self.tally.drawn} were drawn for "
-            f"{len(self.questions)} that may be set. Every one came out of its frozen form as it went in, and its key "
+            f"{len(self.variants)} that may be set. Every one came out of its frozen form as it went in, and its key "
             "was recomputed by a second route."
         )
 
     def _features(self) -> Table | None:
-        names = list(dict.fromkeys(name for q in self.questions for name in q.features))
+        names = list(dict.fromkeys(name for v in self.variants for name in v.features))
         if not names:
             return None
         rows: list[tuple[Inlines, ...]] = []
         for name in names:
-            values = [q.features.get(name, 0.0) for q in self.questions]
+            values = [v.features.get(name, 0.0) for v in self.variants]
             middle = (min(values) + max(values)) / 2
             spread = f"± {100 * (max(values) - min(values)) / 2 / middle:.1f} %" if middle > 0 else ""
             cells = (name, f"{min(values):g}", f"{median(values):g}", f"{max(values):g}", spread)
@@ -71,8 +135,7 @@ class Stress:
         return Table(header, tuple(rows), row_heads=True)
 
     def _answers(self) -> list[str]:
-        key_of = problem_type(self.spec.type).key
-        keys = [key_of(q.content) if key_of else tuple(q.entries()) for q in self.questions]
+        keys = [variant.key for variant in self.variants]
         lines = [f"{len(keys) - len(set(keys))} of {len(keys)} keys are the same as another one."]
         compared = keys[:MOST_COMPARED]
         if pairs := [shared(a, b) for a, b in combinations(compared, 2)]:
@@ -85,8 +148,8 @@ class Stress:
                 f"{len(self.tally.alike)} variants overlap with another one by more than is wanted, by up to "
                 f"{100 * max(self.tally.alike):.0f} %: the family has no more room."
             )
-        for name in dict.fromkeys(name for q in self.questions for name in q.positions):
-            listed = Counter(q.positions.get(name, "") for q in self.questions)
+        for name in dict.fromkeys(name for v in self.variants for name in v.positions):
+            listed = Counter(v.positions.get(name, "") for v in self.variants)
             least, most = min(listed.values()), max(listed.values())
             lines.append(f"{name}: {len(listed)} different, each {least} to {most} times.")
         common = Counter(entry for key in keys for entry in key)
@@ -98,28 +161,18 @@ class Stress:
         return lines
 
     def _misconceptions(self) -> list[str]:
-        found = [separation(q.problem.derivation) for q in self.questions if q.problem is not None]
-        found = [s for s in found if s.wrongs]
+        found = [variant.apart for variant in self.variants if variant.apart]
         if not found:
             return []
-        nearest = min(s.nearest for s in found)
+        nearest = min(apart.nearest for apart in found)
         lines = [
-            f"{len(found[0].core)} core misconceptions of {len(found[0].wrongs)} that have a place.",
+            f"{found[0].core} core misconceptions of {found[0].wrongs} that have a place.",
             "The nearest that two core misconceptions, or one and the truth, come to each other where they first show: "
             f"{nearest:.3f} (at least {LEAST} wanted).",
         ]
-        lines += _listed("Cannot be seen", found, lambda s: s.invisible)
-        pairs = _listed("The same at their first step", found, lambda s: [_pair(c.one, c.other) for c in s.collisions])
-        never = [[_pair(c.one, c.other) for c in s.collisions if not c.parts] for s in found]
-        return lines + pairs + _counted("Never told apart", never)
-
-
-def _pair(one: str, other: str) -> str:
-    return f"{one}={other}"
-
-
-def _listed(what: str, found: Sequence[Separation], names: Callable[[Separation], Sequence[str]]) -> list[str]:
-    return _counted(what, [names(s) for s in found])
+        lines += _counted("Cannot be seen", [apart.invisible for apart in found])
+        lines += _counted("The same at their first step", [apart.collisions for apart in found])
+        return lines + _counted("Never told apart", [apart.never for apart in found])
 
 
 def _counted(what: str, lists: Sequence[Sequence[str]]) -> list[str]:
@@ -131,18 +184,32 @@ def _counted(what: str, lists: Sequence[Sequence[str]]) -> list[str]:
     return [f"{what}: {', '.join(told)}."] if told else []
 
 
-def stress(spec: Spec, count: int, dice: Dice, step: Callable[[object], None] = lambda question: None) -> Stress:
-    """Draw, make and prove so many variants; beyond a hundred of them keys may overlap as they like."""
-    tally, questions, seconds = Tally(), [], []
-    variants = islice(pool(spec, dice, tally, OVERLAP[spec.level] if count <= MOST_COMPARED else 1.0), count)
+def stress(
+    spec: Spec,
+    count: int,
+    dice: Dice,
+    step: Callable[[object], None] = lambda variant: None,
+    crew: Crew | None = None,
+) -> Stress:
+    """Draw, make and prove so many variants, by a crew if there is one; beyond a hundred, keys may overlap anyhow."""
+    tally, tried, seconds = Tally(), [], []
     start = perf_counter()
-    for question in variants:
+    for variant in _tried(spec, count, dice, tally, OVERLAP[spec.level] if count <= MOST_COMPARED else 1.0, crew):
         now = perf_counter()
         seconds.append(now - start)
         start = now
-        questions.append(question)
-        step(question)
-    return Stress(spec, tuple(questions), tuple(seconds), tally)
+        tried.append(variant)
+        step(variant)
+    return Stress(spec, tuple(tried), tuple(seconds), tally)
+
+
+def _tried(spec: Spec, count: int, dice: Dice, tally: Tally, overlap: float, crew: Crew | None) -> Iterator[Tried]:
+    if crew is None or crew.alone:
+        yield from map(Tried.of, islice(pool(spec, dice, tally, overlap), count))
+        return
+    contents = enumerate(ahead.chosen(spec, dice, count, crew, tally, overlap), 1)
+    jobs = ((f"variant {number}", content) for number, content in contents)
+    yield from (read(Tried, said) for _, said in crew.in_order(TRY, {"type": spec.type}, jobs))
 
 
 __all__ = ["Stress", "stress"]

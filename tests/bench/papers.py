@@ -24,9 +24,10 @@ from pathlib import Path
 
 from symattn.api import make_recipe
 from symattn.errors import InputError
+from symattn.foundation import confined
 from symattn.page.document import Document
 from symattn.page.resources import fonts
-from symattn.page.writers import FORMATS, confined, latex, typst
+from symattn.page.writers import FORMATS, latex, typst
 from symattn.page.writers.compiling import Compiler
 from symattn.page.writers.pdf import latex_engine, latex_pdf
 from symattn.teaching.sheets import sheets

@@ -11,6 +11,7 @@ import pty
 import re
 import sys
 import threading
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from hypothesis import strategies as st
 import symattn
 from symattn.cli import main
 from symattn.errors import InputError
+from symattn.foundation.crew import Crew
 from symattn.foundation.spreadsheet import harmless, typed_again
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
@@ -33,33 +35,21 @@ from symattn.marking.grading.entries import read_entries, write_table
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.tables import read_table, table
-from symattn.marking.grading.worker import Marker
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
 
 TERMS = Terms(POLICIES["ecf"])
 
 
-class Here:
+@contextmanager
+def here(*given, **named):
     """What a class is marked by, without processes of its own, which take a second to start; see test_grading."""
-
-    def __init__(self, command, settings, count, seconds) -> None:
-        self.marker = Marker(json.loads(json.dumps(settings)))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        pass
-
-    def do(self, jobs, on_answer) -> None:
-        for k, job in enumerate(jobs):
-            on_answer(k, json.loads(json.dumps(self.marker.answer(json.loads(json.dumps(job))))))
+    yield Crew()
 
 
 @pytest.fixture(autouse=True)
 def no_processes(monkeypatch):
-    monkeypatch.setattr("symattn.marking.grading.run.Workers", Here)
+    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import FROZEN_FORMAT, freeze_sheets, thaw_sheets, write_sheets
+from symattn.teaching.sheets import FROZEN_FORMAT, Setting, freeze_sheets, thaw_sheets, write_sheets
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_what_the_file_says(three):
 
 @pytest.mark.parametrize("together", [False, True])
 def test_it_is_written_beside_the_worksheets(three, together, tmp_path):
-    written = write_sheets(three, tmp_path, ["text"], stem="set", together=together)
+    written = write_sheets(three, tmp_path, Setting(["text"], "set"), together=together)
     assert written[-1] == tmp_path / "set.json"
     assert sorted(tmp_path.iterdir()) == sorted(written)
     assert written[-1].read_text(encoding="utf-8") == freeze_sheets(three)
@@ -71,7 +71,7 @@ def test_questions_are_made_when_they_are_asked_for(three, monkeypatch):
 
 def test_a_problem_of_ones_own_is_not_frozen(three, tmp_path):
     own = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none").worksheet()
-    assert write_sheets([own], tmp_path / "own", ["text"]) == [
+    assert write_sheets([own], tmp_path / "own", Setting(["text"])) == [
         tmp_path / "own" / f"worksheet-01{key}.txt" for key in ("", "-key")
     ]
     assert freeze_sheets([own, *three]) == freeze_sheets(three)

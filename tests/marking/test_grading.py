@@ -267,7 +267,7 @@ def test_the_same_bytes_whatever_the_number_of_processes_and_from_a_zip(graded, 
 
 def test_again_marks_nothing_and_changes_nothing(graded, exam, submissions, tmp_path, monkeypatch):
     out = shutil.copytree(graded[0], tmp_path / "marked")
-    monkeypatch.setattr("symattn.marking.grading.worker.COMMAND", ("no such command",))
+    monkeypatch.setattr("symattn.marking.grading.run.MARKED", "no such job")
     before = contents(out)
     book = symattn.grade(exam, submissions, out=out, forms=("text", "markdown"), readers=("student", "teacher"))
     assert contents(out) == before
@@ -398,7 +398,7 @@ def test_after_an_interruption_the_same_command_continues_and_says_so(exam, subm
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module.Workers, "do", interrupted)
+    monkeypatch.setattr(run_module.Crew, "as_done", interrupted)
     result = run("grade", exam, submissions, "--out", tmp_path / "o")
     assert result.exit_code == 130
     assert "Interrupted. The same command continues: what has been marked is kept." in result.output
@@ -407,27 +407,13 @@ def test_after_an_interruption_the_same_command_continues_and_says_so(exam, subm
 @pytest.mark.slow
 def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_marked(exam, submissions, tmp_path):
     """A worker that hangs on one submission, crashes on another and meets a defect on a third."""
-    fault = tmp_path / "faulty.py"
-    fault.write_text(
-        "import os, signal\n"
-        "import symattn.marking.grading.worker as worker\n"
-        "plain = worker.Marker._marked\n"
-        "def faulty(self, row, data):\n"
-        "    if row.id == 's001': sum(iter(int, 1))  # for ever, in C\n"
-        "    if row.id == 's002': os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    if row.id == 's003': raise KeyError('no such thing')\n"
-        "    return plain(self, row, data)\n"
-        "worker.Marker._marked = faulty\n"
-        "worker.main()\n",
-        encoding="utf-8",
-    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symattn.marking.grading.worker.COMMAND", (sys.executable, str(fault)))
+        patch.setattr("symattn.marking.grading.run.MARKED", "odd_jobs:faulty")
         book = symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",), time_limit=2, jobs=2)
     first, second, third, *others = book.rows
     assert [row.status for row in book.rows[:3]] == ["broken"] * 3
     assert first.reason == "Marking it took more than 2 seconds of processor time and was stopped."
-    assert second.reason.startswith("The process that marked it ended with code")
+    assert second.reason.startswith("Marking it ended its process with code")
     assert third.reason == "symattn cannot mark it, which is a defect of symattn: KeyError: 'no such thing'"
     assert [row.total for row in others[:7]] == [WORTH[kind] for kind in KINDS[3:]]
     mended = symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",), jobs=2)  # none of it is kept

@@ -1,49 +1,29 @@
 """Processes that crash, hang, babble or cannot start: each is told, and no other job is lost."""
 
-import signal
+import json
+import logging
+import os
 import subprocess
 import sys
+import textwrap
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from symattn.foundation.workers import LostError, Worker, Workers
+from symattn.errors import InputError, SelfCheckError
+from symattn.foundation.crew import Crew, crew, processors
+from symattn.foundation.software import software
+from symattn.foundation.workers import Hands, Limits, LostError, Worker, answer_of, text_of
 
-# A worker that does what it is told: one line of JSON in, one out.
-OBEDIENT = """
-import json, os, signal, sys, time
-settings = json.loads(sys.stdin.readline())["settings"]
-if settings == "refuse":
-    print("it would not start", file=sys.stderr)
-    sys.exit(3)
-print(json.dumps({"ready": settings}), flush=True)
-for line in sys.stdin:
-    job = json.loads(line)
-    if job == "crash":
-        os.kill(os.getpid(), signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-    if job == "hang":
-        time.sleep(3600)
-    if job == "half":
-        sys.stdout.write('{"answer"')
-        sys.stdout.flush()
-        sys.exit(0)
-    if job == "raise":
-        raise RuntimeError("no such thing")
-    print(json.dumps({"answer": job, "process": os.getpid()}), flush=True)
-"""
-COMMAND = (sys.executable, "-c", OBEDIENT)
+TOLD = "odd_jobs:told"
 
 
-def done(jobs, count=2, limit=20.0, settings="go"):
-    answers = {}
-
-    def on_answer(number, answer):
-        assert threading.current_thread() is threading.main_thread()
-        assert number not in answers
-        answers[number] = answer
-
-    with Workers(COMMAND, settings, count, limit) as workers:
-        workers.do(jobs, on_answer)
+def done(jobs, count=2, seconds=20.0, settings="go"):
+    """The answers to jobs, in their order."""
+    with crew(count, limits=Limits(seconds)) as those:
+        answers = dict(those.as_done(TOLD, settings, enumerate(jobs)))
     return [answers[number] for number in range(len(jobs))]
 
 
@@ -52,36 +32,69 @@ def test_every_job_is_answered_once_whatever_the_number_of_processes():
     for count in (1, 3):
         answers = done(jobs, count)
         assert [answer["answer"] for answer in answers] == jobs
-        assert len({answer["process"] for answer in answers}) <= count
+        assert {answer["settings"] for answer in answers} == {"go"}
+        assert len({answer["process"] for answer in answers} - {os.getpid()}) <= count
 
 
-def test_nothing_to_do_starts_nothing():
-    with Workers(("this command does not exist",), "go", 2, 1.0) as workers:
-        workers.do([], lambda number, answer: None)
+def test_answers_are_in_order_however_they_come_and_jobs_are_taken_only_a_little_ahead():
+    taken = []
+
+    def jobs():
+        for number in range(30):
+            taken.append(number)
+            yield f"number {number}", number % 6
+
+    with crew(2, limits=Limits()) as those:
+        answers = those.in_order("odd_jobs:late", None, jobs())
+        first = next(answers)
+        assert len(taken) < 12
+        assert [first, *answers] == [(f"number {k}", (k % 6) ** 2) for k in range(30)]
+
+
+def test_nothing_to_do_starts_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "this command does not exist")
+    assert done([]) == []
+    [answer] = done(["a"])
+    assert answer.why == "had no process: No such file or directory"
 
 
 def test_what_crashes_hangs_or_breaks_off_is_told_and_the_rest_is_done():
-    answers = done(["a", "crash", "b", "half", "c", "raise", "hang", "d"], limit=0.2)
-    assert [a["answer"] if isinstance(a, dict) else "" for a in answers] == ["a", "", "b", "", "c", "", "", "d"]
-    crashed, half, raised, hung = (str(answers[k]) for k in (1, 3, 5, 6))
-    assert "ended with code" in crashed
-    assert half == "The process that marked it ended with code 0."
-    assert raised.endswith("RuntimeError: no such thing")
-    assert hung == "The process that marked it stood still and was stopped."
+    answers = done(["a", "crash", "b", "half", "c", "raise", "d"])
+    assert [a["answer"] if isinstance(a, dict) else "" for a in answers] == ["a", "", "b", "", "c", "", "d"]
+    crashed, half, raised = (answers[k].why for k in (1, 3, 5))
+    assert crashed.startswith("ended its process with code ")
+    assert half == "ended its process with code 0"
+    assert raised == "failed, which is a defect of symattn: RuntimeError: no such thing"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are a matter of POSIX")
+def test_what_hangs_ends_alone():
+    answers = done(["a", 600.0, "d"], seconds=0.1)
+    assert (answers[0]["answer"], answers[2]["answer"]) == ("a", "d")
+    assert answers[1].why == "stood still and was stopped"
 
 
 def test_the_last_job_may_crash():
     assert isinstance(done(["a", "crash"], count=1)[1], LostError)
 
 
-def test_a_process_that_does_not_start_is_an_error_of_the_run():
-    with pytest.raises(LostError, match="code 3: it would not start"):
+def test_an_error_of_symattns_is_raised_as_it_was_there():
+    with pytest.raises(InputError, match=r"^it would not start$"):
         done(["a", "b"], settings="refuse")
+    with pytest.raises(SelfCheckError, match=r"^the key is wrong$"):
+        done(["a", "refuse"])
+
+
+def test_bytes_travel_and_what_is_printed_does_not(caplog, capfd):
+    assert done([b"\0\xff{}", "print"])[0] == b"}{\xff\0"
+    with caplog.at_level(logging.WARNING, "symattn"):
+        done(["warn"])
+    assert [record.getMessage() for record in caplog.records] == ["look at this"]
+    assert capfd.readouterr().out == ""
 
 
 def test_an_error_of_the_caller_ends_all_processes(monkeypatch):
-    before = threading.active_count()
-    started = []
+    before, started = threading.active_count(), []
 
     class Noted(subprocess.Popen):
         def __init__(self, *given, **named):
@@ -89,18 +102,107 @@ def test_an_error_of_the_caller_ends_all_processes(monkeypatch):
             started.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Noted)
-    with pytest.raises(KeyError), Workers(COMMAND, "go", 2, 3000) as workers:
-        workers.do(["a", "hang"], lambda number, answer: {}["no"])
+    with pytest.raises(KeyError), crew(2, limits=Limits(3000)) as those:  # noqa: PT012  (its end is what is tried)
+        next(those.as_done(TOLD, "go", enumerate(["a", 3000.0, 3000.0, 3000.0])))
+        raise KeyError
     assert threading.active_count() == before
     assert started
-    assert all(process.returncode == -signal.SIGKILL for process in started)  # none went on to its own end
+    assert all(process.poll() is not None for process in started)  # none goes on to its own end
 
 
 def test_a_worker_lives_until_it_is_ended():
-    worker = Worker(COMMAND, "go", 20)
-    try:
-        assert worker.alive
-        assert worker.ask("a")["answer"] == "a"
-    finally:
-        worker.end()
+    worker = Worker()
+    order = json.dumps([TOLD, text_of("go"), text_of("a"), 20, 2**32])
+    assert worker.alive
+    assert answer_of(worker.ask(order, Limits()))["process"] == worker.pid
+    worker.end()
     assert not worker.alive
+
+
+def test_a_process_is_kept_for_the_next_job_of_its_thread_and_replaced_when_it_is_lost():
+    hands = Hands()
+
+    def process(job):
+        return answer_of(hands.do(TOLD, "null", text_of(job), Limits()))["process"]
+
+    first = process("a")
+    assert process("b") == first
+    with pytest.raises(LostError):
+        process("crash")
+    assert process("c") != first
+    hands.close()
+
+
+# ------------------------------------------------------------------------------------------------ who works
+
+
+def test_a_crew_is_as_large_as_pays():
+    with crew(of=1000) as those:
+        assert those.hands() == processors()
+        assert those.alone == (processors() == 1)
+    for alone in (crew(1, of=1000), crew(8, of=1), crew(of=19)):
+        with alone as those:
+            assert those.alone
+            assert dict(those.as_done(TOLD, "go", [("x", "a")]))["x"]["process"] == os.getpid()
+    with crew(3, of=1000) as those:
+        assert those.hands() == 3
+    assert Crew().alone
+
+
+def test_any_executor_will_do_and_is_left_to_whom_it_belongs():
+    with ThreadPoolExecutor(2) as executor:
+        with crew(executor=executor) as those:
+            answers = dict(those.as_done(TOLD, "go", enumerate(["a", "crash", "b"])))
+        assert (answers[0]["answer"], answers[2]["answer"]) == ("a", "b")
+        assert isinstance(answers[1], LostError)
+        assert executor.submit(int, "7").result() == 7
+
+
+def test_another_symattn_on_a_worker_is_refused_in_a_sentence(monkeypatch):
+    with ThreadPoolExecutor(1) as executor, crew(executor=executor) as those:
+        monkeypatch.setattr("symattn.foundation.software.software", lambda: {**software(), "symattn": "0.0.9"})
+        with pytest.raises(InputError, match=r"^A worker differs in symattn: 0\.0\.9 there, .* here; all need"):
+            next(those.in_order(TOLD, "go", [("x", "a")]))
+
+
+SCRIPT = """
+import symattn.foundation.crew as c
+print("run", flush=True)
+with c.crew(2) as those:
+    print(sorted(answer["answer"] for _, answer in those.as_done("odd_jobs:told", "go", enumerate(["a", "b"]))))
+"""
+
+
+def test_a_script_needs_no_guard_and_nothing_of_its_folder_is_run(tmp_path):
+    """Its main module is not run again, and what lies beside submissions is not imported for the standard library's."""
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    for name in ("json", "base64", "signal", "selectors", "symattn"):
+        (tmp_path / f"{name}.py").write_text(f"print('{name}.py was run')\nraise SystemExit(1)\n", encoding="utf-8")
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    result = subprocess.run(
+        [sys.executable, "-P", "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.stdout.splitlines() == ["run", "['a', 'b']"], result.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc to look at processes")
+def test_ctrl_c_ends_all_processes_at_once(tmp_path):
+    program = textwrap.dedent("""
+        import os, signal, threading, symattn.foundation.crew as c
+        try:
+            with c.crew(2) as those:
+                for _, answer in those.as_done("odd_jobs:told", "go", enumerate(["a", "spin", "spin", "spin"])):
+                    print(answer["process"], flush=True)
+                    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+        except KeyboardInterrupt:
+            print("interrupted", sum(thread.name.startswith("symattn") for thread in threading.enumerate()))
+        """)
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    result = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    process, said = result.stdout.splitlines()
+    assert said == "interrupted 0", result.stderr
+    assert not Path(f"/proc/{process}").exists()

@@ -34,7 +34,7 @@ from symattn.page.document import (
 )
 from symattn.page.writers import latex, pdf
 from symattn.page.writers.latex_text import escaped
-from symattn.teaching.sheets import render, sheets, write_documents, write_sheets
+from symattn.teaching.sheets import Setting, render, sheets, write_documents, write_sheets
 
 
 def said(text: str) -> Paragraph:
@@ -249,7 +249,7 @@ def compiled(folder: Path, name: str) -> list[str]:
 @pytest.mark.usefixtures("tex")
 def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path: Path) -> None:
     made = list(sheets(make_recipe("self_attention", {}, seed=7), 3))
-    written = write_sheets(made, tmp_path, ["latex"], stem="a")
+    written = write_sheets(made, tmp_path, Setting(["latex"], "a"))
     names = {path.name for path in written}
     assert {"symattn.sty", "a-class.tex", "a-class-key.tex", "a-01.tex", "a-03-key.tex"} <= names
     pages = compiled(tmp_path, "a-class.tex")

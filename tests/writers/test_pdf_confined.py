@@ -119,7 +119,7 @@ def test_a_process_that_is_killed_at_work_is_told_of_and_replaced(compiler: Comp
     compiler.compile(PAGE)
     killer = threading.Timer(0.3, os.kill, [number(compiler), signal.SIGKILL])
     killer.start()
-    with pytest.raises(LostError, match="ended with code -9"):
+    with pytest.raises(LostError, match="ended its process with code -9"):
         compiler.compile(ENDLESS)
     killer.join()
     assert compiler.compile(PAGE).startswith(b"%PDF")

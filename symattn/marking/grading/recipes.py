@@ -18,7 +18,7 @@ from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe
 
 _COMMAND = ("symattn", "worksheet")
-_NUMBER = re.compile(r" \(sheet (\d{1,5})\)$")
+_NUMBER = re.compile(r" \(sheet (\d{1,7})\)$")
 _SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
 _FLAGS = ("by-token", "by-matrix", "decimal")
 _OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")

@@ -6,44 +6,36 @@ ended, however abruptly, is continued by the next, and leaves the same bytes, wh
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError
+from symattn.foundation.crew import Crew, Progress, crew, silent
 from symattn.foundation.folders import alone_in, put, staging_in
 from symattn.foundation.identity import digest
 from symattn.foundation.version import VERSION
-from symattn.foundation.workers import LostError, Workers
-from symattn.marking.grading import worker
+from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import Change, Gradebook, changed
 from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.source import Papers, papers
-from symattn.marking.grading.worker import FOLDERS, PRACTICE, staged
+from symattn.marking.grading.worker import FOLDERS, HEAD, MARKED, PRACTICE
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
-from symattn.teaching.question import Json
 from symattn.teaching.sheets import check_formats, formats, render, suffix
 
 FORMAT = 1
 MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"
 SOFTWARE = f"symattn {VERSION}"
-Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
-
-
-@contextmanager
-def silent(count: int) -> Iterator[Callable[[object], None]]:
-    """No progress shown."""
-    yield lambda done: None
+MEMORY = 2 * 2**30  # bytes, of a process that marks
 
 
 def grade_class(
@@ -58,6 +50,7 @@ def grade_class(
     look: Look = DEFAULT_LOOK,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
+    executor: Executor | None = None,
     time_limit: float = 60,
     progress: Progress = silent,
 ) -> Gradebook:
@@ -66,9 +59,10 @@ def grade_class(
     `entries` is a table of what stands on scripts on paper, instead of `submissions` or besides; `ask` answers what has
     to be asked about it.
     `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
-    many processes (0: as many as there are processors); `time_limit` the seconds of processor time after which one
-    submission is given up.  Whatever was handed in is read in these processes alone.  `InputError` if source or
-    submissions cannot be used at all; a single submission that cannot is a row with its reason.
+    many processes (0: as many as there are processors), unless an `executor` brings its own; `time_limit` the seconds
+    of processor time after which one submission is given up.  Whatever was handed in is read in these processes alone.
+    `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its
+    reason.
     """
     against, forms = papers(source), check_formats(forms)
     first = against.questions(next(iter(against.papers)))
@@ -89,10 +83,10 @@ def grade_class(
             "forms": list(forms) if folder else [],
             "look": asdict(look),
             "typesetting": page.chosen(),
+            "templates": page.own_templates(),
             "readers": list(readers),
-            "staging": str(folder.staging) if folder else "",
         }
-        with Workers(worker.COMMAND, settings, jobs or _processors(), time_limit) as workers:
+        with crew(jobs, executor, limits=Limits(time_limit, MEMORY)) as workers:
             handed = matched(found, _heads(found, folder, workers), against, typed.handed if typed else ())
             for one in handed:
                 kept = folder.kept(one) if folder else None
@@ -102,35 +96,28 @@ def grade_class(
                     todo.append(one)
             todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
             with progress(len(todo)) as step:
-
-                def on_answer(number: int, answer: Any) -> None:
-                    one = todo[number]
+                for one, answer in workers.as_done(MARKED, settings, ((one, _job(one)) for one in todo)):
                     rows[one.stem] = row_of(one, answer, folder)
                     step(one)
-
-                workers.do([_job(one) for one in todo], on_answer)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
         book = Gradebook(against.title, terms, listed, replied=tuple(in_words(typed)) if typed else ())
         return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 
-def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Workers) -> list[Head]:
+def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
     """What every file says about itself, as far as it is not known from the last run."""
     kept = folder.heads() if folder else {}
     heads = [head_without_reading(file) or kept.get(_key(file)) for file in found]
     ask = [number for number, head in enumerate(heads) if head is None]
     hold = set(range(len(found)))  # what holds until the file changes
-
-    def on_answer(number: int, answer: Any) -> None:
-        at = ask[number]
+    for at, answer in workers.as_done(
+        HEAD, None, ((at, {"form": found[at].form, "data": found[at].data}) for at in ask)
+    ):
         if isinstance(answer, LostError):
-            answer = {"head": Head(complaint=str(answer)).json(), "keep": False}
+            answer = {"head": Head(complaint=_told(answer)).json(), "keep": False}
         heads[at] = Head(**answer["head"])
         if not answer["keep"]:
             hold.discard(at)
-
-    jobs = [{"form": found[at].form, "data": base64.b64encode(found[at].data).decode()} for at in ask]
-    workers.do(jobs, on_answer)
     read = [head for head in heads if head is not None]
     if folder:
         folder.keep_heads({_key(found[at]): read[at] for at in sorted(hold) if found[at].data})
@@ -152,20 +139,23 @@ def _row(one: Handed) -> Row:
     return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, **about)
 
 
-def _job(one: Handed) -> Json:
-    return {"row": _row(one).json(), "stem": one.stem, "data": base64.b64encode(one.file.data).decode()}
+def _job(one: Handed) -> dict[str, Any]:
+    return {"row": _row(one).json(), "stem": one.stem, "data": one.file.data}
 
 
 def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:
     """The row that a worker answered with, kept for the next run."""
     if isinstance(answer, LostError):
-        return replace(_row(one), status="broken", reason=str(answer))
-    if "failed" in answer:
-        raise InputError(f"Writing to the folder {folder.path if folder else ''} failed: {answer['failed']}.")
+        return replace(_row(one), status="broken", reason=_told(answer))
     row = Row.read(answer["row"])
     if folder:
-        folder.take(one, answer.get("pages", ()), row if answer["keep"] else None)
+        folder.take(one, answer.get("pages", {}), row if answer["keep"] else None)
     return row
+
+
+def _told(lost: LostError) -> str:
+    """What is said of a submission whose process ended."""
+    return f"Marking it {lost.why}."
 
 
 def _everybody(against: Papers, rows: Sequence[tuple[Handed, Row]]) -> Iterator[Row]:
@@ -174,12 +164,6 @@ def _everybody(against: Papers, rows: Sequence[tuple[Handed, Row]]) -> Iterator[
     for entrant in against.entrants:
         yield found.get(entrant.number) or Row(entrant.number, entrant.name, entrant.id, entrant.sheet)
     yield from (row for one, row in rows if not one.entrant)
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 # ------------------------------------------------------------------------------------------------ the folder
@@ -234,7 +218,7 @@ class MarkedFolder:
         whole = not row.has_marks or all((self.path / name).is_file() for name in self._pages(one.stem))
         return row if whole else None
 
-    def take(self, one: Handed, pages: Sequence[str], row: Row | None) -> None:
+    def take(self, one: Handed, pages: Mapping[str, bytes], row: Row | None) -> None:
         """Put the pages about a submission in their place, and then on record what was found, if it holds.
 
         Until then there is no record: a run that is ended in between leaves none of pages that are not its own.
@@ -243,9 +227,8 @@ class MarkedFolder:
             self._record(one).unlink(missing_ok=True)
             for name in self._practice(one.stem):
                 (self.path / name).unlink()
-            for name in pages:
-                (self.path / name).parent.mkdir(exist_ok=True)
-                staged(self.staging, name).replace(self.path / name)
+            for name, content in pages.items():
+                put(self.path / name, content, self.staging)
         except OSError as error:
             raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
         if row is not None:

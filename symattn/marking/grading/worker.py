@@ -1,20 +1,14 @@
-"""The process that reads and marks submissions for `symattn.foundation.workers`: a line of JSON in, a line of JSON
-out."""
+"""What is done with a submission, in a process of its own: it is read, marked, and told about."""
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import signal
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from symattn.errors import InputError, SymattnError
-from symattn.foundation.workers import OUT_OF_MEMORY, command
+from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head
 from symattn.marking.grading.record import Result, Row, Terms
@@ -23,11 +17,11 @@ from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS
 from symattn.page.document import Look
-from symattn.page.writers.confined import limit, limit_seconds
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import render, suffix
 
-COMMAND = command(__name__)
+HEAD, MARKED = f"{__name__}:head_of", f"{__name__}:marked"
+"""The two jobs that there are with a submission, for `symattn.foundation.crew`."""
 
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
 PRACTICE = ("exercises", "solutions")
@@ -37,11 +31,19 @@ PRACTICE = ("exercises", "solutions")
 Answer = dict[str, Any]
 
 
+def head_of(settings: Any) -> Job:
+    return head
+
+
+def marked(settings: Any) -> Job:
+    return Marker(settings).mark
+
+
 def head(job: Any) -> Answer:
     """The sheet, the name and the id in a file, or a complaint; `keep`: whether it is the file's own fault."""
     keep = True
     try:
-        head = Head(*sheet_of(base64.b64decode(job["data"]), job["form"]))
+        head = Head(*sheet_of(job["data"], job["form"]))
     except InputError as error:
         head = Head(complaint=str(error))
     except MemoryError:
@@ -63,21 +65,15 @@ class Marker:
         self.look = Look(**settings["look"])
         self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
-        self.staging: str = settings["staging"]
 
-    def answer(self, job: Any) -> Answer:
-        """What a file says about itself; or, if the job has a row, the row marked."""
-        return self._mark(job) if "row" in job else head(job)
-
-    def _mark(self, job: Any) -> Answer:
+    def mark(self, job: Any) -> Answer:
         """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
 
-        `failed` says why nothing can be written; `keep`: whether the row holds until something changes.  Pages
-        are left where they are made, named as `staged` has it; who asked puts them in their place.
+        `keep`: whether the row holds until something changes.  `pages` are what is told about it, by name of file.
         """
         row = Row.read(job["row"])
         try:
-            marked, marking = self._marked(row, base64.b64decode(job["data"]))
+            marked, marking = self._marked(row, job["data"])
             with typesetting(**self.typesetting):
                 pages = dict(self._pages(marking, job["stem"]))
         except SymattnError as error:
@@ -87,12 +83,7 @@ class Marker:
             raise
         except Exception as error:  # whatever it is, it is this submission's alone, and is told
             return {"row": replace(row, status="broken", reason=defect("mark", error)).json(), "keep": False}
-        try:
-            for name, content in pages.items():
-                staged(Path(self.staging), name).write_bytes(content)
-        except OSError as error:
-            return {"failed": error.strerror}
-        return {"row": marked.json(), "keep": True, "pages": list(pages)}
+        return {"row": marked.json(), "keep": True, "pages": pages}
 
     def _marked(self, row: Row, data: bytes) -> tuple[Row, Marking]:
         questions = self.papers.questions(row.sheet)
@@ -118,7 +109,7 @@ class Marker:
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""
-        if not self.staging:
+        if not self.forms:
             return
         documents = [(FOLDERS[reader], marking.document(reader, exercise=True)) for reader in self.readers]
         if "student" in self.readers:
@@ -128,11 +119,6 @@ class Marker:
                 yield f"{folder}/{stem}{suffix(form)}", render(document, form)[1]
 
 
-def staged(staging: Path, name: str) -> Path:
-    """Where a page of that name lies until it is put in its place."""
-    return staging / name.replace("/", "-")
-
-
 def defect(verb: str, error: Exception) -> str:
     """What is said of an error that nobody raised on purpose."""
     said = " ".join(str(error).split())[:LONGEST_REASON]
@@ -140,32 +126,3 @@ def defect(verb: str, error: Exception) -> str:
 
 
 LONGEST_REASON = 300
-
-
-def serve(make: Callable[[Any], Callable[[Any], Answer]]) -> None:
-    """Answer the jobs of a `symattn.foundation.workers.Worker`, within its limits, with what `make` makes of its
-    settings."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anything prints must not be taken for an answer
-    asked = json.loads(sys.stdin.buffer.readline())
-    answer = make(asked["settings"])
-    limit("RLIMIT_CORE", 0)
-    limit("RLIMIT_AS", asked["memory"])
-    _say(answers, "ready")
-    for line in sys.stdin.buffer:
-        limit_seconds(asked["seconds"])
-        try:
-            said = answer(json.loads(line))
-        except MemoryError:
-            said = OUT_OF_MEMORY
-        _say(answers, said)
-
-
-def _say(answers: IO[bytes], answer: object) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
-
-
-def main() -> None:
-    serve(lambda settings: Marker(settings).answer)

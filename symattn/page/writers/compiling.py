@@ -15,14 +15,15 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError
-from symattn.foundation.workers import LIMITED, Watch
+from symattn.foundation import confined
+from symattn.foundation.workers import watched, why_it_ended
 from symattn.page.resources import fonts
-from symattn.page.writers import confined
 
 SECONDS = 60  # of processor time
 MEMORY = 4 * 2**30  # bytes; a booklet of 2000 pages takes half of it
@@ -87,14 +88,14 @@ class Compiler:
             self._read += len(source)
             self._process = process = self._process or self._started()
             try:
-                with Watch(process, self._seconds) as watch:
-                    return self._asked(process, watch, {**request, "seconds": self._seconds}, source)
+                with watched(process, self._seconds) as over:
+                    return self._asked(process, over, {**request, "seconds": self._seconds}, source)
             except BaseException:  # whatever was interrupted, its answer must not be taken for another's
                 self.end()
                 raise
 
     def _asked(
-        self, process: subprocess.Popen[bytes], watch: Watch, request: dict[str, Any], source: bytes
+        self, process: subprocess.Popen[bytes], over: Callable[[], bool], request: dict[str, Any], source: bytes
     ) -> tuple[dict[str, Any], bytes]:
         assert process.stdin and process.stdout
         try:
@@ -103,9 +104,9 @@ class Compiler:
             answer = json.loads(line) if line.endswith(b"\n") else {"size": 1}
             content = process.stdout.read(answer["size"])
         except OSError:  # nobody reads any more: why is found below
-            raise LostError(self._why(process, watch)) from None
+            raise LostError(self._why(process, over)) from None
         if len(content) != answer["size"]:
-            raise LostError(self._why(process, watch))
+            raise LostError(self._why(process, over))
         return answer, content
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -125,17 +126,15 @@ class Compiler:
         except OSError as error:
             raise InputError(f"Python cannot be started to make PDF ({sys.executable}): {error.strerror}.") from error
 
-    def _why(self, process: subprocess.Popen[bytes], watch: Watch) -> str:
+    def _why(self, process: subprocess.Popen[bytes], over: Callable[[], bool]) -> str:
         code = process.wait()
-        if watch.ended and LIMITED:
-            return "The process that makes PDF stood still and was stopped."
-        if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
+        if over() or code == -getattr(signal, "SIGXCPU", 0):
             used = f"{self._seconds:g} seconds of processor time"
             return f"Typst was stopped after {used}: the document is too large for one PDF."
         if code == -getattr(signal, "SIGABRT", 0):
             memory = f"{self._memory / 2**30:g} GiB"
             return f"Typst ended without a PDF: the document takes more than {memory} of memory, or a defect of Typst."
-        return f"The process that makes PDF ended with code {code}."
+        return f"Making this PDF {why_it_ended(code, self._seconds)}."
 
 
 COMPILER = Compiler()

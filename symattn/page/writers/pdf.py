@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from symattn.errors import InputError
-from symattn.foundation.workers import Watch
+from symattn.foundation.workers import watched
 from symattn.page.document import Document
 from symattn.page.writers import typst as typst_writer
 from symattn.page.writers.common import visible
@@ -182,11 +182,11 @@ def _run(engine: Path, folder: Path) -> str:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         try:
-            with Watch(process, LATEX_SECONDS) as watch:
+            with watched(process, LATEX_SECONDS) as over:
                 code = process.wait()
         finally:
             process.kill()
-    if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
+    if over() or -code in {getattr(signal, name, 0) for name in ("SIGXCPU", "SIGALRM")} - {0}:
         raise InputError(f"LaTeX was stopped after {LATEX_SECONDS} seconds of processor time without having finished.")
     log = _contents(folder / "document.log").decode("utf-8", "replace")
     if code != 0 or not (folder / "document.pdf").is_file():

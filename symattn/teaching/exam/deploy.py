@@ -11,23 +11,27 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from symattn.errors import InputError
+from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, put, put_new, staging_in
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.typed import read
 from symattn.foundation.version import VERSION
+from symattn.foundation.workers import Job
 from symattn.page.document import Document, Paragraph, Quoted, Words
-from symattn.page.writers import latex
+from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.common import visible
+from symattn.page.writers.page import typesetting
+from symattn.teaching import ahead
 from symattn.teaching.exam.papers import (
     Copy,
     answers_alone,
@@ -42,7 +46,7 @@ from symattn.teaching.exam.papers import (
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
-from symattn.teaching.pool import pool
+from symattn.teaching.pool import pool, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
 from symattn.teaching.sheets import check_formats, render, suffix
@@ -112,17 +116,18 @@ def _as_asked(question: Question, asked: QuestionSpec) -> Question:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None] = lambda question: None) -> Exam:
-    """Draw every variant and decide who gets what."""
+def make_exam(
+    spec: ExamSpec, dice: Dice, on_variant: Callable[[object], None] = lambda variant: None, crew: Crew | None = None
+) -> Exam:
+    """Draw every variant, by a crew if there is one, and decide who gets what."""
     pools = []
     for number, asked in enumerate(spec.questions):
         wanted = 1 if asked.spec.given else spec.variants
         drawn = []
         try:
-            for question in islice(pool(asked.spec, dice.part("question", number + 1)), wanted):
-                _as_asked(question, asked)  # before anything is frozen
-                drawn.append(_frozen(question))
-                on_variant(question)
+            for variant in _variants(asked, wanted, dice.part("question", number + 1), crew):
+                drawn.append(variant)
+                on_variant(variant)
         except InputError as error:
             raise InputError(f"Question {number + 1}: {error}") from error
         pools.append(tuple(drawn))
@@ -134,6 +139,37 @@ def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None]
     if papers > 1:
         given_out = assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
     return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
+
+
+def _variants(asked: QuestionSpec, count: int, dice: Dice, crew: Crew | None) -> Iterator[Variant]:
+    """The variants of a question, proved and frozen."""
+    if crew is None or crew.alone:
+        for question in islice(pool(asked.spec, dice), count):
+            _as_asked(question, asked)  # before anything is frozen
+            yield _frozen(question)
+        return
+    contents = enumerate(ahead.chosen(asked.spec, dice, count, crew), 1)
+    jobs = ((f"variant {number}", content) for number, content in contents)
+    settings = {"type": asked.spec.type, "points": asked.points}
+    for _, said in crew.in_order(FREEZE, settings, jobs):
+        yield Variant(said["id"], said["content"], tuple(said["answers"]), said["features"], said["positions"])
+
+
+def freezing(settings: Any) -> Job:
+    """The job of making a variant from its content, proving it, and freezing it."""
+    chosen = problem_type(settings["type"])
+
+    def job(content: Any) -> Any:
+        question = chosen.make(chosen.thaw(content, "A variant"))
+        prove(question, chosen)
+        if settings["points"] is not None:
+            question.worth(settings["points"])  # before anything is frozen
+        return asdict(_frozen(question))
+
+    return job
+
+
+FREEZE = f"{__name__}:freezing"
 
 
 def _frozen(question: Question) -> Variant:
@@ -314,24 +350,26 @@ def write_exam(
     folder: Path,
     forms: Sequence[str],
     dice: Dice | None,
-    on_variant: Callable[[Question], None] = lambda question: None,
+    on_variant: Callable[[object], None] = lambda variant: None,
     on_file: Callable[[Path], None] = lambda path: None,
+    crew: Crew | None = None,
 ) -> tuple[Exam, list[Path]]:
     """Make or continue the exam in a folder: `exam.json`, papers and keys, one by one and bound, answers alone, common
     wrong answers, an overview, and who gets what.
 
     Without `dice` a frozen exam is continued as it is.  Files that this exam has already are left as they are;
     `InputError` where there is another file in the place of one, or where pages are that no `exam.json` goes with.
-    Another run in the same folder is waited for.
+    Another run in the same folder is waited for.  A crew, if there is one, draws variants and writes papers and keys.
     """
     forms = check_formats(forms)
     with alone_in(folder):
         try:
             with staging_in(folder, UNFINISHED) as staging:
-                exam = _frozen_in(folder, spec, dice, on_variant, staging)
+                crew = crew or Crew()
+                exam = _frozen_in(folder, spec, dice, on_variant, staging, crew)
                 pages = _Pages.of(folder, staging)
                 on_file(folder / FROZEN)
-                for path in _written(exam, pages, forms):
+                for path in _written(exam, pages, forms, crew):
                     on_file(path)
                 return exam, [folder / FROZEN, *pages.finish()]
         except OSError as error:
@@ -339,7 +377,12 @@ def write_exam(
 
 
 def _frozen_in(
-    folder: Path, spec: ExamSpec, dice: Dice | None, on_variant: Callable[[Question], None], staging: Path
+    folder: Path,
+    spec: ExamSpec,
+    dice: Dice | None,
+    on_variant: Callable[[object], None],
+    staging: Path,
+    crew: Crew,
 ) -> Exam:
     """The exam that a folder holds, or a new one, frozen there before anything else is written."""
     where = folder / FROZEN
@@ -351,7 +394,7 @@ def _frozen_in(
             "choose another folder with --out."
         )
     dice = _own(dice or Dice.unpredictable(), spec)
-    exam = make_exam(spec, dice, on_variant)
+    exam = make_exam(spec, dice, on_variant, crew)
     try:
         put_new(where, freeze(exam, dice).encode(), staging)
     except FileExistsError as error:
@@ -363,17 +406,21 @@ BOUND = ("pdf", "latex-pdf")
 """The formats in which papers and keys are also bound, to be printed at once."""
 
 
-def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
+def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Iterator[Path]:
     beside = latex.Folder(double_sided=True)
-    for stem, make in documents(exam):
-        for form in forms:
-            yield _put(pages, stem, form, make, beside)
+    listed = [(stem, form, make) for stem, make in documents(exam) for form in forms]
+    made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
+    for stem, form, make in listed:
+        if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
+            yield _put(pages, stem, form, lambda: next(made)[1], beside)
+        else:
+            yield _put(pages, stem, form, lambda m=make, f=form: _page(m(), f), beside)  # type: ignore[misc]
     for stem, collect in collections(exam):
         for form in forms:
             if form == "pdf":
                 yield pages.put(stem + suffix(form), lambda c=collect: _collected(c()))  # type: ignore[misc]
             else:
-                yield _put(pages, stem, form, lambda c=collect: booklet(c()), beside)  # type: ignore[misc]
+                yield _put(pages, stem, form, lambda c=collect, f=form: _page(booklet(c()), f), beside)  # type: ignore[misc]
     for name, text in beside.files():
         yield pages.put(name, text.encode)
     for form in (form for form in forms if form in BOUND):
@@ -383,12 +430,52 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
         yield pages.put("assignment.csv", lambda: assignment(exam).encode())
 
 
-def _put(pages: _Pages, stem: str, form: str, make: Callable[[], Document], beside: latex.Folder) -> Path:
-    path = pages.put(stem + suffix(form), lambda: render(make(), form, beside_macros=True)[1])
+def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], beside: latex.Folder) -> Path:
+    path = pages.put(stem + suffix(form), content)
     if form == "latex":
         folder = Path(stem).parent
         beside.add(stem, path.read_text(encoding="utf-8"), group=f"{folder}/class" if folder.name else "")
     return path
+
+
+def _page(document: Document, form: str) -> bytes:
+    return render(document, form, beside_macros=True)[1]
+
+
+def _by_crew(
+    exam: Exam, pages: _Pages, listed: Sequence[tuple[str, str, Callable[[], Document]]], crew: Crew
+) -> Iterator[tuple[str, bytes]]:
+    """The papers and keys that are not there yet, by their names, in the order in which they are listed."""
+    settings = {
+        "exam": exam.spec.source,
+        "stem": exam.spec.stem,
+        "typesetting": page.chosen(),
+        "templates": page.own_templates(),
+    }
+    wanted = [
+        (name, form, make)
+        for stem, form, make in listed
+        if isinstance(make, OfPaper) and not pages.has(name := stem + suffix(form))
+    ]
+    jobs = ((name, {**make.job(), "form": form}) for name, form, make in wanted)
+    return crew.in_order(PRINT, settings, jobs)
+
+
+def printing(settings: Any) -> Job:
+    """The job of writing a paper, or its key, from the frozen variants of its questions."""
+    spec = exam_spec(settings["exam"], Path(f"{settings['stem']}.toml"), ())
+
+    def job(asked: Any) -> bytes:
+        pools = tuple((Variant(**{**v, "answers": tuple(v["answers"])}),) for v in asked["variants"])
+        exam = Exam(spec, pools, ((0,) * len(pools),))
+        copy = Copy(**asked["copy"])
+        with typesetting(**settings["typesetting"]):
+            return _page(OfPaper(exam, 0, copy, asked["key"])(), asked["form"])
+
+    return job
+
+
+PRINT = f"{__name__}:printing"
 
 
 def _collected(documents: Sequence[Document]) -> bytes:
@@ -450,6 +537,11 @@ class _Pages:
         pages._list()
         return pages
 
+    def has(self, name: str) -> bool:
+        """Whether a file is there as it was written."""
+        path = self.folder / name
+        return name in self.sums and path.exists() and self.sums[name] == _sha256(path.read_bytes())
+
     def put(self, name: str, content: Callable[[], bytes]) -> Path:
         """Write a file, unless it is there already as it was written or as it would be now.
 
@@ -495,14 +587,33 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+@dataclass(frozen=True)
+class OfPaper:
+    """A paper that is printed, or the key of one: called, it makes the document."""
+
+    exam: Exam
+    number: int
+    copy: Copy
+    key: bool = False
+
+    def __call__(self) -> Document:
+        spec, questions = self.exam.spec, self.exam.questions(self.number)
+        return key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
+
+    def job(self) -> dict[str, Any]:
+        """What somebody else needs to make it, besides what the exam file says."""
+        variants = [asdict(self.exam.pools[q][v]) for q, v in enumerate(self.exam.papers[self.number])]
+        return {"variants": variants, "copy": asdict(self.copy), "key": self.key}
+
+
 def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
     """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for."""
     every = range(len(exam.papers))
     yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out)
     for p, name in enumerate(exam.ids):
-        yield f"keys/{name}-key", lambda p=p, name=name: key(exam.spec, name, exam.questions(p))  # type: ignore[misc]
+        yield f"keys/{name}-key", OfPaper(exam, p, Copy(p, name), key=True)
     for stem, copy in copies(exam):
-        yield stem, lambda copy=copy: paper(exam.spec, copy, exam.questions(copy.paper))  # type: ignore[misc]
+        yield stem, OfPaper(exam, copy.paper, copy)
 
 
 def collections(exam: Exam) -> Iterator[tuple[str, Callable[[], Sequence[Document]]]]:

@@ -1,4 +1,4 @@
-"""What runs in the child processes that compile: a file of its own, for it is started without the rest of symattn.
+"""Limits of processes, and what runs in those that compile: a file of its own, for these have no more of symattn.
 
     python confined.py compile FONTS MEMORY TYPST      compiles Typst source from standard input until that ends
     python confined.py run SECONDS MEMORY SIZE COMMAND …    becomes another program with these limits
@@ -13,8 +13,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import IO, Any
 
@@ -24,6 +24,8 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 STANDARDS = ["a-2a", "ua-1"]
+PATIENCE = 10
+"""Times the limit of processor time: what stands still for so long, by the clock, is ended."""
 
 
 def limit(kind: str, amount: int) -> None:
@@ -31,15 +33,32 @@ def limit(kind: str, amount: int) -> None:
     if resource is not None:
         kind_of_limit = getattr(resource, kind)
         _, most = resource.getrlimit(kind_of_limit)
+        amount = amount if most == resource.RLIM_INFINITY else min(amount, most)
         with suppress(ValueError, OSError):
             resource.setrlimit(kind_of_limit, (amount, most))
 
 
 def limit_seconds(seconds: float) -> None:
-    """Limit the processor time from now on."""
+    """Limit the processor time from now on; by the clock `PATIENCE` times as much, so that what stands still ends, too.
+
+    The process is ended by a signal, whatever it is doing: SIGXCPU or SIGALRM.
+    """
     if resource is not None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         limit("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + seconds) + 1)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """While it lasts, time is limited."""
+    limit_seconds(seconds)
+    try:
+        yield
+    finally:
+        if resource is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            limit("RLIMIT_CPU", resource.getrlimit(resource.RLIMIT_CPU)[1])
 
 
 # --- Typst -------------------------------------------------------------------------------------------------
@@ -75,11 +94,11 @@ def _printable(characters: str, fonts: str) -> str:
 
 def answer(request: Mapping[str, Any], source: bytes, fonts: str) -> tuple[dict[str, Any], bytes]:
     """What is said in answer to a request, and the PDF."""
-    limit_seconds(request["seconds"])
     try:
-        if request["ask"] == "printable":
-            return {"printable": _printable(source.decode(), fonts)}, b""
-        return {}, compiled(source, fonts, request["system_fonts"])
+        with limited(request["seconds"]):
+            if request["ask"] == "printable":
+                return {"printable": _printable(source.decode(), fonts)}, b""
+            return {}, compiled(source, fonts, request["system_fonts"])
     except BaseException as error:  # besides its own errors, typst raises what stands for a panic of Rust
         return {"refused": str(error).rstrip(".")}, b""
 
@@ -113,7 +132,7 @@ def main(task: str, *rest: str) -> None:
         limit("RLIMIT_AS", int(memory))
         limit("RLIMIT_FSIZE", int(size))
         if resource is None:  # nothing was limited, and Windows has no exec that keeps the process
-            sys.exit(subprocess.call(command))
+            sys.exit(subprocess.call(command, timeout=int(seconds)))
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and so would the program, for ever writing
         os.execv(command[0], command)
 

@@ -1,0 +1,251 @@
+"""Who does the work of a run: this process alone, processes of this machine, or those of a cluster.
+
+Whoever does it, the answers are the same.  A job is JSON for a function that is named, so that nothing but small
+messages travels; any executor of `concurrent.futures` can carry them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from symattn.errors import InputError, SymattnError
+from symattn.foundation.workers import KEPT, Hands, Job, Limits, LostError, answer_of, made, text_of
+
+_LOG = logging.getLogger("symattn")
+
+T = TypeVar("T")
+
+AHEAD = 4
+"""How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
+PAYS = 10
+"""Variants for which another process is worth starting, where nobody says how many there shall be."""
+
+
+Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
+"""Shows how far a run of so many jobs has come: called with what is done."""
+
+
+@contextmanager
+def silent(count: int) -> Iterator[Callable[[object], None]]:
+    """No progress shown."""
+    yield lambda done: None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A job that was given out: called, it waits for the answer; what is not wanted any more is dropped."""
+
+    answer: Callable[[], Any]
+    drop: Callable[[], object] = lambda: None
+    ready: Callable[[], bool] = lambda: True
+
+    def __call__(self) -> Any:
+        return self.answer()
+
+
+class Crew:
+    """Does jobs.  `make` names what makes a job of settings: "package.module:function" (`symattn.foundation.workers`).
+
+    `submit` has a job done elsewhere, given what makes it, the settings and the job, as text; without it jobs are done
+    here, when their answers are asked for.  `hands` says how many can be done at a time.  Of work that is done
+    elsewhere, an error of symattn's is raised here as it was there, and `LostError` where a process ended or was ended.
+    """
+
+    def __init__(
+        self, submit: Callable[[str, str, str], Future[str]] | None = None, hands: Callable[[], int] = lambda: 1
+    ) -> None:
+        self._submit, self.hands = submit, hands
+        self._here: dict[tuple[str, str], Job] = {}
+        self._out: set[Future[str]] = set()
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process does everything itself."""
+        return self._submit is None
+
+    @property
+    def ahead(self) -> int:
+        """How many jobs may be out at a time."""
+        return AHEAD * max(self.hands(), 1)
+
+    def ask(self, make: str, settings: object, job: object, name: object) -> Asked:
+        """Have a job done; what is returned waits for the answer, or says of what is named so that it was lost."""
+        kind = (make, text_of(settings))
+        if self._submit is None:
+            return Asked(lambda: self._made(kind, settings)(job))
+        future = self._given_out(kind, text_of(job))
+        return Asked(lambda: self._answer(future, name), lambda: self._dropped(future), future.done)
+
+    def in_order(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
+        """The answers to jobs in their order, each with what it is called; jobs are taken a little ahead."""
+        waiting: deque[tuple[T, Asked]] = deque()
+        for name, job in jobs:
+            waiting.append((name, self.ask(make, settings, job, name)))
+            while waiting and (waiting[0][1].ready() or len(waiting) > self.ahead):
+                name, answer = waiting.popleft()
+                yield name, answer()
+        while waiting:
+            name, answer = waiting.popleft()
+            yield name, answer()
+
+    def as_done(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
+        """The same as they come; a job that was lost is answered with `LostError`."""
+        if self._submit is None:
+            yield from self.in_order(make, settings, jobs)
+            return
+        kind, out = (make, text_of(settings)), dict[Future[str], T]()
+        listed = iter(jobs)
+        while True:
+            for name, job in listed:
+                out[self._given_out(kind, text_of(job))] = name
+                if len(out) > self.ahead:
+                    break
+            if not out:
+                return
+            for future in self._wait(out):
+                try:
+                    answer = self._answer(future, out[future])
+                except LostError as lost:
+                    answer = lost
+                yield out.pop(future), answer
+
+    def drop(self) -> None:
+        """Give up what is out."""
+        for future in list(self._out):
+            self._dropped(future)
+
+    def _dropped(self, future: Future[str]) -> None:
+        future.cancel()
+        self._out.discard(future)
+
+    def _made(self, kind: tuple[str, str], settings: object) -> Job:
+        if kind not in self._here:
+            self._here[kind] = made(kind[0], settings)
+        return self._here[kind]
+
+    def _given_out(self, kind: tuple[str, str], job: str) -> Future[str]:
+        assert self._submit
+        future = self._submit(*kind, job)
+        self._out.add(future)
+        return future
+
+    def _answer(self, future: Future[str], name: object) -> Any:
+        what = f"Work on {name}"
+        try:
+            self._wait([future])
+            answer = future.result()
+        except SymattnError:
+            raise
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"The workers have no symattn, or another one than this process: {error}.") from error
+        except Exception as error:  # whatever an executor says of a worker that is gone
+            raise LostError(f"was lost with the worker that did it ({type(error).__name__})", what) from error
+        finally:
+            self._out.discard(future)
+        return answer_of(answer, what)
+
+    def _wait(self, futures: Iterable[Future[str]]) -> set[Future[str]]:
+        """Those that are done first; meanwhile it is looked whether there still is anybody to do them."""
+        while not (done := wait(futures, SECONDS, FIRST_COMPLETED).done):
+            self.hands()
+        return done
+
+
+def work(software_there: str, make: str, settings: str, job: str, seconds: float, memory: int) -> str:
+    """A job done for another machine, in a process of its own; refused where software differs, as bytes then might."""
+    from symattn.foundation.software import software
+
+    here, there = software(), json.loads(software_there)
+    if differing := [name for name in there if there[name] != here.get(name)]:
+        name = differing[0]
+        said = f"A worker differs in {name}: {here.get(name)} there, {there[name]} here; all need the same software."
+        return json.dumps({"refused": ["InputError", said]})
+    return KEPT.do(make, settings, job, Limits(seconds, memory))
+
+
+WORK = f"__import__({__name__!r}, fromlist=['work']).work(*given)"
+"""The call of `work`, to be sent as text: where there is no symattn, it is the call that fails and not the worker."""
+
+
+@contextmanager
+def crew(
+    jobs: int = 0,
+    executor: Executor | None = None,
+    *,
+    of: int | None = None,
+    limits: Limits = Limits(),  # noqa: B008  (it is frozen)
+) -> Iterator[Crew]:
+    """A crew for one run: an executor's, or so many processes (0: one for each processor that this one may use).
+
+    One job by itself, or `of` so few that a process does not pay, are done here.  Strangers' work (`of` is None) always
+    has a process of its own.  When it is over, also by an error or Ctrl-C, all processes have ended.
+    """
+    if executor is not None:
+        from symattn.foundation.software import software
+
+        same = json.dumps(software())
+        give: Callable[..., Future[str]] = executor.submit
+
+        def submit(*order: str) -> Future[str]:
+            return give(eval, WORK, {"given": (same, *order, limits.seconds, limits.memory)})
+
+        remote = Crew(submit, _hands_of(executor))
+        try:
+            yield remote
+        finally:
+            remote.drop()
+        return
+    count = jobs or processors()
+    if of is not None:
+        count = min(count, of if jobs else of // PAYS)
+        if count <= 1:
+            yield Crew()
+            return
+    own_hands = Hands()
+    pool = ThreadPoolExecutor(count, "symattn")
+    try:
+        yield Crew(lambda make, settings, job: pool.submit(own_hands.do, make, settings, job, limits), lambda: count)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        own_hands.end()
+        pool.shutdown()
+        own_hands.close()
+
+
+def _hands_of(executor: Executor) -> Callable[[], int]:
+    """How many jobs an executor does at a time, as far as it says so; of a Dask cluster, as it is now."""
+    client: Any = getattr(executor, "_client", None)
+    if client is None:
+        return lambda: getattr(executor, "_max_workers", None) or processors()
+    known, asked = 1, -SECONDS
+
+    def hands() -> int:
+        nonlocal known, asked
+        if time.monotonic() - asked >= SECONDS:
+            try:
+                before, known, asked = known, sum(client.nthreads().values()), time.monotonic()
+            except OSError as error:
+                raise InputError(f"The scheduler at {client.scheduler.address} does not answer any more.") from error
+            if before and not known:
+                _LOG.warning("The cluster at %s has no workers; this run waits for some.", client.scheduler.address)
+        return known
+
+    return hands
+
+
+SECONDS = 5.0
+"""After which a cluster is asked again how large it is."""
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,44 @@
+"""What software this is, to tell whether two machines make the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from symattn.foundation import version as own
+from symattn.foundation.additions import VARIABLE
+
+PACKAGES = ("sympy", "typst", "jinja2", "pypdf", "polib")
+"""Whatever else the bytes of a page depend on."""
+
+
+@cache
+def software() -> dict[str, str]:
+    """Versions by name, and digests of symattn's files and of the user's own in `SYMATTN_PATH`."""
+    added = [Path(root) for root in os.environ.get(VARIABLE, "").split(os.pathsep) if root]
+    return {
+        "symattn": own.VERSION,
+        "files of symattn": _files(Path(own.__file__).parent.parent),
+        f"files in {VARIABLE}": "-".join(map(_files, added)) or "none",
+        **{name: _version(name) for name in PACKAGES},
+    }
+
+
+def _files(folder: Path) -> str:
+    """A digest of the files of a folder and those below it; what Python compiles does not count."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        found.update(content)
+    return found.hexdigest()[:12]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"

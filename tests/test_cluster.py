@@ -1,0 +1,186 @@
+"""The same runs on a Dask cluster: real schedulers and workers on the loopback address, some killed, some late."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from waiting import until
+
+import symattn
+from symattn.cli import main
+from symattn.errors import InputError
+from symattn.foundation.cluster import cluster
+from symattn.foundation.crew import crew
+from symattn.foundation.workers import Limits, LostError
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+PATH = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+
+
+@contextmanager
+def process(folder: Path, module: str, *options: str, path: str = PATH) -> Iterator[subprocess.Popen[bytes]]:
+    """One of Dask's programs."""
+    command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(folder / "scheduler.json"),
+               "--no-dashboard", *options]  # fmt: skip
+    with (folder / "log").open("ab") as log:
+        started = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=log, stderr=log, cwd=folder)
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.wait()
+
+
+@contextmanager
+def scheduler(folder: Path) -> Iterator[str]:
+    """A scheduler; its address."""
+    file = folder / "scheduler.json"
+    with process(folder, "dask_scheduler", "--host", "127.0.0.1", "--port", "0"):
+        until(file.is_file)
+        yield str(file)
+
+
+def worker(folder: Path, *options: str, path: str = PATH):
+    return process(folder, "dask_worker", "--nthreads", "1", "--no-nanny", *options, path=path)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_a_cluster_in_this_process_makes_the_same_bytes(tmp_path):
+    options = ("worksheet", "--problem", "masks", "-n", 3, "--seed", 7, "--format", "text")
+    assert run(*options, "--jobs", 1, "--out", tmp_path / "one").exit_code == 0
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+        address = client.scheduler.address
+        result = run(*options, "--cluster", address, "--out", tmp_path / "many")
+        assert result.exit_code == 0, result.output
+        with crew(executor=client.get_executor(pure=False), limits=Limits(60)) as those:
+            assert those.hands() == 1
+            answers = dict(those.as_done("odd_jobs:told", "go", enumerate(["a", "crash", "b"])))
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert (answers[0]["answer"], answers[2]["answer"]) == ("a", "b")
+    assert isinstance(answers[1], LostError)
+    assert "ended its process with code" in str(answers[1])
+
+
+@pytest.mark.slow
+def test_a_run_waits_for_workers_and_says_so(tmp_path):
+    command = [sys.executable, "-m", "symattn", "worksheet", "--problem", "masks", "-n", "2", "--format", "text"]
+    with scheduler(tmp_path) as file:
+        made = subprocess.Popen(
+            [*command, "--cluster", file, "--out", str(tmp_path / "out")], env={**os.environ, "PYTHONPATH": PATH},
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert made.stderr
+        until(lambda: "has no workers; this run waits for some." in made.stderr.readline())
+        with worker(tmp_path):
+            made.communicate()
+    assert made.returncode == 0
+    assert len(list((tmp_path / "out").glob("*.txt"))) == 4
+
+
+def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
+    monkeypatch.setattr("symattn.foundation.cluster.SECONDS", 0.5)
+    with pytest.raises(InputError, match=r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):
+        cluster("tcp://127.0.0.1:1").__enter__()
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_byte(tmp_path):
+    """One of two is killed in the middle, when it has work; another comes when the first files are there."""
+    options = (
+        "worksheet",
+        "attention",
+        "--level",
+        "starter",
+        "-n",
+        "16",
+        "--seed",
+        "3",
+        "--format",
+        "latex,markdown,pdf",
+    )
+    assert run(*options, "--jobs", 1, "--out", tmp_path / "one").exit_code == 0
+    with scheduler(tmp_path) as file, worker(tmp_path) as first, worker(tmp_path):
+        command = [sys.executable, "-m", "symattn", *options, "--cluster", file, "--out", str(tmp_path / "many")]
+        made = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": PATH}, stdout=subprocess.PIPE, text=True)
+        until(lambda: list(tmp_path.glob("many/.symattn-*/*-02.md")) or made.poll() is not None)
+        assert made.poll() is None
+        first.send_signal(signal.SIGKILL)
+        until(lambda: list(tmp_path.glob("many/.symattn-*/*-05.md")) or made.poll() is not None)
+        with worker(tmp_path):
+            said, _ = made.communicate()
+    assert made.returncode == 0
+    assert str(tmp_path / "many") in said
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+
+
+EXAM = """
+title = "Quiz"
+variants = 3
+class = "class.csv"
+
+[[question]]
+type = "masks"
+"""
+
+
+@pytest.mark.slow
+def test_an_exam_a_class_and_a_report_are_the_same(tmp_path):
+    """Two workers with two threads each, as Dask starts them: under a nanny that may start them again."""
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\nEmmy,s3\n", encoding="utf-8")
+    (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")
+    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", encoding="utf-8")
+    with scheduler(tmp_path) as file, process(tmp_path, "dask_worker", "--nthreads", "2", "--nworkers", "2"):
+        found = {}
+        for name, who in (("one", ("--jobs", 1)), ("many", ("--cluster", file))):
+            out = tmp_path / name
+            made = run("worksheet", tmp_path / "quiz.toml", "--seed", 5, "--format", "text,pdf", "--out", out, *who)
+            assert made.exit_code == 0, made.output
+            marked = run(
+                "grade", out / "quiz", "--entries", tmp_path / "e.csv", "--format", "pdf", "--out", out / "m", *who
+            )
+            assert marked.exit_code == 0, marked.output
+            tried = run("stress", "masks", "-n", 6, *who)
+            assert tried.exit_code == 0, tried.output
+            found[name] = contents(out), marked.output.replace(str(out), ""), tried.output.partition("were drawn")[2]
+    assert found["many"] == found["one"]
+    assert len(found["one"][0]) > 10
+
+
+@pytest.mark.slow
+def test_workers_with_another_symattn_are_refused_in_a_sentence(tmp_path):
+    """One with a changed file, and one with none at all."""
+    copied = tmp_path / "other"
+    package = Path(symattn.__file__).parent
+    copied.mkdir()
+    subprocess.run(["cp", "-r", str(package), str(copied / "symattn")], check=True)
+    with (copied / "symattn" / "api.py").open("a") as file:
+        file.write("# changed\n")
+    (tmp_path / "none" / "symattn").mkdir(parents=True)
+    (tmp_path / "none" / "symattn" / "__init__.py").write_text("")
+    said = []
+    for other in (copied, tmp_path / "none"):
+        folder = tmp_path / f"at-{other.name}"
+        folder.mkdir()
+        with scheduler(folder) as file, worker(folder, path=os.pathsep.join([str(other), PATH])):
+            result = run("worksheet", "--problem", "masks", "-n", 2, "--cluster", file, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert result.output.count("\n") == 1
+        said.append(result.output)
+    assert said[0].startswith("Error: A worker differs in files of symattn: ")
+    assert said[1].startswith("Error: The workers have no symattn, or another one than this process: ")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,284 @@
+"""However many processes do the work, and whoever they belong to: the same bytes, and all of them or none."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from waiting import until
+
+import symattn
+from symattn.api import make_recipe
+from symattn.cli import main
+from symattn.errors import InputError, SelfCheckError
+from symattn.foundation.crew import WORK, Crew, crew
+from symattn.foundation.dice import Dice
+from symattn.foundation.workers import LostError, made, read_back, text_of
+from symattn.page.document import Look
+from symattn.teaching import ahead
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.pool import Drawn, Tally, pool
+from symattn.teaching.sheets import Setting, write_set
+from symattn.teaching.stress import stress
+
+
+class Here(Executor):
+    """Does everything in this process, at once or when it is asked for; what travels has been JSON."""
+
+    _max_workers = 1
+
+    def submit(self, call, text, names):
+        assert (call, text) == (eval, WORK)
+        _, make, settings, job, *_ = names["given"]
+        done: Future[str] = Future()
+        try:
+            done.set_result(text_of({"said": made(make, read_back(settings))(read_back(job))}))
+        except symattn.SymattnError as error:
+            done.set_result(text_of({"refused": (type(error).__name__, error.args[0])}))
+        return done
+
+
+@pytest.fixture
+def here():
+    with crew(executor=Here()) as those:
+        yield those
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+SPECS = {
+    "crowded": ({"name": "attention", "level": "starter"}, 6),
+    "another type": ({"problem": "masks"}, 5),
+    "drills": ({"problem": "drills", "options": {"items": 3}}, 5),
+    "a design": ({"problem": "design"}, 3),
+}
+LARGER = {
+    "relabelled": ({"name": "self_attention"}, 8),
+    "masked": ({"name": "causal_self_attention"}, 3),
+    "lists among the settings": ({"name": "attention", "settings": {"mask": "[[1,0,1],[1,1,0],[1,1,1]]"}}, 3),
+    "lists of Python's own": ({"name": "attention", "settings": {"mask": ((1, 0, 1), (1, 1, 0), (1, 1, 1))}}, 3),
+    "a block": ({"problem": "block"}, 2),
+}
+
+
+def spec_of(case):
+    named, count = (SPECS | LARGER)[case]
+    stated = dict(named)
+    return make_recipe(stated.pop("name", ""), stated.pop("settings", {}), **stated).spec, count
+
+
+@pytest.mark.parametrize("case", [*SPECS, *(pytest.param(case, marks=pytest.mark.slow) for case in LARGER)])
+def test_a_crew_chooses_what_one_process_chooses(case, here):
+    """The same variants, and as many drawn and refused, for the same reasons."""
+    spec, count = spec_of(case)
+    alone, together = Tally(), Tally()
+    drawn = pool(spec, Dice.seeded(5), alone)
+    expected = [next(drawn).frozen for _ in range(count)]
+    assert list(ahead.chosen(spec, Dice.seeded(5), count, here, together)) == expected
+    assert together == alone
+
+
+def test_where_there_is_no_room_a_crew_says_so_as_one_process_does(here):
+    spec = make_recipe("attention", {}, level="starter", sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1}).spec
+    said = []
+    for found in (pool(spec, Dice.seeded(1)), ahead.chosen(spec, Dice.seeded(1), 5000, here)):
+        with pytest.raises(InputError) as refused:
+            for _ in found:
+                pass
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
+    """So much is out at a time, and nothing beyond the last variant."""
+    given, most, asked = [], [], here.ask
+
+    def ask(make, settings, job, name):
+        given.append(job)
+        return asked(make, settings, job, name)
+
+    monkeypatch.setattr(here, "ask", ask)
+    spec, _ = spec_of("another type")
+    for _ in ahead.chosen(spec, Dice.seeded(5), 30, here):
+        most.append(len(given))
+    assert max(number for number, _ in given) == 30
+    assert len(set(given)) == len(given)
+    assert most[0] <= here.ahead < 30
+
+
+def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
+    """As a cluster whose workers are killed: more is out already than it should have."""
+    spec, _ = spec_of("another type")
+    found, alone = ahead.Ahead(spec, Dice.seeded(5), 30, here), Drawn(spec, Dice.seeded(5))
+    here.hands = lambda: 5
+    first = found.drawn(1, 0)
+    here.hands = lambda: 0
+    assert [first.frozen, found.drawn(1, 1).frozen] == [alone.drawn(1, k).frozen for k in range(2)]
+
+
+HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(text_size=18))
+
+
+@pytest.mark.parametrize("kind", [pytest.param("one by one", marks=pytest.mark.slow), "together", "overview"])
+def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kind, here, tmp_path):
+    recipe = make_recipe("attention", {}, seed=3, level="starter")
+    kinds = {"together": kind == "together", "overview": kind != "one by one"}
+    steps: list[object] = []
+    alone = write_set(recipe, 3, tmp_path / "one", HOW, Crew(), **kinds)
+    by_many = write_set(recipe, 3, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)
+    assert [p.name for p in by_many] == [p.name for p in alone]
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    assert len(steps) == 3
+
+
+@pytest.mark.slow
+def test_sheets_in_python_are_the_same(here, tmp_path):
+    alone = symattn.worksheet("attention", n=2, level="starter", seed=3)
+    kept = symattn.worksheet("attention", n=2, level="starter", seed=3, executor=Here(), out=tmp_path, forms=["text"])
+    for found in (symattn.worksheet("attention", n=2, level="starter", seed=3, executor=Here()), kept):
+        assert [(s.name, s.command, s.number, s.key) for s in found] == [
+            (s.name, s.command, s.number, s.key) for s in alone
+        ]
+
+
+def test_a_key_that_is_wrong_leaves_nothing_behind(here, tmp_path, monkeypatch):
+    def wrong(question, chosen):
+        raise SelfCheckError("a key is wrong")
+
+    monkeypatch.setattr("symattn.teaching.sheets.prove", wrong)
+    with pytest.raises(SelfCheckError, match="a key is wrong"):
+        write_set(make_recipe("attention", {}, seed=3), 2, tmp_path / "out", HOW, here)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_process_that_is_lost_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("symattn.teaching.sheets.SETTING", "odd_jobs:crashing")
+    with (
+        pytest.raises(LostError, match=r"^Work on sheet 1 ended its process with code -?\d+\.$"),
+        crew(2, of=3) as those,
+    ):
+        write_set(make_recipe(problem="masks", seed=3), 3, tmp_path / "out", HOW, those)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_report_of_many_variants_is_the_same(here):
+    spec, count = spec_of("crowded")
+    alone, together = (stress(spec, count, Dice.seeded(5), crew=those) for those in (None, here))
+    assert together.variants == alone.variants
+    assert together.tally == alone.tally
+
+
+EXAM = """
+title = "Midterm"
+variants = 3
+class = "class.csv"
+fillable = true
+
+[[question]]
+type = "masks"
+title = "Masks"
+text = "Mind the diagonal."
+
+[[question]]
+type = "full"
+mechanism = "attention"
+points = 12
+
+[[question]]
+type = "full"
+mechanism = "attention"
+given = { Q = [[1, 0]], K = [[1, 0], [0, 1]], V = [[1], [2]] }
+"""
+
+
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory):
+    """An exam made by one process."""
+    folder = tmp_path_factory.mktemp("exam")
+    names = "name,id,text size\nAda,s1,18\nAlan,s2,\nEmmy,s3,\nMax,s4,\n"
+    (folder / "class.csv").write_text(names, encoding="utf-8")
+    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
+    write_exam(read_exam_file(folder / "midterm.toml"), folder / "out", ("latex", "pdf"), Dice.seeded(5))
+    return folder
+
+
+@pytest.mark.slow
+def test_an_exam_is_the_same_byte_for_byte_and_a_crew_continues_it(exam, here, tmp_path):
+    spec, steps = read_exam_file(exam / "midterm.toml"), []
+    write_exam(spec, tmp_path / "out", ("latex", "pdf"), Dice.seeded(5), steps.append, crew=here)
+    assert len(steps) == 3 + 3 + 1
+    assert contents(tmp_path / "out") == contents(exam / "out")
+    for name in ("papers/002-s2.pdf", "keys.pdf", "papers/001-s1.tex"):
+        (tmp_path / "out" / name).unlink()
+    half = tmp_path / "out" / "papers" / "004-s4.tex"
+    half.write_bytes(half.read_bytes()[:100])
+    write_exam(spec, tmp_path / "out", ("latex", "pdf"), None, crew=here)
+    assert contents(tmp_path / "out") == contents(exam / "out")
+
+
+def test_more_points_than_parts_are_asked_for_before_anything_is_frozen(here, tmp_path):
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\n", encoding="utf-8")
+    (tmp_path / "e.toml").write_text(EXAM.replace("points = 12", "points = 1"), encoding="utf-8")
+    said = []
+    for those in (Crew(), here):
+        with pytest.raises(InputError, match=r"Question 2: .* points; 1 were given") as refused:
+            write_exam(read_exam_file(tmp_path / "e.toml"), tmp_path / "o", ("text",), Dice.seeded(5), crew=those)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+    assert not (tmp_path / "o").exists()
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_the_command_makes_the_same_with_any_number_of_jobs(tmp_path):
+    options = ("worksheet", "--problem", "masks", "-n", 4, "--seed", 7, "--format", "markdown,pdf")
+    for jobs in (1, 3):
+        result = run(*options, "--jobs", jobs, "--out", tmp_path / str(jobs))
+        assert result.exit_code == 0, result.output
+    assert contents(tmp_path / "3") == contents(tmp_path / "1")
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_the_middle_leaves_nothing_half_written_and_no_process(tmp_path):
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    command = [sys.executable, "-m", "symattn", "worksheet", "--problem", "masks", "-n", "2000", "--jobs", "2", "--out",
+               "out", "--seed", "1", "--format", "text"]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    until(lambda: list(tmp_path.glob("out/.symattn-*/*-03.txt")) or process.poll() is not None)
+    children = _children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert "Interrupted. The same command makes the whole set." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+    assert len(children) >= 2 or not Path("/proc/self").exists()
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def _children(pid: int) -> list[str]:
+    found = Path(f"/proc/{pid}/task")
+    return [child for task in found.glob("*") for child in (task / "children").read_text().split()]
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
+    said = run("worksheet", "-n", 2, "--cluster", "nowhere", "--out", tmp_path).output
+    assert said.startswith("Error: ")
+    assert said.count("\n") == 1
+    said = run("stress", "masks", "-n", 2, "--cluster", "tcp://127.0.0.1:1", "--jobs", 2).output
+    assert said == "Error: --jobs is for the processes of this machine; with --cluster, its workers do the work.\n"
