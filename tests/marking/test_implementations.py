@@ -291,6 +291,22 @@ def test_who_is_right_is_not_accused(function, precision):
     assert all(line.status in ("right", "not seen") for line in found.lines)
 
 
+def test_sums_that_cancel_are_as_near_as_their_terms():
+    """(1/3 + 1/7 − 1/3)·3 is 3/7 but for what the thirds were rounded to, whichever are added first."""
+    thirds = [["1/3", "1/7", "-1/3", "100/3", "-100/3"]]
+    d = derive("attention", Q=thirds, K=[[3, 3, 3, 1, 1], [1, 0, 1, 3, 3]], V=[[1], [2]], scale="none")
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4, 1, 2], [3, 1, 0, 2, 4]):
+
+        def attention(q, k, v, order=order):
+            scores = np.zeros((1, 2), dtype=q.dtype)
+            for c in order:
+                scores = scores + q[:, c : c + 1] * k[:, c : c + 1].T
+            return {"S": scores, "Z": softmax(scores) @ v}
+
+        for precision in ("float16", "float32", "float64"):
+            assert trace(attention, d, precision=precision).right
+
+
 def test_lists_without_any_library():
     def attention(queries, keys, values):
         out = []
