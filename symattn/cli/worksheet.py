@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation import Conventions, Layout
+    from symattn.teaching.question import Question
+    from symattn.teaching.sheets import Sheet
 
 
 @click.command(cls=Command)
@@ -106,7 +109,7 @@ def worksheet(
     from symattn.api import make_recipe, stem_of
     from symattn.teaching.sheets import check_formats, check_solutions, sheets, write_sheets
 
-    listed = check_formats(read_list(forms))
+    listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)
     if source.endswith(".toml"):
         _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
@@ -128,14 +131,21 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
+    questions: list[Question] = []
     with progress(count, quiet, "Worksheets") as step:
+
+        def on_sheet(sheet: Sheet) -> None:
+            questions.append(sheet.question)
+            step(sheet)
+
         written = write_sheets(
             sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
-            layout=layout, conventions=conventions, look=look, overview=overview, recipe=printed, on_sheet=step,
+            layout=layout, conventions=conventions, look=look, overview=overview, recipe=printed, on_sheet=on_sheet,
         )  # fmt: skip
     if not quiet:
         for path in written:
             click.echo(path)
+        _say_what_is_lost(listed, questions)
 
 
 def _exam(
@@ -145,6 +155,7 @@ def _exam(
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam import is_exam, read_exam_file, write_exam
     from symattn.teaching.exam.deploy import BOUND, FROZEN
+    from symattn.teaching.sheets import banks_apart
 
     if not is_exam(path):
         raise InputError(
@@ -160,8 +171,10 @@ def _exam(
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    booklets = 2 * sum(form in BOUND for form in forms)
-    steps = drawn + 1 + len(forms) * (3 + papers + (len(spec.students) or papers)) + booklets + bool(spec.students)
+    pages, banks = banks_apart(forms)
+    booklets = 2 * sum(form in BOUND for form in pages)
+    files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
+    steps = drawn + 1 + files + booklets + bool(spec.students)
     frozen = folder / path.stem / FROZEN
 
     def how_to_go_on() -> str:
@@ -174,6 +187,17 @@ def _exam(
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+        _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
+
+
+def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
+    """What banks of other systems cannot do."""
+    from symattn.teaching.exporters import not_carried
+    from symattn.teaching.sheets import banks_apart
+
+    _, banks = banks_apart(forms)
+    for sentence in not_carried(banks, questions):
+        click.echo(sentence, err=True)
 
 
 _OTHERWISE_IN_EXAMS = {

@@ -29,7 +29,9 @@ from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, html, latex, markdown
+from symattn.teaching.bank.items import make_bank
 from symattn.teaching.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
+from symattn.teaching.exporters import exporters
 from symattn.teaching.fairness import self_check
 from symattn.teaching.pool import pool
 from symattn.teaching.problem import Problem
@@ -320,14 +322,32 @@ def formats() -> tuple[str, ...]:
     return (*sorted(FORMATS), "pdf", "latex-pdf")
 
 
-def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
-    listed = tuple(dict.fromkeys(asked))
+def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
+    """The formats, each once; among them those of question banks, if `banks` can be written as well."""
+    listed, known = tuple(dict.fromkeys(asked)), (*formats(), *(exporters() if banks else ()))
     for form in listed:
-        if form not in formats():
-            raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
+        if form in exporters() and not banks:
+            raise InputError(f"{form} is a format of question banks, which worksheets and exams are written in alone.")
+        if form not in known:
+            raise InputError(f"There is no format {form!r}; {offered(form, known)}")
     if not listed:
-        raise InputError(f"No format was given; there are {', '.join(formats())}.")
+        raise InputError(f"No format was given; there are {', '.join(known)}.")
     return listed
+
+
+def banks_apart(forms: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The formats of documents, and those of question banks."""
+    banks = tuple(form for form in forms if form in exporters())
+    return tuple(form for form in forms if form not in banks), banks
+
+
+def bank_files(
+    title: str, pools: Sequence[Sequence[tuple[str, Question]]], forms: Sequence[str], stem: str, look: Look
+) -> Iterator[tuple[str, bytes]]:
+    """A bank of the variants of each question in several formats, by the names of the files."""
+    if forms:
+        bank = make_bank(title, pools, look)
+        yield from ((stem + exporters()[form].SUFFIX, exporters()[form].write(bank)) for form in forms)
 
 
 def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
@@ -359,15 +379,17 @@ def write_sheets(
     `solutions` says what of each is written: blank, partly worked, worked, with everything for a marker, or the answers
     alone; `recipe`, that students' sheets have the command that makes them, and the key, in the footer.
 
-    The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
+    Formats of question banks are one file each, in which all worksheets are one pool.  The frozen set is written beside
+    them, and an `overview` of all sheets if it is wanted.  Everything is made in a
     folder beside first, so that an error leaves no file behind.
     """
-    forms = check_formats(forms)
+    forms, banks = banks_apart(check_formats(forms, banks=True))
     if look.fillable and "pdf" not in forms:
         raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
     if look.fillable and together:
         raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
     frozen: list[_Frozen] = []
+    for_bank: list[tuple[str, Question]] = []
 
     def documents() -> Iterator[tuple[str, Document]]:
         all_of_them: list[Sheet] = []
@@ -375,6 +397,7 @@ def write_sheets(
         for number, sheet in enumerate(made, 1):
             if _is_variant(sheet):
                 frozen.append(_frozen(sheet))
+            for_bank.append((sheet.name, sheet.question))
             if together:
                 all_of_them.append(sheet)
             else:
@@ -388,12 +411,14 @@ def write_sheets(
             yield f"{stem}-overview", set_overview(listed[0][1].title, listed, sheet.command)
 
     def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
-        for asked in solutions:
+        for asked in solutions if forms else ():
             written = [s.document(asked, layout=layout, conventions=conventions, recipe=recipe) for s in sheets]
             yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
     def files() -> Iterator[tuple[str, bytes]]:
         yield from _rendered(((name, replace(document, look=look)) for name, document in documents()), forms)
+        if banks:
+            yield from bank_files(for_bank[0][1].title, [for_bank], banks, stem, look)
         if frozen:
             yield f"{stem}.json", _sealed(frozen).encode()
 

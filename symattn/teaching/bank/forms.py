@@ -38,9 +38,9 @@ def typed(value: Value, most: int = MOST) -> tuple[str, ...]:
 
 
 def few(value: Value) -> tuple[str, ...]:
-    """The commonest forms, of a wrong answer: as it is printed, and with two to four places."""
-    exact = islice(_forms(value), 2)
-    rounded = () if _is_whole(value) else _rounded(value, range(2, 5), (".",))
+    """The commonest forms, of a wrong answer: as it is printed, and with three or four places."""
+    exact = islice(_forms(value), 1)
+    rounded = () if _is_whole(value) else islice(_rounded(value, range(3, 5), (".",)), 2)
     return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, chain(exact, rounded)))))
 
 
@@ -191,7 +191,7 @@ def _divided(above: Sum, below: Sum) -> tuple[Sum, Sum]:
     less = dict(exponent).get(1, 0)
 
     def shifted(terms: Sum) -> Sum:
-        found = {}
+        found: dict[Key, Any] = {}
         for (e, r, roots), c in terms.items():
             moved = dict(e).get(1, 0) - less
             found[((1, moved),) if moved else (), r, roots] = c

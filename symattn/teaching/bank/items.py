@@ -26,7 +26,6 @@ from symattn.teaching.explanation import conventions_box
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
-    LETTERS,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
@@ -54,7 +53,7 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class WrongText:
-    """Texts for which it is known what was done: what is told, as HTML, and whether they have the points all the same."""
+    """Texts for which it is known what was done: what is told, as HTML, and whether they have the points still."""
 
     texts: tuple[str, ...]
     told: str
@@ -72,7 +71,7 @@ class WrongNumber:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A box for a text: one of `texts` is right, the first of which is shown.  `size` is how many characters it shows."""
+    """A box for a text, `size` characters long: each of `texts` is right, and the first of them is shown."""
 
     name: str
     label: str
@@ -135,10 +134,11 @@ Body = tuple[str | Spot, ...]
 class Item:
     """One variant of a question: what it begins with and each of its parts are HTML with places between it.
 
-    `answers` is what is right, as HTML.
+    `id` is its own in the bank, `sheet` the short name of the variant; `answers` is what is right, as HTML.
     """
 
     id: str
+    sheet: str
     title: str
     parts: tuple[Body, ...]
     answers: str
@@ -184,7 +184,7 @@ def make_bank(title: str, pools: Sequence[Sequence[Named]], look: Look = DEFAULT
     with speaking(look.language):
         made = []
         for number, variants in enumerate(pools, 1):
-            items = (_item(f"q{number}-{name}", question, look) for name, question in variants)
+            items = (_item(f"q{number}-{name}", name, question, look) for name, question in variants)
             if kept := tuple(item for item in items if item.places):
                 made.append(Pool(kept[0].title, kept))
         if not made:
@@ -201,7 +201,7 @@ def left_out(question: Question) -> list[Message]:
     ]
 
 
-def _item(name: str, question: Question, look: Look) -> Item:
+def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
     def shown(*blocks: Block) -> tuple[Block, ...]:
         return presented(Document("", blocks, look=look)).blocks
 
@@ -218,7 +218,9 @@ def _item(name: str, question: Question, look: Look) -> Item:
         if _is_left_out(part):
             body.append(plain(shown(*part.ask)))
         else:
-            body += _laid(tuple(prompt(shown(*part.ask))), _places(part, f"p{number}", question, known, said))
+            name = f"p{number}"
+            body += _laid(tuple(prompt(shown(*part.ask))), _places(part, name, question, known, said))
+            body += _shape_of(part, name, question, said)
         if why := needs_a_person(part):
             body.append(f"<p><em>{html.escaped(say(message('Not marked here: {why}', why=why)))}</em></p>\n")
         parts.append(_joined(body))
@@ -227,7 +229,7 @@ def _item(name: str, question: Question, look: Look) -> Item:
     if hint := _how_to_type([piece for part in parts for piece in part if not isinstance(piece, str)]):
         opening += f"<p><em>{html.escaped(say(hint))}</em></p>\n"
     marked = replace(question, parts=tuple(part for part in question.parts if not _is_left_out(part)))
-    return Item(name, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
+    return Item(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
 
 
 def needs_a_person(part: Part) -> Message | None:
@@ -294,8 +296,19 @@ def _laid(pieces: Sequence[Piece], made: Made) -> Iterator[str | Spot]:
             yield piece if isinstance(piece, str) else made.get(piece.cell or (0, 0), "")
 
 
+def _shape_of(part: Part, name: str, question: Question, said: Callable[[Inlines], str]) -> Body:
+    """A box for the shape of a matrix, where there is a mark for it."""
+    points = sum(mark.number for mark in part.marks if mark.rule == "shapes")
+    if not points:
+        return ()
+    matrix, _ = _asked(part, question)
+    label = say("{name}, shape", name=said(part.title))
+    place = _Place(f"{name}s", label, Fraction(points)).text(_shape(matrix.shape), *_turned(matrix.shape))
+    return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", place, "</p>\n")
+
+
 def _places(part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str]) -> Made:
-    points = Fraction(sum(mark.number for mark in _marked(part)) or 1)
+    points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes") or 1)
     place = _Place(name, said(part.title), points)
     match part.answer:
         case StepAnswer() | EntriesAnswer() | MatrixAnswer():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import (
@@ -17,14 +16,13 @@ from symattn.derivation.misconceptions import (
 )
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
-from symattn.foundation.languages import message, say
 from symattn.page.document import Inlines, Words, sentence
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import FormulaAnswer, MatrixAnswer, Part, Question, asked_step
 
-MOST = 6
+MOST = 4
 """Of wrong values of one entry: first what a misconception makes of it, then what follows from one, then slips."""
 
 LARGEST = 1e9

@@ -1,4 +1,4 @@
-"""What a question says, as HTML with MathML and without styles, which every system shows; places to answer are kept apart.
+"""What a question says, as HTML with MathML and no styles, which every system shows; places to answer are kept apart.
 
 Of HTML there is only what QTI 2.1 allows as well.
 """
@@ -203,7 +203,9 @@ def _heat_map(picture: HeatMap) -> str:
     rows = []
     for i, levels in enumerate(picture.levels):
         head = f'<th scope="row">{formula(picture.row_labels[i])}</th>' if picture.row_labels else ""
-        cells = (f"<td>{SHADES[x] * 2} {html.escaped(common.word_in(picture, i, j))}</td>" for j, x in enumerate(levels))
+        cells = (
+            f"<td>{SHADES[x] * 2} {html.escaped(common.word_in(picture, i, j))}</td>" for j, x in enumerate(levels)
+        )
         rows.append(f"<tr>{head}{''.join(cells)}</tr>\n")
     heads = f"<thead><tr>{corner}{above}</tr></thead>" if above else ""
     legend = " ".join(f"{shade * 2} {level}" for level, shade in enumerate(SHADES))

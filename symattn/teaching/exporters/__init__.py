@@ -37,9 +37,9 @@ def exporters() -> Mapping[str, Exporter]:
 
 def not_carried(forms: Iterable[str], questions: Iterable[Question]) -> list[str]:
     """What formats of banks cannot do, and what of the questions is not in them: a sentence each."""
-    lost = [f"{form}: {exporters()[form].LOST}" for form in forms]
-    needs = dict.fromkeys(said for question in questions for said in left_out(question)) if lost else ()
-    return [*lost, *(f"Not in the bank: {said}" for said in needs)]
+    lost = [exporters()[form].LOST for form in forms]
+    needs = [f"Not marked there: {said}" for question in questions for said in left_out(question)] if lost else []
+    return list(dict.fromkeys([*lost, *needs]))
 
 
 __all__ = ["Exporter", "exporters", "not_carried"]

@@ -69,7 +69,7 @@ def _item(item: Item) -> Iterator[str]:
         f"<qtimetadatafield><fieldlabel>{name}</fieldlabel><fieldentry>{value}</fieldentry></qtimetadatafield>"
         for name, value in fields.items()
     )
-    yield f'<item ident="{item.id}" title="{escaped(f"{item.title} {item.id}")}">'
+    yield f'<item ident="{item.id}" title="{escaped(f"{item.title} {item.sheet}")}">'
     yield f"<itemmetadata><qtimetadata>{said}</qtimetadata></itemmetadata><presentation>"
     yield f'<material><mattext texttype="text/html">{escaped_html(text)}</mattext></material>{response}</presentation>'
     yield '<resprocessing><outcomes><decvar maxvalue="100" minvalue="0" varname="SCORE" vartype="Decimal"/></outcomes>'
@@ -113,7 +113,7 @@ def _condition(holds: str, action: str, points: float) -> str:
 
 
 def _blanked(item: Item) -> str:
-    """The text with the names of blanks in it; in a blank, options are chosen by their letters, cells shaded by an x."""
+    """The text with the names of blanks in it; options are chosen by their letters, cells are shaded by an x."""
     parts = []
     for piece in item.body:
         match piece:
@@ -137,8 +137,8 @@ def _blanks(places: Sequence[Spot], dropdown: bool = False) -> tuple[str, str]:
         texts = _texts(place, dropdown)
         listed = [*texts, *(_others(place) if dropdown else ())]
         labels = "".join(
-            f'<response_label ident="{place.name}_{k}"><material><mattext texttype="text/plain">{escaped(text)}</mattext>'
-            "</material></response_label>"
+            f'<response_label ident="{place.name}_{k}"><material><mattext texttype="text/plain">'
+            f"{escaped(text)}</mattext></material></response_label>"
             for k, text in enumerate(listed)
         )
         responses.append(

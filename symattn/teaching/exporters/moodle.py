@@ -64,7 +64,7 @@ def _question(item: Item) -> Iterator[str]:
 
 def _name(item: Item) -> str:
     """The title, the variant, and what it is worth: Cloze questions count weights, and a quiz is told the marks."""
-    return f"{item.title} {item.id} [{_decimal(item.points)}]"
+    return f"{item.title} {item.sheet} [{_decimal(item.points)}]"
 
 
 def _decimal(x: Fraction) -> str:
@@ -89,7 +89,9 @@ def _options(place: Chosen) -> str:
         for option in place.options
     )
     one = "false" if place.several else "true"
-    return f"<single>{one}</single><shuffleanswers>false</shuffleanswers><answernumbering>ABCD</answernumbering>{answers}"
+    return (
+        f"<single>{one}</single><shuffleanswers>false</shuffleanswers><answernumbering>ABCD</answernumbering>{answers}"
+    )
 
 
 # ------------------------------------------------------------------------------------------------ Cloze

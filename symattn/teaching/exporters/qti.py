@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symattn.foundation.languages import Message, message, say, speaking
+from symattn.foundation.languages import message, say, speaking
 from symattn.foundation.version import VERSION
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.exporters.packing import packed
 
 LOST = message(
-    "QTI marks every entry by itself: it follows common mistakes but not a student's own, takes a number only in a form "
-    "that is listed or as a decimal, with a point, within a tolerance, and shares marks for method and for rows out "
-    "among the entries; symattn practice follows everything."
+    "QTI marks every entry by itself: it follows common mistakes but not a student's own, takes a number only in a "
+    "form that is listed or as a decimal, with a point, within a tolerance, and shares marks for method and for rows "
+    "out among the entries; symattn practice follows everything."
 )
 GUARD = Fraction(1, 10**9)
 """How far an interval reaches beyond its ends, so that floats do not decide what lies on them."""
@@ -296,7 +296,9 @@ def _intervals(place: Measured, told: Sequence[_Told], d: Dialect) -> str:
     worth = e("baseValue", _decimal(place.points), baseType="float")
     points = e("setOutcomeValue", worth, identifier=f"S_{place.name}")
     branches = [(near(place.value), points)]
-    branches += [(near(one.value), (points if one.follows else "") + _set(one, d)) for one in told if one.value is not None]
+    branches += [
+        (near(one.value), (points if one.follows else "") + _set(one, d)) for one in told if one.value is not None
+    ]
     return _chain(branches, d)
 
 
