@@ -15,7 +15,7 @@ from typing import assert_never
 
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, rounded
-from symattn.foundation.languages import Message, message, say, speaking
+from symattn.foundation.languages import Message, listed, message, say, speaking
 from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
 from symattn.page.presentation import presented
 from symattn.page.writers import html
@@ -194,10 +194,13 @@ def make_bank(title: str, pools: Sequence[Sequence[Named]], look: Look = DEFAULT
 
 def left_out(question: Question) -> list[Message]:
     """What of a question needs a person, and is not in a bank."""
+    parts: dict[Message, list[str]] = {}
+    for number, part in enumerate(question.parts, 1):
+        if why := needs_a_person(part):
+            parts.setdefault(why, []).append(str(number))
     return [
-        message("{question}, part {number}: {why}", question=question.title, number=number, why=why)
-        for number, part in enumerate(question.parts, 1)
-        if (why := needs_a_person(part))
+        message("{question}, {numbers}: {why}", question=question.title, numbers=listed(numbers), why=why)
+        for why, numbers in parts.items()
     ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import (
@@ -20,10 +21,20 @@ from symattn.page.document import Inlines, Words, sentence
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
-from symattn.teaching.question import FormulaAnswer, MatrixAnswer, Part, Question, asked_step
+from symattn.teaching.question import (
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    Part,
+    Question,
+    StepAnswer,
+    asked_step,
+)
 
-MOST = 4
-"""Of wrong values of one entry: first what a misconception makes of it, then what follows from one, then slips."""
+Cell = tuple[int, int]
+
+ENOUGH = 4
+"""Wrong values of one entry, beyond which slips are left out; what follows from a mistake never is."""
 
 LARGEST = 1e9
 """What nobody writes is left out."""
@@ -44,8 +55,9 @@ class Known:
     def __init__(self, question: Question, said: Callable[[Inlines], str]) -> None:
         self.question, self.said = question, said
         self._replayed: dict[int, tuple[WrongDerivation, ...]] = {}
+        self._seen: dict[tuple[int, str], bool] = {}
 
-    def of(self, part: Part, cell: tuple[int, int]) -> list[KnownWrong]:
+    def of(self, part: Part, cell: Cell) -> list[KnownWrong]:
         """Those of one entry (from 0), no two alike and none that is right."""
         right = part.answer.value if isinstance(part.answer, FormulaAnswer) else None
         asked = asked_step(self.question, part)
@@ -56,9 +68,18 @@ class Known:
             assert isinstance(matrix, Matrix)
             right = matrix[cell]
         found: list[KnownWrong] = []
-        for one in [*self._counted(part, cell[0]), *(self._derived(*asked, cell) if asked else ())]:
-            if len(found) < MOST and not any(_alike(one.value, other) for other in (right, *(k.value for k in found))):
-                found.append(one)
+
+        def add(wrongs: Iterable[KnownWrong], most: int | None = None) -> None:
+            for one in wrongs:
+                if most is not None and len(found) >= most:
+                    return
+                if not any(_alike(one.value, other) for other in (right, *(k.value for k in found))):
+                    found.append(one)
+
+        add(self._counted(part, cell[0]))
+        if asked:
+            add(self._believed(*asked, part, cell))
+            add(self._slipped(*asked, cell), ENOUGH)
         return found
 
     def named(self, id: str) -> str:
@@ -87,23 +108,49 @@ class Known:
                 says = error.says or COUNTING[error.misconception].feedback
                 yield KnownWrong(error.value, self.said((Words(says),)))
 
-    def _derived(self, d: Derivation, step: str, cell: tuple[int, int]) -> Iterator[KnownWrong]:
-        """What core misconceptions write in a step, those first that begin there, and slips."""
-        core = self._core(d)
-        for begins in (True, False):
-            for wrong in core:
-                value = wrong.value(step) if wrong.first is not None else None
-                if not isinstance(value, Matrix) or (wrong.first == step) is not begins:
+    def _believed(self, d: Derivation, step: str, part: Part, cell: Cell) -> Iterator[KnownWrong]:
+        """What core misconceptions write in a step, those first that begin there.
+
+        They begin in the first line that is asked for and shows them; an answer that stands alone follows from nothing.
+        """
+        alone = isinstance(part.answer, MatrixAnswer)
+        before = [] if alone else list(takewhile(lambda line: line.name != part.name, self._lines()))
+        for follows in (False, True):
+            for wrong in self._core(d):
+                value = wrong.value(step)
+                if not isinstance(value, Matrix) or value.shape != d.value(step).shape:
                     continue
-                if not (cell[0] < value.shape[0] and cell[1] < value.shape[1]):
+                if any(self._shows(wrong, line) for line in before) is not follows:
                     continue
                 wording = Wording(wrong.right, self._notation(d))
-                if begins:
-                    told = feedback(wrong, wording)
-                else:
+                if follows:
                     name = wording.in_signs(wrong.misconception.name)
                     told = sentence("This follows from a mistake in an earlier line: {name}.", name=name)
-                yield KnownWrong(value[cell], self.said(told), follows=not begins)
+                else:
+                    told = feedback(wrong, wording)
+                yield KnownWrong(value[cell], self.said(told), follows)
+
+    def _lines(self) -> list[Part]:
+        """The parts that ask for the question's own derivation."""
+        return [part for part in self.question.parts if isinstance(part.answer, StepAnswer | EntriesAnswer)]
+
+    def _shows(self, wrong: WrongDerivation, part: Part) -> bool:
+        """Whether a misconception is seen in what a part asks for."""
+        key = (id(wrong), part.name)
+        if key not in self._seen:
+            asked = asked_step(self.question, part)
+            assert asked is not None
+            right, value = asked[0].value(asked[1]), wrong.value(asked[1])
+            assert isinstance(right, Matrix)
+            if isinstance(value, Matrix) and value.shape == right.shape:
+                every = [(i, j) for i in range(right.shape[0]) for j in range(right.shape[1])]
+                cells = part.answer.cells if isinstance(part.answer, EntriesAnswer) else every
+                self._seen[key] = any(not _alike(value[cell], right[cell]) for cell in cells)
+            else:
+                self._seen[key] = True
+        return self._seen[key]
+
+    def _slipped(self, d: Derivation, step: str, cell: Cell) -> Iterator[KnownWrong]:
         if any(s.name == step for s in d):
             for slip in slips(d, step, *cell):
                 yield KnownWrong(slip.value, self.said((Words(slip.slip.feedback),)))
