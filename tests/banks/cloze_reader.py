@@ -1,10 +1,10 @@
 """Reads Moodle XML and scores it by Moodle's documented rules: a witness that shares nothing with the exporter.
 
 Parts of a Cloze question are {weight:TYPE:alternatives}; alternatives stand between ~, each with = or %share% before
-the answer and # before its feedback; entities are read as what they mean, and a sign behind a backslash is itself where it
-is } or #.  The first answer that fits counts.  A short answer is compared without regard to capitals and to spaces at
-its ends, and an asterisk without a backslash stands for anything; a number has to be one, with a point, and to lie
-within the tolerance; of several options each right one is a share, and each wrong one takes such a share away.
+the answer and # before its feedback; entities are read as what they mean, and a sign behind a backslash is itself
+where it is } or #.  The first answer that fits counts.  A short answer is compared without regard to capitals and to
+spaces at its ends, and an asterisk without a backslash stands for anything; a number has to be one, with a point, and
+to lie within the tolerance; of several options each right one is a share, and a wrong one takes such a share away.
 """
 
 import html

@@ -37,11 +37,22 @@ def typed(value: Value, most: int = MOST) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(chain.from_iterable(map(_with_minus, _forms(value)))), most))
 
 
-def few(value: Value) -> tuple[str, ...]:
-    """The commonest forms, of a wrong answer: as it is printed, and with three or four places."""
-    exact = islice(_forms(value), 1)
-    rounded = () if _is_whole(value) else islice(_rounded(value, range(3, 5), (".",)), 2)
-    return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, chain(exact, rounded)))))
+def few(value: Value, exact: int = 1) -> tuple[str, ...]:
+    """The commonest forms of a wrong answer: as it is printed, or in so many ways, and with two to four places.
+
+    >>> few(Fraction(5, 3))
+    ('5/3', '1.6667', '1.67', '1.667')
+    """
+    shown = islice((form for form in _forms(value) if "." not in form and "," not in form), exact)
+    signs = "." if exact == 1 else ".,"
+    rounded = () if _is_whole(value) else (decimals.replace(".", sign) for decimals in _usual(value) for sign in signs)
+    return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, chain(shown, rounded)))))
+
+
+def _usual(value: Value) -> Iterator[str]:
+    for places in (4, 2, 3):
+        if (shown := decimal_text(value, places)).strip("-0."):  # a small number is not to be taken for 0
+            yield shown
 
 
 def _with_minus(form: str) -> Iterator[str]:

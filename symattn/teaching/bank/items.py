@@ -396,7 +396,8 @@ class _Place:
         texts = typed(value)
         taken, told = set(texts), []
         for one in wrong:
-            if own := tuple(text for text in few(one.value) if text not in taken):
+            forms = few(one.value, 6 if one.follows else 1)
+            if own := tuple(text for text in forms if text not in taken):
                 taken.update(own)
                 told.append(WrongText(own, one.told, one.follows))
         return Typed(self.name, self.label, self.points, texts, tuple(told), min(30, max(6, len(texts[0]) + 2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import gcd, lcm
@@ -143,7 +144,11 @@ def _known(answer: str, told: str, follows: bool) -> str:
 
 
 def _feedback(told: str) -> str:
-    return f"#{_escaped(told)}" if told else ""
+    """What is told, as short as may be: it stands behind every form of an answer."""
+    return f"#{_escaped(_FORMULA.sub('<math>', told))}" if told else ""
+
+
+_FORMULA = re.compile("<math [^>]*>")
 
 
 def _exact(x: Fraction) -> str:
@@ -169,6 +174,6 @@ def _escaped(text: str) -> str:
     return "".join(_ENTITIES.get(c, c) for c in text)
 
 
-_ENTITIES = {"&": "&amp;"} | {c: f"&#{ord(c)};" for c in '}~#\\"{'}
+_ENTITIES = {"&": "&amp;"} | {c: f"&#{ord(c)};" for c in "}~#\\{"}
 
 __all__ = ["LOST", "SUFFIX", "write"]

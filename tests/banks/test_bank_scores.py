@@ -1,0 +1,199 @@
+"""What answers of nine kinds are worth in every format, worked out by readers of the tests' own, is what is promised.
+
+The exact question is worked out by hand, and NumPy bears it out; the one in decimals by NumPy alone.
+"""
+
+import math
+
+import canvas_reader
+import cloze_reader
+import numpy
+import pytest
+import qti_reader
+
+import symattn
+from symattn.api import make_recipe
+from symattn.teaching.sheets import sheets, write_sheets
+
+FORMATS = ("moodle", "qti21", "qti3", "canvas")
+PARTS = ("S", "S'", "A", "Z")
+
+Q, K, V = [[2, 0, 1, 0], [0, 1, 0, -1]], [[2, 1, 0, 0], [0, -1, 0, 2]], [[1, 0], [0, 2]]
+RIGHT = {
+    "S": ["4", "0", "1", "-3"],
+    "S'": ["2", "0", "1/2", "-3/2"],
+    "A": ["e^2/(e^2+1)", "1/(e^2+1)"] * 2,
+    "Z": ["e^2/(e^2+1)", "2/(e^2+1)"] * 2,
+}
+"""Each part has four boxes; they are worth 4, 2, 3 and 3."""
+
+
+def test_the_question_is_worked_out_rightly():
+    scores = numpy.array(Q) @ numpy.array(K).T
+    weights = numpy.exp(scores / 2) / numpy.exp(scores / 2).sum(axis=1, keepdims=True)
+    e = math.e
+    assert (scores == [[4, 0], [1, -3]]).all()
+    assert (scores / 2 == [[2, 0], [0.5, -1.5]]).all()
+    assert numpy.allclose(weights, [[e**2 / (e**2 + 1), 1 / (e**2 + 1)]] * 2)
+    assert numpy.allclose(weights @ V, [[e**2 / (e**2 + 1), 2 / (e**2 + 1)]] * 2)
+    unscaled = numpy.exp(scores) / numpy.exp(scores).sum(axis=1, keepdims=True)
+    assert numpy.allclose(unscaled, [[e**4 / (e**4 + 1), 1 / (e**4 + 1)]] * 2)
+
+
+def changed(**parts):
+    return {**RIGHT, **{name.replace("_", "'"): values for name, values in parts.items()}}
+
+
+UNSCALED = ["e^4/(e^4+1)", "1/(e^4+1)"] * 2
+ROUNDED = {"A": ["0.8808", "0.119", "0.88", "0.11920"], "Z": ["0.8808", "0.24", "0.881", "0.238406"]}
+
+EXACT = {
+    # what is written, and what it is worth where everything is carried, and in Canvas: there each box is 12/16
+    "right": (RIGHT, 12, 12),
+    "other forms": (
+        changed(
+            S=["4.0", "0", "+1", "-3.0"], S_=["2.00", "0.0", "2/4", "-1.5"],
+            A=["e^2/(1+e^2)", "1/(1+e^2)", "1/(1+e^(-2))", "1/(exp(2)+1)"],
+            Z=["e²/(1+e²)", "2/(1+e^2)", "1/(1+e^-2)", "2/(exp(2)+1)"],
+        ), 12, 12,
+    ),
+    "rounded": (changed(**ROUNDED), 12, 12),
+    "one cell wrong": (changed(S=["4", "0", "1", "17"]), 11, 12 * 15 / 16),
+    "blank": (changed(Z=["", "", "e^2/(e^2+1)", "2/(e^2+1)"]), 10.5, 12 * 14 / 16),
+    "decimal comma": (changed(S_=["2,0", "0,0", "0,5", "-1,5"], A=["0,8808", "0,1192", ",88", "0,119"]), 12, 12),
+    "U+2212": (changed(S=["4", "0", "1", "−3"], S_=["2", "0", "1/2", "−3/2"]), 12, 12),
+    "common misconception": (
+        changed(S_=["4", "0", "1", "-3"], A=UNSCALED, Z=["e^4/(e^4+1)", "2/(1+e^4)"] * 2), 10.5, 12 * 5 / 16,
+    ),
+    "all wrong": ({name: ["99"] * 4 for name in PARTS}, 0, 0),
+}  # fmt: skip
+"""The misconception is that scores are not divided by √d_k: of the scaled scores 0 is right all the same; what follows
+from the other three has its points, but for Canvas, which follows nothing."""
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exact")
+    sheet = symattn.derive("attention", Q=Q, K=K, V=V).worksheet()
+    write_sheets([sheet], folder, FORMATS, stem="own")
+    return folder
+
+
+def points(folder, form, written, whole):
+    """What answers are worth, part by part as they are written; the question is worth `whole`."""
+    listed = [text for name in PARTS for text in written[name]]
+    if form == "moodle":
+        questions, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+        return float(questions[0].points(listed, whole))
+    if form == "canvas":
+        ((_, items),) = canvas_reader.read(folder / "own.canvas.zip")
+        assert items[0].possible == whole
+        return items[0].points(listed)
+    (((_, items),), _) = qti_reader.items(folder / f"own.{form}.zip")
+    item = qti_reader.Item(items[0])
+    outcomes = item.worked_out(dict(zip(item.declared, listed, strict=True)))
+    assert outcomes["MAXSCORE"] == whole
+    return outcomes["SCORE"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", EXACT)
+def test_exact_answers(exact, form, kind):
+    written, carried, canvas = EXACT[kind]
+    assert points(exact, form, written, 12) == pytest.approx(canvas if form == "canvas" else carried)
+
+
+def test_the_misconception_is_told_where_it_begins_and_where_it_is_followed(exact):
+    written = EXACT["common misconception"][0]
+    listed = [text for name in PARTS for text in written[name]]
+    questions, _ = cloze_reader.read((exact / "own.moodle.xml").read_bytes())
+    told = [part.taken(text).feedback for part, text in zip(questions[0].parts, listed, strict=True)]
+    (((_, items),), _) = qti_reader.items(exact / "own.qti3.zip")
+    item = qti_reader.Item(items[0])
+    item.worked_out(dict(zip(item.declared, listed, strict=True)))
+    in_qti = item.told()
+    for said in (told[4], told[6], told[7]):
+        assert said.startswith("Divide the scores by <math")
+    assert told[:4] == [""] * 4
+    assert told[5] == ""  # 0 is right
+    for said in told[8:]:
+        assert said.startswith("This follows from a mistake in an earlier line: no")
+    places = ["row 1, column 1", "row 2, column 1", "row 2, column 2"]
+    assert [said.partition(":")[0].partition(", ")[2] for said in in_qti[:3]] == places
+    assert len(in_qti) == 11
+
+
+# ------------------------------------------------------------------------------------------------ decimals
+
+PLACES = 3
+OFF = 0.005
+"""How far a decimal with three places may be off: five units of the last place, since lines before were rounded."""
+
+
+@pytest.fixture(scope="module")
+def decimal(tmp_path_factory):
+    """A worksheet that asks for decimals, its numbers by NumPy, and what an entry of each part is worth."""
+    folder = tmp_path_factory.mktemp("decimal")
+    (sheet,) = sheets(make_recipe("attention", seed=5, exact=False, places=PLACES), 1)
+    write_sheets([sheet], folder, FORMATS, stem="own")
+    q, k, v = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=float) for name in "QKV")
+    scores = q @ k.T
+    scaled = scores / math.sqrt(q.shape[1])
+    weights = numpy.exp(scaled) / numpy.exp(scaled).sum(axis=1, keepdims=True)
+    numbers = {"S": scores, "S'": scaled, "A": weights, "Z": weights @ v}
+    marks = {part.name: sum(mark.number for mark in part.marks) for part in sheet.question.parts}
+    assert list(marks) == list(PARTS)
+    return folder, {name: list(matrix.flat) for name, matrix in numbers.items()}, marks
+
+
+def said(x):
+    return str(int(x)) if x == int(x) else f"{x:.{PLACES}f}"
+
+
+DECIMALS = {
+    "right": said,
+    "other forms": lambda x: f"{x:.1f}" if x == int(x) else f"{x:.5f}".replace("0.", ".", 1),
+    "rounded": lambda x: said(x) if x == int(x) else f"{x + 0.0035:.4f}",
+    "one cell wrong": None,
+    "blank": lambda x: "",
+    "decimal comma": lambda x: said(x).replace(".", ","),
+    "U+2212": lambda x: said(x).replace("-", "−"),
+    "common misconception": None,
+    "all wrong": lambda x: said(x + 1000),
+}
+
+
+@pytest.mark.parametrize("form", ["moodle", "qti21", "qti3"])
+@pytest.mark.parametrize("kind", DECIMALS)
+def test_decimals(decimal, form, kind):
+    """A comma and U+2212 are refused where numbers are compared, and not in lines of whole numbers."""
+    folder, numbers, marks = decimal
+    write = DECIMALS[kind] or said
+    written = {name: [write(x) for x in values] for name, values in numbers.items()}
+    if kind == "one cell wrong":
+        written["A"][1] = "5"
+    if kind == "common misconception":  # the weights are not divided by their sum, and nobody goes on
+        rows = numpy.exp(numpy.reshape(numbers["S'"], (-1, 3)))
+        written["A"] = [f"{x:.3f}" for x in rows.flat]
+    expected = sum(
+        marks[name] / len(values)
+        for name, values in numbers.items()
+        for x, text in zip(values, written[name], strict=True)
+        if taken(text, x, all(y == int(y) for y in values))
+    )
+    assert points(folder, form, written, sum(marks.values())) == pytest.approx(expected)
+
+
+def taken(text, x, whole):
+    """Whether an entry is right by the rule that people are told."""
+    plain = text.replace("−", "-").replace(",", ".")
+    if not text or (plain != text and not whole):
+        return False
+    return abs(float(plain) - x) <= (0 if whole else OFF + 0.0005)
+
+
+def test_it_is_tried_what_is_refused_and_what_is_not(decimal):
+    _, numbers, _ = decimal
+    assert any(x != int(x) for x in numbers["A"])
+    assert all(x == int(x) for x in numbers["S"])
+    assert any(x < 0 for x in numbers["S"])
