@@ -394,13 +394,15 @@ class _Place:
         if isinstance(value, Real) or not whole:
             return self._decimal(value, wrong, places)
         texts = typed(value)
-        taken, told = set(texts), []
+        taken = set(texts)
+        told: dict[tuple[str, bool], list[str]] = {}
         for one in wrong:
             forms = few(one.value, 6 if one.follows else 1)
-            if own := tuple(text for text in forms if text not in taken):
-                taken.update(own)
-                told.append(WrongText(own, one.told, one.follows))
-        return Typed(self.name, self.label, self.points, texts, tuple(told), min(30, max(6, len(texts[0]) + 2)))
+            own = [text for text in forms if text not in taken]
+            taken.update(own)
+            told.setdefault((one.told, one.follows), []).extend(own)
+        known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
+        return Typed(self.name, self.label, self.points, texts, known, min(30, max(6, len(texts[0]) + 2)))
 
     def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
         if value is NEGATIVE_INFINITY:

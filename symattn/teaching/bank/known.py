@@ -17,6 +17,7 @@ from symattn.derivation.misconceptions import (
 )
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
+from symattn.foundation.languages import message
 from symattn.page.document import Inlines, Words, sentence
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.wording import Wording
@@ -35,6 +36,8 @@ Cell = tuple[int, int]
 
 ENOUGH = 4
 """Wrong values of one entry, beyond which slips are left out; what follows from a mistake never is."""
+
+FOLLOWS = message("This follows from a mistake in an earlier line.")
 
 LARGEST = 1e9
 """What nobody writes is left out."""
@@ -122,12 +125,7 @@ class Known:
                     continue
                 if any(self._shows(wrong, line) for line in before) is not follows:
                     continue
-                wording = Wording(wrong.right, self._notation(d))
-                if follows:
-                    name = wording.in_signs(wrong.misconception.name)
-                    told = sentence("This follows from a mistake in an earlier line: {name}.", name=name)
-                else:
-                    told = feedback(wrong, wording)
+                told = (Words(FOLLOWS),) if follows else feedback(wrong, Wording(wrong.right, self._notation(d)))
                 yield KnownWrong(value[cell], self.said(told), follows)
 
     def _lines(self) -> list[Part]:
