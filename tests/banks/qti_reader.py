@@ -118,11 +118,15 @@ class Item:
                 return any(map(self._value, node))
             case "sum":
                 return sum(map(self._value, node))
+            case "divide":
+                above, below = map(self._value, node)
+                return above / below
             case "mapResponse":
                 return self._mapped(self.declared[said(node, "identifier")])
             case other:
                 a, b = map(self._value, node)
                 if a is None or b is None:
+                    assert other not in ("gte", "lte"), "some systems take nothing for 0"
                     return False
                 return {
                     "match": lambda: a == b,

@@ -168,6 +168,13 @@ DECIMALS = {
 def test_decimals(decimal, form, kind):
     """A comma and U+2212 are refused where numbers are compared, and not in lines of whole numbers."""
     folder, numbers, marks = decimal
+    written = written_in(kind, numbers)
+    expected = expected_of(written, numbers, marks)
+    assert points(folder, form, written, sum(marks.values())) == pytest.approx(expected)
+
+
+def written_in(kind, numbers):
+    """A script of one kind."""
     write = DECIMALS[kind] or said
     written = {name: [write(x) for x in values] for name, values in numbers.items()}
     if kind == "one cell wrong":
@@ -175,17 +182,21 @@ def test_decimals(decimal, form, kind):
     if kind == "common misconception":  # the weights are not divided by their sum, and nobody goes on
         rows = numpy.exp(numpy.reshape(numbers["S'"], (-1, 3)))
         written["A"] = [f"{x:.3f}" for x in rows.flat]
-    expected = sum(
+    return written
+
+
+def expected_of(written, numbers, marks):
+    """The points by the rule that people are told."""
+    return sum(
         marks[name] / len(values)
         for name, values in numbers.items()
         for x, text in zip(values, written[name], strict=True)
         if taken(text, x, all(y == int(y) for y in values))
     )
-    assert points(folder, form, written, sum(marks.values())) == pytest.approx(expected)
 
 
 def taken(text, x, whole):
-    """Whether an entry is right by the rule that people are told."""
+    """Whether an entry is right."""
     plain = text.replace("−", "-").replace(",", ".")
     if not text or (plain != text and not whole):
         return False

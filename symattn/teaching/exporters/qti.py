@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.foundation.version import VERSION
@@ -143,8 +144,9 @@ def _default(value: object, d: Dialect) -> str:
 
 def _item(item: Item, language: str, d: Dialect) -> str:
     e, places = d.element, item.places
+    whole = lcm(*(_share(place).denominator for place in places))
     told = {place.name: list(_told(place)) for place in places}
-    declared = "".join(_response(place, d) for place in places)
+    declared = "".join(_response(place, whole, d) for place in places)
     scores = "".join(_outcome(f"S_{place.name}", d) for place in places)
     feedback = "".join(
         e("outcomeDeclaration", identifier=one.outcome, cardinality="single", baseType="identifier")
@@ -155,18 +157,20 @@ def _item(item: Item, language: str, d: Dialect) -> str:
         baseType="float",
     )  # fmt: skip
     body = "".join(_part(part, told, d) for part in item.parts)
-    rules = "".join(_rules(place, told[place.name], d) for place in places)
+    rules = "".join(_rules(place, told[place.name], whole, d) for place in places)
     total = e("sum", *(e("variable", identifier=f"S_{place.name}") for place in places))
-    processing = e("responseProcessing", rules, e("setOutcomeValue", total, identifier="SCORE"))
+    score = e("divide", e("variable", identifier="WEIGHTS"), e("baseValue", str(whole), baseType="float"))
+    sums = e("setOutcomeValue", total, identifier="WEIGHTS") + e("setOutcomeValue", score, identifier="SCORE")
+    processing = e("responseProcessing", rules, sums)
     attributes = {d.language: language, "toolName": "symattn", "toolVersion": VERSION}
+    outcomes = (_outcome("SCORE", d), most, _outcome("WEIGHTS", d), scores, feedback)
     return _root(
-        d, "assessmentItem", declared, _outcome("SCORE", d), most, scores, feedback, e("itemBody", body), processing,
-        identifier=item.id, title=item.title, adaptive="false", timeDependent="false", **attributes,
+        d, "assessmentItem", declared, *outcomes, e("itemBody", body), processing, identifier=item.id, title=item.title,
+        adaptive="false", timeDependent="false", **attributes,
     )  # fmt: skip
 
 
 def _decimal(x: Fraction) -> str:
-    """With twelve places, so that nothing is lost where thirds are added up."""
     return f"{float(x):.12f}".rstrip("0").rstrip(".")
 
 
@@ -204,27 +208,37 @@ def _interaction(place: Spot, d: Dialect) -> str:
             return e("inlineChoiceInteraction", choices, responseIdentifier=place.name, shuffle="false")
 
 
-def _response(place: Spot, d: Dialect) -> str:
-    e = d.element
+def _share(place: Spot) -> Fraction:
+    """What the least of a place is worth: an option of several, or all of it."""
+    right = sum(option.right for option in place.options) if isinstance(place, Chosen) and place.several else 1
+    return place.points / right
+
+
+def _response(place: Spot, whole: int, d: Dialect) -> str:
+    """What is right, and what texts and options are worth, in parts of a point, `whole` to one.
+
+    Whole numbers, for there are systems that round shares to three places before they add them up.
+    """
+    e, share = d.element, _share(place) * whole
     base, cardinality, right = "identifier", "single", list[str]()
+    entries: list[tuple[str, Fraction]] = []
     bounds: dict[str, str] = {}
     match place:
-        case Typed(texts=texts, points=points):
+        case Typed(texts=texts):
             base, right = "string", [texts[0]]
             follow = [text for one in place.wrong if one.follows for text in one.texts]
-            entries = [(text, points) for text in (*texts, *follow)]
+            entries = [(text, share) for text in (*texts, *follow)]
         case Measured(value=value):
-            base, right, entries = "float", [_decimal(value)], []
-        case Chosen(options=options, points=points, several=several):
+            base, right = "float", [_decimal(value)]
+        case Chosen(options=options, several=several):
             right = [_letter(k) for k, option in enumerate(options) if option.right]
-            share = points / len(right)
             entries = [(_letter(k), share if x.right else -share) for k, x in enumerate(options) if x.right or several]
             if several:
-                cardinality, bounds = "multiple", {"lowerBound": "0", "upperBound": _decimal(points)}
-        case Shaded(right=shaded, points=points):
+                cardinality, bounds = "multiple", {"lowerBound": "0", "upperBound": f"{share * len(right)}"}
+        case Shaded(right=shaded):
             right = ["shaded" if shaded else "white"]
-            entries = [(right[0], points)]
-    mapping = [e("mapEntry", mapKey=key, mappedValue=_decimal(value)) for key, value in entries]
+            entries = [(right[0], share)]
+    mapping = [e("mapEntry", mapKey=key, mappedValue=value) for key, value in entries]
     mapped = e("mapping", *mapping, defaultValue="0", **bounds) if mapping else ""
     correct = e("correctResponse", *(e("value", escaped(text)) for text in right))
     return e("responseDeclaration", correct, mapped, identifier=place.name, cardinality=cardinality, baseType=base)
@@ -263,12 +277,12 @@ def _told(place: Spot) -> Iterator[_Told]:
                     yield _Told(f"{outcome}_{k + 1}", "W", place.label, option.told, option=_letter(k))
 
 
-def _rules(place: Spot, told: Sequence[_Told], d: Dialect) -> str:
+def _rules(place: Spot, told: Sequence[_Told], whole: int, d: Dialect) -> str:
     e = d.element
     variable = e("variable", identifier=place.name)
-    if isinstance(place, Measured):
-        return _intervals(place, told, d)
     answered = e("not", e("isNull", variable))
+    if isinstance(place, Measured):
+        return _intervals(place, told, answered, place.points * whole, d)
     score = e("setOutcomeValue", e("mapResponse", identifier=place.name), identifier=f"S_{place.name}")
     rules = e("responseCondition", e("responseIf", answered, score))
     branches = []
@@ -284,17 +298,18 @@ def _rules(place: Spot, told: Sequence[_Told], d: Dialect) -> str:
     return rules + _chain(branches, d)
 
 
-def _intervals(place: Measured, told: Sequence[_Told], d: Dialect) -> str:
-    """Two inequalities instead of a tolerance, which not every system knows."""
+def _intervals(place: Measured, told: Sequence[_Told], answered: str, worth: Fraction, d: Dialect) -> str:
+    """Two inequalities instead of a tolerance, which not every system knows; for some, nothing is 0 in them."""
     e = d.element
 
     def near(value: Fraction) -> str:
         ends = (("gte", value - place.tolerance - GUARD), ("lte", value + place.tolerance + GUARD))
         variable = e("variable", identifier=place.name)
-        return e("and", *(e(sign, variable, e("baseValue", _decimal(end), baseType="float")) for sign, end in ends))
+        return e(
+            "and", answered, *(e(sign, variable, e("baseValue", _decimal(end), baseType="float")) for sign, end in ends)
+        )
 
-    worth = e("baseValue", _decimal(place.points), baseType="float")
-    points = e("setOutcomeValue", worth, identifier=f"S_{place.name}")
+    points = e("setOutcomeValue", e("baseValue", str(worth), baseType="float"), identifier=f"S_{place.name}")
     branches = [(near(place.value), points)]
     branches += [
         (near(one.value), (points if one.follows else "") + _set(one, d)) for one in told if one.value is not None
