@@ -83,6 +83,11 @@ def test_letters(written):
     forms = typed(value)
     for form in forms:
         plain = re.sub(r"(?<=[dhn\d])(?=[dhn(])", "*", form.replace("·", "*").replace("**", "^"))
+        plain = re.sub(r"(?<=[dhn\d]) (?=[dhn])", "*", plain)
         plain = re.sub("[²]", "^2", re.sub(r"(?<=²)(?=[dhn(])", "*", plain)).replace("^", "**").replace("−", "-")
         assert sympy.expand(parse_expr(plain) - value) == 0, form
     assert len(forms) > 2
+
+
+def test_letters_with_spaces_between_them_as_questions_ask():
+    assert {"3 d^2 n", "3 n d^2", "3nd^2", "3*d^2*n"} <= set(typed(parse_expr("3*d**2*n")))

@@ -263,7 +263,7 @@ def _in_letters(value: Any) -> Iterator[str]:
     shown = str(value).replace("**", "^")
     yield shown
     terms = Add.make_args(whole)
-    for write in (_plain_monomial, _close_monomial, _raised_monomial):
+    for write in (_plain_monomial, _close_monomial, _spaced_monomial, _raised_monomial):
         for order in permutations(terms) if len(terms) <= 3 else (terms, terms[::-1]):
             for written in zip(*(list(write(term)) for term in order), strict=False):
                 joined = "".join(w if w.startswith("-") else f"+{w}" for w in written).removeprefix("+")
@@ -301,6 +301,7 @@ def _small(base: str, e: Any) -> str:
 
 _plain_monomial = partial(_monomials, times="*", raised=_caret)
 _close_monomial = partial(_monomials, times="", raised=_caret)
+_spaced_monomial = partial(_monomials, times=" ", raised=_caret)
 _raised_monomial = partial(_monomials, times="", raised=_small)
 
 __all__ = ["few", "typed"]

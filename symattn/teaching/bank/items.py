@@ -321,12 +321,14 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
             share = replace(place, points=points / len(cells))
             whole = exact or all(isinstance(x, int) for x in matrix)
             alone = matrix.shape == (1, 1)
-            return {
-                cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), whole, places)
-                for cell in cells
-            }
+            return _of_one_size(
+                {
+                    cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), whole, places)
+                    for cell in cells
+                }
+            )
         case FormulaAnswer(value):
-            return {(0, 0): place.number(value, known.of(part, (0, 0)), True, 4)}
+            return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), True, 4)})
         case ChoiceAnswer():
             return {(0, 0): place.choice(part.answer, said, known)}
         case CellsAnswer((rows, columns), shaded):
@@ -343,6 +345,16 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
             raise TypeError(f"{part.name} needs a person.")
         case _:
             assert_never(part.answer)
+
+
+SIZES = (8, 14, 22, 30)
+
+
+def _of_one_size(made: Made) -> Made:
+    """The boxes of a part as large as the largest of them needs, roughly: none tells how long its answer is."""
+    longest = max(len(p.texts[0]) if isinstance(p, Typed) else 8 for p in made.values()) + 2
+    size = next((size for size in SIZES if size >= longest), SIZES[-1])
+    return {cell: replace(p, size=size) if isinstance(p, Typed | Measured) else p for cell, p in made.items()}
 
 
 def _asked(part: Part, question: Question) -> tuple[Matrix, Sequence[Cell]]:
@@ -402,7 +414,7 @@ class _Place:
             taken.update(own)
             told.setdefault((one.told, one.follows), []).extend(own)
         known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
-        return Typed(self.name, self.label, self.points, texts, known, min(30, max(6, len(texts[0]) + 2)))
+        return Typed(self.name, self.label, self.points, texts, known)
 
     def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
         if value is NEGATIVE_INFINITY:
@@ -416,7 +428,7 @@ class _Place:
             if all(abs(number - other) > 2 * off for other in near):
                 near.append(number)
                 told.append(WrongNumber(number, one.told, one.follows))
-        return Measured(self.name, self.label, self.points, right, off, tuple(told), places + 6)
+        return Measured(self.name, self.label, self.points, right, off, tuple(told))
 
     def choice(self, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
         options = [
