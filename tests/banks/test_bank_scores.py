@@ -123,6 +123,48 @@ def test_the_misconception_is_told_where_it_begins_and_where_it_is_followed(exac
     assert len(in_qti) == 11
 
 
+def test_a_mistake_that_is_made_twice_follows_from_nothing(tmp_path):
+    """Queries and keys with each other's weights: the keys are no consequence of the queries."""
+    (sheet,) = sheets(make_recipe("self_attention", seed=7), 1)
+    write_sheets([sheet], tmp_path, ["moodle"], stem="own")
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    given = {name: numpy.array(m.rows, dtype=int) for name, m in sheet.problem.derivation.givens.items()}
+    queries, keys = given["X"] @ given["W_Q"], given["X"] @ given["W_K"]
+    boxes = [
+        *question.parts[: queries.size],
+        *question.parts[queries.size + 1 :][: keys.size],
+    ]  # with one for the shape
+    written = [*keys.flat, *queries.flat]
+    right = [*queries.flat, *keys.flat]
+    wrong = [(box, x) for box, x, y in zip(boxes, written, right, strict=True) if x != y]
+    assert len(wrong) > keys.size / 2
+    for box, x in wrong:
+        assert box.share(str(x)) == 0
+        assert box.taken(str(x)).feedback.startswith("Your <math>")
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_token_by_token_misconceptions_are_known_as_well(orientation, tmp_path):
+    """The same question, a token at a time: the second token's line is that of the matrices."""
+    turn = numpy.array if orientation == "rows" else lambda m: numpy.array(m).T
+    givens = {name: turn(m).tolist() for name, m in (("Q", Q), ("K", K), ("V", V))}
+    sheet = symattn.derive("attention", by="token", orientation=orientation, **givens).worksheet()
+    write_sheets([sheet], tmp_path, ["moodle"], stem="own")
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    names = [(part.name, box) for part in sheet.question.parts for box in range(len(list(entries(sheet, part))))]
+    parts = dict(zip(names, question.parts, strict=True))
+    unscaled = parts["S'.2", 1]
+    assert unscaled.taken("-3").feedback.startswith("Divide the scores by")
+    assert unscaled.share("-3") == 0
+    follows = parts["A.2", 0]
+    assert follows.share("e^4/(e^4+1)") == 1
+    assert follows.taken("e^4/(e^4+1)").feedback == "This follows from a mistake in an earlier line."
+
+
+def entries(sheet, part):
+    return sheet.problem.derivation[part.answer.step].result
+
+
 # ------------------------------------------------------------------------------------------------ decimals
 
 PLACES = 3

@@ -311,7 +311,9 @@ def _shape_of(part: Part, name: str, question: Question, said: Callable[[Inlines
 
 
 def _places(part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str]) -> Made:
-    points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes") or 1)
+    points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes"))
+    if not any(other.marks for other in question.parts):
+        points = Fraction(1)
     place = _Place(name, said(part.title), points)
     match part.answer:
         case StepAnswer() | EntriesAnswer() | MatrixAnswer():

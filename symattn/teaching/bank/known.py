@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import (
     COUNTING,
     SLIPS,
@@ -59,6 +58,7 @@ class Known:
         self.question, self.said = question, said
         self._replayed: dict[int, tuple[WrongDerivation, ...]] = {}
         self._seen: dict[tuple[int, str], bool] = {}
+        self._before: dict[str, list[Part]] = {}
 
     def of(self, part: Part, cell: Cell) -> list[KnownWrong]:
         """Those of one entry (from 0), no two alike and none that is right."""
@@ -112,25 +112,36 @@ class Known:
                 yield KnownWrong(error.value, self.said((Words(says),)))
 
     def _believed(self, d: Derivation, step: str, part: Part, cell: Cell) -> Iterator[KnownWrong]:
-        """What core misconceptions write in a step, those first that begin there.
+        """What core misconceptions write in a step, those first that are made there.
 
-        They begin in the first line that is asked for and shows them; an answer that stands alone follows from nothing.
+        One that is not made there follows from what the step is worked out from, if that was asked for and shows it; an
+        answer that stands alone follows from nothing.
         """
-        alone = isinstance(part.answer, MatrixAnswer)
-        before = [] if alone else list(takewhile(lambda line: line.name != part.name, self._lines()))
+        before = () if isinstance(part.answer, MatrixAnswer) else self._lines_before(d, step)
         for follows in (False, True):
             for wrong in self._core(d):
-                value = wrong.value(step)
-                if not isinstance(value, Matrix) or value.shape != d.value(step).shape:
+                value = _value(wrong, d, step)
+                if value is None or value.shape != d.value(step).shape:
                     continue
-                if any(self._shows(wrong, line) for line in before) is not follows:
+                later = not _made_in(wrong, step) and any(self._shows(wrong, line) for line in before)
+                if later is not follows:
                     continue
                 told = (Words(FOLLOWS),) if follows else feedback(wrong, Wording(wrong.right, self._notation(d)))
                 yield KnownWrong(value[cell], self.said(told), follows)
 
-    def _lines(self) -> list[Part]:
-        """The parts that ask for the question's own derivation."""
-        return [part for part in self.question.parts if isinstance(part.answer, StepAnswer | EntriesAnswer)]
+    def _lines_before(self, d: Derivation, step: str) -> list[Part]:
+        """The parts that ask for something which a step is worked out from, whether at once or over other steps."""
+        if step not in self._before:
+            known = {s.name: s for s in d}
+            used, open_ends = set[str](), [step]
+            while open_ends:
+                for operand in known[name].operands if (name := open_ends.pop()) in known else ():
+                    if operand.name not in used:
+                        used.add(operand.name)
+                        open_ends.append(operand.name)
+            parts = (part for part in self.question.parts if isinstance(part.answer, StepAnswer | EntriesAnswer))
+            self._before[step] = [part for part in parts if part.answer.step in used]  # type: ignore[union-attr]
+        return self._before[step]
 
     def _shows(self, wrong: WrongDerivation, part: Part) -> bool:
         """Whether a misconception is seen in what a part asks for."""
@@ -138,14 +149,14 @@ class Known:
         if key not in self._seen:
             asked = asked_step(self.question, part)
             assert asked is not None
-            right, value = asked[0].value(asked[1]), wrong.value(asked[1])
+            right, value = asked[0].value(asked[1]), _value(wrong, *asked)
             assert isinstance(right, Matrix)
-            if isinstance(value, Matrix) and value.shape == right.shape:
+            if value is None or value.shape != right.shape:
+                self._seen[key] = value is not None
+            else:
                 every = [(i, j) for i in range(right.shape[0]) for j in range(right.shape[1])]
                 cells = part.answer.cells if isinstance(part.answer, EntriesAnswer) else every
                 self._seen[key] = any(not _alike(value[cell], right[cell]) for cell in cells)
-            else:
-                self._seen[key] = True
         return self._seen[key]
 
     def _slipped(self, d: Derivation, step: str, cell: Cell) -> Iterator[KnownWrong]:
@@ -163,6 +174,35 @@ class Known:
     def _notation(self, d: Derivation) -> Notation:
         problem = self.question.problem
         return problem.notation if problem is not None and problem.derivation is d else load_notation("standard")
+
+
+def _value(wrong: WrongDerivation, d: Derivation, step: str) -> Matrix | None:
+    """What a misconception writes in a step: it is told matrix by matrix, and a step of one token is a line of one."""
+    value, called = wrong.value(step), StepName.of(step)
+    if value is None and called.token is not None:
+        value = wrong.value(_by_matrix(step))
+        if not isinstance(value, Matrix):
+            return None
+        tokens = value if d.orientation == "rows" else value.T
+        if called.token > tokens.shape[0]:
+            return None
+        line = Matrix.of([tokens.rows[called.token - 1]])
+        return line if d.orientation == "rows" else line.T
+    return value if isinstance(value, Matrix) else None
+
+
+def _by_matrix(step: str) -> str:
+    called = StepName.of(step)
+    return called.stem + called.scope
+
+
+def _made_in(wrong: WrongDerivation, step: str) -> bool:
+    """Whether a misconception does something else in a step, and does not only go on with other numbers there."""
+    name = step if step in wrong.derivation else _by_matrix(step)
+    if name not in wrong.derivation or name not in wrong.right:
+        return False
+    own, right = wrong.derivation[name], wrong.right[name]
+    return own.op != right.op or own.operands != right.operands
 
 
 def _matrices(d: Derivation) -> Iterator[object]:
