@@ -27,7 +27,10 @@ Element = Callable[..., str]
 
 @dataclass(frozen=True)
 class Dialect:
-    """One version: how its elements and attributes are called, its namespaces, and the kinds of its files."""
+    """One version: how its elements and attributes are called, its namespaces, and the kinds of its files.
+
+    `content` is put round HTML in a block of its own.
+    """
 
     element: Element
     namespace: str
@@ -35,7 +38,7 @@ class Dialect:
     packages: str
     package: tuple[str, str]
     kinds: str
-    rubric: Callable[[str], str]
+    content: Callable[[str], str]
     language: str = "xml:lang"
 
 
@@ -128,7 +131,8 @@ def _section(number: int, pool: Pool, d: Dialect) -> str:
     """A pool: one of its items is taken."""
     e = d.element
     taken = e("selection", select=1) + e("ordering", shuffle="true")
-    rubric = d.rubric(f"<p>{escaped(say(LOST))}</p>")
+    told = d.content(f"<p>{escaped(say(LOST))}</p>")
+    rubric = e("rubricBlock", told, use="instructions", view="author proctor scorer testConstructor tutor")
     items = "".join(e("assessmentItemRef", identifier=item.id, href=_file(item)) for item in pool.items)
     return e(
         "assessmentSection", taken, rubric, items, identifier=f"pool{number}", title=pool.title, visible="true"
@@ -185,7 +189,7 @@ def _part(part: tuple[str | Spot, ...], told: dict[str, list[_Told]], d: Dialect
         for one in told[place.name] if not isinstance(place, str) else ():
             label = f"<p><strong>{one.label}:</strong> {one.says}</p>"
             shown += d.element(
-                "feedbackBlock", label, outcomeIdentifier=one.outcome, identifier=one.id, showHide="show"
+                "feedbackBlock", d.content(label), outcomeIdentifier=one.outcome, identifier=one.id, showHide="show"
             )  # fmt: skip
     return shown
 

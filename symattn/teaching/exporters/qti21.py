@@ -8,10 +8,6 @@ from symattn.teaching.exporters.qti import LOST, Dialect, element, package
 SUFFIX = ".qti21.zip"
 
 
-def _rubric(html: str) -> str:
-    return element("rubricBlock", html, view="author proctor scorer testConstructor tutor")
-
-
 DIALECT = Dialect(
     element,
     namespace="http://www.imsglobal.org/xsd/imsqti_v2p1",
@@ -19,7 +15,7 @@ DIALECT = Dialect(
     packages="http://www.imsglobal.org/xsd/imscp_v1p1",
     package=("QTIv2.1 Package", "1.0.0"),
     kinds="v2p1",
-    rubric=_rubric,
+    content=lambda html: html,
 )
 
 

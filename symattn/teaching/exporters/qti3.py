@@ -8,10 +8,6 @@ from symattn.teaching.exporters.qti import LOST, Dialect, hyphened, package
 SUFFIX = ".qti3.zip"
 
 
-def _rubric(html: str) -> str:
-    return hyphened("rubricBlock", hyphened("contentBody", html), view="author proctor scorer testConstructor tutor")
-
-
 DIALECT = Dialect(
     hyphened,
     namespace="http://www.imsglobal.org/xsd/imsqtiasi_v3p0",
@@ -19,7 +15,7 @@ DIALECT = Dialect(
     packages="http://www.imsglobal.org/xsd/qti/qtiv3p0/imscp_v1p1",
     package=("QTI Package", "3.0.0"),
     kinds="v3p0",
-    rubric=_rubric,
+    content=lambda html: hyphened("contentBody", html),
 )
 
 
