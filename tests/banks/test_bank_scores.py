@@ -118,8 +118,8 @@ def test_the_misconception_is_told_where_it_begins_and_where_it_is_followed(exac
     assert told[5] == ""  # 0 is right
     for said in told[8:]:
         assert said == "This follows from a mistake in an earlier line."
-    places = ["row 1, column 1", "row 2, column 1", "row 2, column 2"]
-    assert [said.partition(":")[0].partition(", ")[2] for said in in_qti[:3]] == places
+    places = ["Row 1, column 1", "Row 2, column 1", "Row 2, column 2"]
+    assert [said.partition(":")[0] for said in in_qti[:3]] == places
     assert len(in_qti) == 11
 
 

@@ -223,7 +223,7 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
         else:
             name = f"p{number}"
             body += _laid(tuple(prompt(shown(*part.ask))), _places(part, name, question, known, said))
-            body += _shape_of(part, name, question, said)
+            body += _shape_of(part, name, question)
         if why := needs_a_person(part):
             body.append(f"<p><em>{html.escaped(say(message('Not marked here: {why}', why=why)))}</em></p>\n")
         parts.append(_joined(body))
@@ -299,14 +299,13 @@ def _laid(pieces: Sequence[Piece], made: Made) -> Iterator[str | Spot]:
             yield piece if isinstance(piece, str) else made.get(piece.cell or (0, 0), "")
 
 
-def _shape_of(part: Part, name: str, question: Question, said: Callable[[Inlines], str]) -> Body:
+def _shape_of(part: Part, name: str, question: Question) -> Body:
     """A box for the shape of a matrix, where there is a mark for it."""
     points = sum(mark.number for mark in part.marks if mark.rule == "shapes")
     if not points:
         return ()
     matrix, _ = _asked(part, question)
-    label = say("{name}, shape", name=said(part.title))
-    place = _Place(f"{name}s", label, Fraction(points)).text(_shape(matrix.shape), *_turned(matrix.shape))
+    place = _Place(f"{name}s", say("Shape"), Fraction(points)).text(_shape(matrix.shape), *_turned(matrix.shape))
     return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", place, "</p>\n")
 
 
@@ -314,7 +313,7 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
     points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes"))
     if not any(other.marks for other in question.parts):
         points = Fraction(1)
-    place = _Place(name, said(part.title), points)
+    place = _Place(name, "", points)
     match part.answer:
         case StepAnswer() | EntriesAnswer() | MatrixAnswer():
             matrix, cells = _asked(part, question)
@@ -389,7 +388,7 @@ def tolerance(places: int) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Makes places: of what name they are, what they are called, what they are worth."""
+    """Makes places: of what name they are, what they are called in their part, what they are worth."""
 
     name: str
     label: str
@@ -400,8 +399,8 @@ class _Place:
         if cell is None:
             return self
         i, j = cell[0] + 1, cell[1] + 1
-        label = say("{name}, row {row}, column {column}", name=self.label, row=i, column=j)
-        return replace(self, name=f"{self.name}r{i}c{j}", label=label)
+        label = say("row {row}, column {column}", row=i, column=j)
+        return replace(self, name=f"{self.name}r{i}c{j}", label=label[:1].upper() + label[1:])
 
     def number(self, value: Value, wrong: Sequence[KnownWrong], whole: bool, places: int) -> Spot:
         """A number, by its forms, or within a tolerance where decimals are asked for."""

@@ -187,7 +187,7 @@ def _part(part: tuple[str | Spot, ...], told: dict[str, list[_Told]], d: Dialect
     shown = "".join(piece if isinstance(piece, str) else _interaction(piece, d) for piece in part)
     for place in part:
         for one in told[place.name] if not isinstance(place, str) else ():
-            label = f"<p><strong>{one.label}:</strong> {one.says}</p>"
+            label = f"<p><strong>{one.label}:</strong> {one.says}</p>" if one.label else f"<p>{one.says}</p>"
             shown += d.element(
                 "feedbackBlock", d.content(label), outcomeIdentifier=one.outcome, identifier=one.id, showHide="show"
             )  # fmt: skip
