@@ -121,17 +121,16 @@ def _places(value: Value) -> Iterable[int]:
     return range(max(FEWEST_PLACES, zeros), max(MOST_PLACES, zeros + 4) + 1)
 
 
-def _rounded(value: Value, places: Iterable[int], signs: Iterable[str] = ".,") -> Iterator[str]:
+def _rounded(value: Value, places: Iterable[int]) -> Iterator[str]:
     """Correctly rounded decimals, the usual four places first; a tie either way."""
     ways: tuple[Ties, ...] = ("even", "up") if isinstance(value, Fraction) else ("even",)
     for digits in sorted(places, key=lambda k: (k != 4, k)):
         for found in dict.fromkeys(decimal_text(value, digits, way) for way in ways):
-            for sign in signs:
-                yield found.replace(".", sign)
+            yield from (found, found.replace(".", ","))
     for digits in places:
         found = decimal_text(value, digits)
         if found.lstrip("-").startswith("0."):
-            yield from (found.replace("0.", sign, 1) for sign in signs)
+            yield from (found.replace("0.", sign, 1) for sign in ".,")
 
 
 # ------------------------------------------------------------------------------------------------ powers of e, roots

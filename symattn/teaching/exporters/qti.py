@@ -39,11 +39,10 @@ class Dialect:
     package: tuple[str, str]
     kinds: str
     content: Callable[[str], str]
-    language: str = "xml:lang"
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
-    """An XML element; a trailing underscore in the name of an attribute is none, and two are a colon.
+    """An XML element, its attributes as they are named and its children as XML.
 
     >>> element("responseIf", element("isNull"), baseType="float")
     '<responseIf baseType="float"><isNull/></responseIf>'
@@ -166,7 +165,7 @@ def _item(item: Item, language: str, d: Dialect) -> str:
     score = e("divide", e("variable", identifier="WEIGHTS"), e("baseValue", str(whole), baseType="float"))
     sums = e("setOutcomeValue", total, identifier="WEIGHTS") + e("setOutcomeValue", score, identifier="SCORE")
     processing = e("responseProcessing", rules, sums)
-    attributes = {d.language: language, "toolName": "symattn", "toolVersion": VERSION}
+    attributes = {"xml:lang": language, "toolName": "symattn", "toolVersion": VERSION}
     outcomes = (_outcome("SCORE", d), most, _outcome("WEIGHTS", d), scores, feedback)
     return _root(
         d, "assessmentItem", declared, *outcomes, e("itemBody", body), processing, identifier=item.id, title=item.title,
@@ -175,6 +174,11 @@ def _item(item: Item, language: str, d: Dialect) -> str:
 
 
 def _decimal(x: Fraction) -> str:
+    """With twelve places at most.
+
+    >>> _decimal(Fraction(1, 8)), _decimal(Fraction(3))
+    ('0.125', '3')
+    """
     return f"{float(x):.12f}".rstrip("0").rstrip(".")
 
 
