@@ -19,6 +19,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import OPS
 from symattn.page.notation import notations
 from symattn.teaching.examples import examples
+from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import formats, thaw_sheets
 
@@ -240,7 +241,7 @@ def test_the_list_shows_every_catalogue():
     ("what", "names"),
     [
         ("mechanisms", mechanisms()), ("examples", examples()), ("notations", notations()),
-        ("problems", problem_types()), ("formats", formats()), ("ops", OPS),
+        ("problems", problem_types()), ("formats", (*formats(), *EXPORTERS)), ("ops", OPS),
     ],
 )  # fmt: skip
 def test_each_list_shows_its_own(what, names):

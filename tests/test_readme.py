@@ -80,7 +80,7 @@ def test_command(command: str, folder: Path) -> None:
         assert len(list((made / "papers").glob("*.pdf"))) == 3  # one for every student
         assert len(list((made / "keys").glob("*.pdf"))) == 4
     elif "worksheet" in command or "--out" in command:
-        for line in done.output.splitlines():
+        for line in done.stdout.splitlines():
             assert (folder / line).stat().st_size > 0
 
 

@@ -1,8 +1,7 @@
 """To add a mechanism, an operation, a misconception, a problem type, a format or a language is to write one file.
 
 Each is written into a folder of the user's own here, and works in every format, layout, algebra and language, with
-tokens as rows and as columns.  A whole operation is in test_new_operation.py.  An export to another system is an output
-format.
+tokens as rows and as columns.  A whole operation is in test_new_operation.py.
 """
 
 import importlib
@@ -31,6 +30,7 @@ from symattn.foundation.languages import languages
 from symattn.page.presentation import make_look
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import Layout
+from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Setting, render, sheets, thaw_sheets, write_sheets
 
@@ -168,6 +168,19 @@ def headings(blocks):
         if isinstance(block, Heading):
             yield text.plain(block.content)
 ''',
+    "exporters/gift": '''
+"""GIFT: a box a line, with what is right in it."""
+
+from symattn.foundation.languages import message
+
+SUFFIX = ".gift"
+LOST = message("GIFT has no matrices.")
+
+
+def write(bank):
+    places = (place for pool in bank.pools for item in pool.items for place in item.places)
+    return "".join(f"{place.name} {{={place.texts[0]}}}\\n" for place in places).encode()
+''',
 }
 CATALOGUES = (mechanisms, misconceptions, problem_types)
 Q, K, V = [[1, 0], [2, -1]], [[1, 0], [0, 1], [1, 1]], [[1, 2], [0, 1], [3, -1]]
@@ -195,6 +208,7 @@ def added(folder):
             catalogue.cache_clear()
         patch.setitem(OPS, "powers", importlib.import_module(f"{WHERE['ops']}.powers").Powers)
         patch.setitem(FORMATS.known, "outline", importlib.import_module(f"{WHERE['writers']}.outline"))
+        patch.setitem(EXPORTERS.known, "gift", importlib.import_module(f"{WHERE['exporters']}.gift"))
         yield
     for name in WRITTEN:
         catalogue, _, module = name.partition("/")
@@ -208,6 +222,7 @@ WHERE = {
     "ops": "symattn.derivation.ops",
     "misconceptions": "symattn.derivation.misconceptions",
     "problems": "symattn.teaching.problems",
+    "exporters": "symattn.teaching.exporters",
     "writers": "symattn.page.writers",
 }
 
@@ -332,6 +347,20 @@ def test_a_format(tmp_path):
         assert FORMATS["outline"].write(sheet.key)
 
 
+def test_a_format_of_question_banks(tmp_path):
+    assert "GIFT: a box a line" in listed("formats")
+    outcome = CliRunner().invoke(
+        main, ["worksheet", "fast_weights", "--seed", "7", "--format", "gift", "--out", str(tmp_path)]
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert "GIFT has no matrices." in outcome.output
+    (path,) = tmp_path.glob("*.gift")
+    (sheet,) = sheets(make_recipe("fast_weights", seed=7), 1)
+    q, k = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=int) for name in "QK")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith(f"{{={(q @ k.T)[0, 0]}}}")
+
+
 ESPERANTO = """
 msgid ""
 msgstr ""
@@ -386,12 +415,14 @@ def test_folders_that_the_environment_names_are_read(folder):
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.ops import OPS
+from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.page.writers import FORMATS
+from symattn.teaching.exporters import EXPORTERS
 print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(), "mixing" in problem_types(),
-      "outline" in FORMATS)
+      "outline" in FORMATS, "gift" in EXPORTERS)
 """
-    assert run(folder, script) == "True True True True True\n"
+    assert run(folder, script) == "True True True True True True\n"
 
 
 def test_a_folder_that_is_not_there_is_refused_in_a_sentence(tmp_path):

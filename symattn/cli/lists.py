@@ -215,10 +215,12 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def formats() -> Mapping[str, str]:
         from symattn.page.writers import FORMATS
+        from symattn.teaching.exporters import EXPORTERS
         from symattn.teaching.sheets import formats as found
 
         through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
-        return {form: through.get(form) or _about(FORMATS[form]) for form in found()}
+        pages = {form: through.get(form) or _about(FORMATS[form]) for form in found()}
+        return pages | {form: _about(exporter) for form, exporter in EXPORTERS.items()}
 
     def languages() -> Mapping[str, str]:
         from symattn.foundation.languages import catalogue

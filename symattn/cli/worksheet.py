@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation import Conventions, Layout
+    from symattn.teaching.question import Question
 
 
 @click.command(cls=Command)
@@ -111,7 +113,7 @@ def worksheet(
     from symattn.foundation.crew import crew
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
-    listed = check_formats(read_list(forms))
+    listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)
     if source.endswith(".toml"):
         _exam(ctx, Path(source), folder, listed, seed, secret, jobs, cluster, quiet)
@@ -134,15 +136,20 @@ def worksheet(
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
+    questions: list[Question] = []
     with (
         executor(jobs, cluster) as elsewhere,
         crew(jobs, elsewhere, of=count) as those,
         progress(count, quiet, "Worksheets") as step,
     ):
-        written = write_set(recipe, count, folder, how, those, together=together, overview=overview, on_sheet=step)
+        written = write_set(
+            recipe, count, folder, how, those, together=together, overview=overview, on_sheet=step,
+            keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None,
+        )  # fmt: skip
     if not quiet:
         for path in written:
             click.echo(path)
+        _say_what_is_lost(listed, questions)
 
 
 def _exam(
@@ -153,6 +160,7 @@ def _exam(
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam import is_exam, read_exam_file, write_exam
     from symattn.teaching.exam.deploy import BOUND, FROZEN
+    from symattn.teaching.sheets import banks_apart
 
     if not is_exam(path):
         raise InputError(
@@ -168,8 +176,10 @@ def _exam(
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    booklets = 2 * sum(form in BOUND for form in forms)
-    steps = drawn + 1 + len(forms) * (3 + papers + (len(spec.students) or papers)) + booklets + bool(spec.students)
+    pages, banks = banks_apart(forms)
+    booklets = 2 * sum(form in BOUND for form in pages)
+    files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
+    steps = drawn + 1 + files + booklets + bool(spec.students)
     frozen = folder / path.stem / FROZEN
 
     def how_to_go_on() -> str:
@@ -186,6 +196,17 @@ def _exam(
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step, those)
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+        _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
+
+
+def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
+    """What banks of other systems cannot do."""
+    from symattn.teaching.exporters import not_carried
+    from symattn.teaching.sheets import banks_apart
+
+    _, banks = banks_apart(forms)
+    for sentence in not_carried(banks, questions):
+        click.echo(sentence, err=True)
 
 
 _OTHERWISE_IN_EXAMS = {

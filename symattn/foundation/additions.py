@@ -1,7 +1,7 @@
 """Catalogues that are read by listing their folder: symattn's own, and those in folders of the user's.
 
-`SYMATTN_PATH` names folders, as `PATH` does.  What lies there in mechanisms/, ops/, misconceptions/, problems/ and
-writers/ is Python, is run, and is in the catalogues beside symattn's own, in worker processes as well.
+`SYMATTN_PATH` names folders, as `PATH` does.  What lies there in mechanisms/, ops/, misconceptions/, problems/,
+writers/ and exporters/ is Python, is run, and is in the catalogues beside symattn's own, in worker processes as well.
 """
 
 from __future__ import annotations

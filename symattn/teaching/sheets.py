@@ -34,6 +34,7 @@ from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
 from symattn.teaching import ahead
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
+from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.fairness import self_check
 from symattn.teaching.pool import pool, prove
 from symattn.teaching.problem import Problem
@@ -376,14 +377,38 @@ def formats() -> tuple[str, ...]:
     return (*FORMATS, *THROUGH_PDF)
 
 
-def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
+def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
+    """The formats, each once; among them those of question banks, if `banks` can be written as well."""
     listed = tuple(dict.fromkeys(asked))
     for form in listed:
-        if form not in THROUGH_PDF and form not in FORMATS:
-            raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
+        if form in THROUGH_PDF or form in FORMATS or (banks and form in EXPORTERS):
+            continue
+        if form in EXPORTERS:
+            raise InputError(f"{form} is a format of question banks, which worksheets and exams are written in alone.")
+        raise InputError(f"There is no format {form!r}; {offered(form, _known(banks))}")
     if not listed:
-        raise InputError(f"No format was given; there are {', '.join(formats())}.")
+        raise InputError(f"No format was given; there are {', '.join(_known(banks))}.")
     return listed
+
+
+def _known(banks: bool) -> tuple[str, ...]:
+    return (*formats(), *(EXPORTERS if banks else ()))
+
+
+def banks_apart(forms: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The formats of documents, and those of question banks."""
+    banks = tuple(form for form in forms if form not in THROUGH_PDF and form not in FORMATS)
+    return tuple(form for form in forms if form not in banks), banks
+
+
+def bank_files(
+    title: str, pools: Sequence[Sequence[tuple[str, Question]]], forms: Sequence[str], stem: str, look: Look
+) -> Iterator[tuple[str, bytes]]:
+    """A bank of the variants of each question in several formats, by the names of the files."""
+    from symattn.teaching.bank.items import make_bank
+
+    bank = make_bank(title, pools, look)
+    yield from ((stem + EXPORTERS[form].SUFFIX, EXPORTERS[form].write(bank)) for form in forms)
 
 
 def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
@@ -400,7 +425,8 @@ class Setting:
     """How worksheets are written: in which formats, what of each (`Solutions`), how it is laid out, and how it looks.
 
     `stem` is what files are called; with `recipe`, students' sheets have the command that makes them, and the key, in
-    the footer.  `InputError` for formats that there are not.
+    the footer.  `banks` are the formats that are question banks, and not pages.  `InputError` for formats that there
+    are not.
     """
 
     forms: Sequence[str] = DEFAULT_FORMATS
@@ -410,9 +436,12 @@ class Setting:
     conventions: Conventions = "full"
     look: Look = DEFAULT_LOOK
     recipe: bool = False
+    banks: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "forms", check_formats(self.forms))
+        forms, banks = banks_apart(check_formats((*self.forms, *self.banks), banks=True))
+        object.__setattr__(self, "forms", forms)
+        object.__setattr__(self, "banks", banks)
         if self.look.fillable and "pdf" not in self.forms:
             raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
 
@@ -420,7 +449,7 @@ class Setting:
         """What is written of some sheets, by the name of the file without its ending."""
         pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
         besides = read_besides(self.forms)
-        for asked in self.solutions:
+        for asked in self.solutions if self.forms else ():
             written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in pages]
             yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
@@ -452,7 +481,7 @@ SETTING = f"{__name__}:setting"
 
 def _said(how: Setting) -> dict[str, Any]:
     """A way of writing as JSON."""
-    return {**asdict(how), "forms": list(how.forms), "solutions": list(how.solutions)}
+    return {**asdict(how), "forms": list(how.forms), "banks": list(how.banks), "solutions": list(how.solutions)}
 
 
 def numbered(stem: str, number: int) -> str:
@@ -496,17 +525,17 @@ def write_set(
         jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew))
         for one, done in crew.in_order(SETTING, settings, jobs):
             frozen.append(_Frozen(**done["frozen"]))
-            if keep or together or overview:
+            if keep or together or overview or how.banks:
                 sheet = one.sheet(proved=True)
                 if keep:
                     keep(sheet)
-                if together or overview:
+                if together or overview or how.banks:
                     kept.append(sheet)
             yield from done["files"]
             on_sheet(one)
         yield from how.files(_of_all(how, kept, together, overview))
 
-    return _write_set(files(), frozen, folder, how, together)
+    return _write_set(files(), frozen, kept, folder, how, together)
 
 
 def write_sheets(
@@ -520,24 +549,25 @@ def write_sheets(
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
-    The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
-    folder beside first, so that an error leaves no file behind.
+    Formats of question banks are one file each, in which all worksheets are one pool.  The frozen set is written beside
+    them, and an `overview` of all sheets if it is wanted.  Everything is made in a folder beside first, so that an
+    error leaves no file behind.
     """
     frozen: list[_Frozen] = []
+    kept: list[Sheet] = []
 
     def documents() -> Iterator[tuple[str, Document]]:
-        kept: list[Sheet] = []
         for number, sheet in enumerate(made, 1):
             if _is_variant(sheet):
                 frozen.append(_frozen(sheet))
             if not together:
                 yield from how.documents(numbered(how.stem, number), [sheet])
-            if together or overview:
+            if together or overview or how.banks:
                 kept.append(sheet)
             on_sheet(sheet)
         yield from _of_all(how, kept, together, overview)
 
-    return _write_set(how.files(documents()), frozen, folder, how, together)
+    return _write_set(how.files(documents()), frozen, kept, folder, how, together)
 
 
 def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool) -> Iterator[tuple[str, Document]]:
@@ -550,13 +580,21 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
 
 
 def _write_set(
-    files: Iterable[tuple[str, str, bytes]], frozen: Sequence[_Frozen], folder: Path, how: Setting, together: bool
+    files: Iterable[tuple[str, str, bytes]],
+    frozen: Sequence[_Frozen],
+    kept: Sequence[Sheet],
+    folder: Path,
+    how: Setting,
+    together: bool,
 ) -> list[Path]:
     if how.look.fillable and together:
         raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
 
     def with_frozen() -> Iterator[tuple[str, bytes]]:
         yield from _beside(files)
+        if how.banks and kept:
+            pool = [(sheet.name, sheet.question) for sheet in kept]
+            yield from bank_files(kept[0].question.title, [pool], how.banks, how.stem, how.look)
         if frozen:
             yield f"{how.stem}.json", _sealed(frozen).encode()
 

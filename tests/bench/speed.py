@@ -35,7 +35,7 @@ from symattn.derivation.misconceptions import replayed
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.sheets import sheets, write_sheets
+from symattn.teaching.sheets import Setting, sheets, write_sheets
 from tests.marking.students import Style, copied, right_script
 
 ROOT = Path(__file__).parents[2]
@@ -142,8 +142,8 @@ def drawn(mechanism: str, form: str, count: int = 20, **chosen: object) -> float
     """One more variant of a set that has begun: drawn fairly, proved, sheet and key written."""
     made = sheets(make_recipe(mechanism, seed=5, **chosen), 1 + count)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
-        write_sheets(islice(made, 1), Path(folder) / "first", [form])
-        return least(lambda: write_sheets(made, Path(folder) / "others", [form]), 1) / count
+        write_sheets(islice(made, 1), Path(folder) / "first", Setting([form]))
+        return least(lambda: write_sheets(made, Path(folder) / "others", Setting([form])), 1) / count
 
 
 def pdf_page() -> float:
@@ -154,8 +154,8 @@ def pdf_page() -> float:
     with tempfile.TemporaryDirectory() as folder:
         for sheet in made:  # what is kept of a sheet's documents is no part of writing them
             sheet.worksheet, sheet.key  # noqa: B018
-        write_sheets(made[:1], Path(folder) / "first", ["pdf"])
-        taken = least(lambda: write_sheets(made, Path(folder) / "all", ["pdf"]), 3)
+        write_sheets(made[:1], Path(folder) / "first", Setting(["pdf"]))
+        taken = least(lambda: write_sheets(made, Path(folder) / "all", Setting(["pdf"])), 3)
         return taken / sum(len(PdfReader(path).pages) for path in (Path(folder) / "all").glob("*.pdf"))
 
 

@@ -46,10 +46,11 @@ from symattn.teaching.exam.papers import (
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
+from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.pool import pool, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
-from symattn.teaching.sheets import check_formats, render, suffix
+from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
 
 FORMAT = 1
 FROZEN = "exam.json"
@@ -361,7 +362,7 @@ def write_exam(
     `InputError` where there is another file in the place of one, or where pages are that no `exam.json` goes with.
     Another run in the same folder is waited for.  A crew, if there is one, draws variants and writes papers and keys.
     """
-    forms = check_formats(forms)
+    forms = check_formats(forms, banks=True)
     with alone_in(folder):
         try:
             with staging_in(folder, UNFINISHED) as staging:
@@ -407,6 +408,11 @@ BOUND = ("pdf", "latex-pdf")
 
 
 def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Iterator[Path]:
+    forms, banks = banks_apart(forms)
+    for form in banks:
+        yield pages.put(f"{BANK}{EXPORTERS[form].SUFFIX}", lambda f=form: _bank(exam, f))  # type: ignore[misc]
+    if not forms:
+        return
     beside = latex.Folder(double_sided=True)
     listed = [(stem, form, make) for stem, make in documents(exam) for form in forms]
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
@@ -428,6 +434,16 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         yield pages.put("papers" + suffix(form), lambda f=form: _bound_papers(exam, pages, f))  # type: ignore[misc]
     if exam.spec.students:
         yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+def _bank(exam: Exam, form: str) -> bytes:
+    """The variants of every question, for other systems: one of each is drawn for everybody."""
+    pools = [
+        [(variant.id, exam.question(number, k)) for k, variant in enumerate(variants)]
+        for number, variants in enumerate(exam.pools)
+    ]
+    ((_, content),) = bank_files(exam.spec.title, pools, [form], BANK, exam.spec.look)
+    return content
 
 
 def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], beside: latex.Folder) -> Path:
@@ -509,12 +525,15 @@ def _bound_papers(exam: Exam, pages: _Pages, form: str) -> bytes:
     return bound(leaves)
 
 
+BANK = "bank"
+"""What the files of a question bank are called."""
+
 SUMS = "SHA256SUMS"
 """Beside an exam: what has been written of it, as `sha256sum` lists files, so that `sha256sum --check` reads it."""
 
 _SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
-_PAGES = (SUMS, "assignment.csv", *(f"{name}.*" for name in ("overview", "answers", "diagnosis", "keys", "papers")),
-          "keys", "papers")  # fmt: skip
+_PAGES = (SUMS, "assignment.csv", "keys", "papers",
+          *(f"{name}.*" for name in ("overview", "answers", "diagnosis", "keys", "papers", BANK)))  # fmt: skip
 
 
 @dataclass(frozen=True)

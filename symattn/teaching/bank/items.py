@@ -1,0 +1,489 @@
+"""A question as other systems ask it: what is read, with places to answer in it, each marked by itself.
+
+A place says what is right in it, what is wrong and known, and what it is worth.  No format is known here.  What follows
+from a mistake cannot be seen by a system that marks entry by entry; but what follows from a *common* mistake is known
+beforehand: such an entry has its points, as it would under the policy ecf, and the mistake itself has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from typing import assert_never
+
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, rounded
+from symattn.foundation.languages import Message, listed, message, say, speaking
+from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
+from symattn.page.presentation import presented
+from symattn.page.writers import html
+from symattn.teaching.bank.forms import few, typed
+from symattn.teaching.bank.known import Known, KnownWrong
+from symattn.teaching.bank.prompts import Piece, Slot, grid, inlines, plain, prompt
+from symattn.teaching.explanation import conventions_box
+from symattn.teaching.explanation.answers import answers
+from symattn.teaching.explanation.layouts import headed
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    Marks,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+    asked_step,
+    marks_in_brackets,
+    matrix_of,
+)
+
+Cell = tuple[int, int]
+
+
+# ------------------------------------------------------------------------------------------------ places
+
+
+@dataclass(frozen=True, slots=True)
+class WrongText:
+    """Texts for which it is known what was done: what is told, as HTML, and whether they have the points still."""
+
+    texts: tuple[str, ...]
+    told: str
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrongNumber:
+    """The same for a number that is compared with a tolerance."""
+
+    value: Fraction
+    told: str
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A box for a text, `size` characters long: each of `texts` is right, and the first of them is shown."""
+
+    name: str
+    label: str
+    points: Fraction
+    texts: tuple[str, ...]
+    wrong: tuple[WrongText, ...] = ()
+    size: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A box for a decimal: right within `tolerance` of `value`."""
+
+    name: str
+    label: str
+    points: Fraction
+    value: Fraction
+    tolerance: Fraction
+    wrong: tuple[WrongNumber, ...] = ()
+    size: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An option, as HTML, and what is told to somebody who chose a wrong one."""
+
+    shown: str
+    right: bool
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One option, or `several`: then every right one is a share of the points, and a wrong one takes a share away."""
+
+    name: str
+    label: str
+    points: Fraction
+    options: tuple[Offered, ...]
+    several: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """A cell to be shaded or left white."""
+
+    name: str
+    label: str
+    points: Fraction
+    right: bool
+
+
+Spot = Typed | Measured | Chosen | Shaded
+"""A place in an item."""
+
+Body = tuple[str | Spot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One variant of a question: what it begins with and each of its parts are HTML with places between it.
+
+    `id` is its own in the bank, `sheet` the short name of the variant; `answers` is what is right, as HTML.
+    """
+
+    id: str
+    sheet: str
+    title: str
+    parts: tuple[Body, ...]
+    answers: str
+
+    @property
+    def body(self) -> Body:
+        return tuple(piece for part in self.parts for piece in part)
+
+    @property
+    def places(self) -> tuple[Spot, ...]:
+        return tuple(piece for piece in self.body if not isinstance(piece, str))
+
+    @property
+    def points(self) -> Fraction:
+        return sum((place.points for place in self.places), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Variants of one question, of which everybody gets one."""
+
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """What is exported: a set of worksheets is one pool, an exam one for each of its questions."""
+
+    title: str
+    pools: tuple[Pool, ...]
+    language: str = "en"
+
+
+# ------------------------------------------------------------------------------------------------ from questions
+
+Named = tuple[str, Question]
+"""A question, and the short name of its variant."""
+
+
+def make_bank(title: str, pools: Sequence[Sequence[Named]], look: Look = DEFAULT_LOOK) -> Bank:
+    """The bank of the variants of each question; `InputError` where nothing can be marked by a list of answers."""
+    with speaking(look.language):
+        made = []
+        for number, variants in enumerate(pools, 1):
+            items = (_item(f"q{number}-{name}", name, question, look) for name, question in variants)
+            if kept := tuple(item for item in items if item.places):
+                made.append(Pool(kept[0].title, kept))
+        if not made:
+            raise InputError(f"Nothing of {title} can be marked by a list of answers: all of it needs a person.")
+        return Bank(say(title), tuple(made), look.language)
+
+
+def left_out(question: Question) -> list[Message]:
+    """What of a question needs a person, and is not in a bank."""
+    parts: dict[Message, list[str]] = {}
+    for number, part in enumerate(question.parts, 1):
+        if why := needs_a_person(part):
+            parts.setdefault(why, []).append(str(number))
+    return [
+        message("{question}, {numbers}: {why}", question=question.title, numbers=listed(numbers), why=why)
+        for why, numbers in parts.items()
+    ]
+
+
+def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
+    def shown(*blocks: Block) -> tuple[Block, ...]:
+        return presented(Document("", blocks, look=look)).blocks
+
+    def said(content: Inlines) -> str:
+        (paragraph,) = shown(Paragraph(content))
+        assert isinstance(paragraph, Paragraph)
+        return inlines(paragraph.content)
+
+    known = Known(question, said)
+    parts: list[Body] = []
+    for number, part in enumerate(map(headed, question.parts), 1):
+        heading = Heading(part.title, 1, marks_in_brackets(_marked(part)), (Words(f"{number}."),))
+        body: list[str | Spot] = [plain(shown(heading))]
+        if _is_left_out(part):
+            body.append(plain(shown(*part.ask)))
+        else:
+            name = f"p{number}"
+            body += _laid(tuple(prompt(shown(*part.ask))), _places(part, name, question, known, said))
+            body += _shape_of(part, name, question)
+        if why := needs_a_person(part):
+            body.append(f"<p><em>{html.escaped(say(message('Not marked here: {why}', why=why)))}</em></p>\n")
+        parts.append(_joined(body))
+    head = (*question.introduction, *conventions_box([question]), *question.given)
+    opening = plain(shown(*head))
+    if hint := _how_to_type([piece for part in parts for piece in part if not isinstance(piece, str)]):
+        opening += f"<p><em>{html.escaped(say(hint))}</em></p>\n"
+    marked = replace(question, parts=tuple(part for part in question.parts if not _is_left_out(part)))
+    return Item(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
+
+
+def needs_a_person(part: Part) -> Message | None:
+    """Why a part cannot be marked by a list of answers."""
+    match part.answer:
+        case RubricAnswer():
+            return message("an explanation in words; somebody has to read it, on paper or elsewhere.")
+        case PropertyAnswer():
+            return message("matrices of one's own choice with a property; no list of answers has them all.")
+    if len(_marked(part)) < len(part.marks):
+        return message("the reason; somebody has to read it, on paper or elsewhere.")
+    return None
+
+
+def _is_left_out(part: Part) -> bool:
+    """Whether nothing of a part can be marked by a list of answers."""
+    return isinstance(part.answer, RubricAnswer | PropertyAnswer)
+
+
+def _marked(part: Part) -> Marks:
+    """The marks without those that a person gives for a reason."""
+    return tuple(mark for mark in part.marks if mark.rule != "reason")
+
+
+def _how_to_type(places: Sequence[Spot]) -> Message | None:
+    if any(isinstance(place, Measured) for place in places):
+        return message("Type decimals with a point, as in -0.25, and no spaces.")
+    texts = [place.texts for place in places if isinstance(place, Typed)]
+    if any("e^" in text for forms in texts for text in forms):
+        return message("Type fractions as in -1/3, powers as in e^2/(1+2e^2), roots as in sqrt(2)/2, without spaces.")
+    if any("/" in text for forms in texts for text in forms):
+        return message("Type fractions as in -1/3, without spaces.")
+    return None
+
+
+def _joined(body: Sequence[str | Spot]) -> tuple[str | Spot, ...]:
+    """The same with HTML that follows on HTML in one piece."""
+    joined: list[str | Spot] = []
+    for piece in body:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+Made = dict[Cell, Spot]
+"""The places of a part, by the entry that they are for; one that is a single thing at (0, 0)."""
+
+
+def _laid(pieces: Sequence[Piece], made: Made) -> Iterator[str | Spot]:
+    """The places where the question has them; where it has none, or others, below it as a matrix."""
+    slots = [piece for piece in pieces if isinstance(piece, Slot)]
+    cells = {slot.cell for slot in slots if slot.cell}
+    if cells and cells == made.keys() and len(slots) == len(made):
+        yield from (piece if isinstance(piece, str) else made[piece.cell or (0, 0)] for piece in pieces)
+    elif not cells and len(slots) == len(made):
+        rest = iter(made.values())
+        yield from (next(rest) if isinstance(piece, Slot) else piece for piece in pieces)
+    else:
+        yield from (piece for piece in pieces if isinstance(piece, str))
+        rows, columns = (1 + max(cell[k] for cell in made) for k in (0, 1))
+        for piece in grid(rows, columns):
+            yield piece if isinstance(piece, str) else made.get(piece.cell or (0, 0), "")
+
+
+def _shape_of(part: Part, name: str, question: Question) -> Body:
+    """A box for the shape of a matrix, where there is a mark for it."""
+    points = sum(mark.number for mark in part.marks if mark.rule == "shapes")
+    if not points:
+        return ()
+    matrix, _ = _asked(part, question)
+    place = _Place(f"{name}s", say("Shape"), Fraction(points)).text(_shape(matrix.shape), *_turned(matrix.shape))
+    return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", place, "</p>\n")
+
+
+def _places(part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str]) -> Made:
+    points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes"))
+    if not any(other.marks for other in question.parts):
+        points = Fraction(1)
+    place = _Place(name, "", points)
+    match part.answer:
+        case StepAnswer() | EntriesAnswer() | MatrixAnswer():
+            matrix, cells = _asked(part, question)
+            exact = question.problem is None or question.problem.exact
+            places = 4 if question.problem is None else question.problem.places
+            share = replace(place, points=points / len(cells))
+            whole = exact or all(isinstance(x, int) for x in matrix)
+            alone = matrix.shape == (1, 1)
+            return _of_one_size(
+                {
+                    cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), whole, places)
+                    for cell in cells
+                }
+            )
+        case FormulaAnswer(value):
+            return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), True, 4)})
+        case ChoiceAnswer():
+            return {(0, 0): place.choice(part.answer, said, known)}
+        case CellsAnswer((rows, columns), shaded):
+            share = replace(place, points=points / (rows * columns))
+            every = [(i, j) for i in range(rows) for j in range(columns)]
+            return {cell: share.at(cell).shade(cell in shaded) for cell in every}
+        case ShapeAnswer(shape):
+            return {(0, 0): place.text(_shape(shape), *(_turned(shape) if shape else ()))}
+        case OrderAnswer(groups):
+            return {(0, 0): place.text(_order(groups))}
+        case WordAnswer(word, accepted):
+            return {(0, 0): place.text((word, *accepted, *(say(text) for text in (word, *accepted))))}
+        case RubricAnswer() | PropertyAnswer():
+            raise TypeError(f"{part.name} needs a person.")
+        case _:
+            assert_never(part.answer)
+
+
+SIZES = (8, 14, 22, 30)
+
+
+def _of_one_size(made: Made) -> Made:
+    """The boxes of a part as large as the largest of them needs, roughly: none tells how long its answer is."""
+    longest = max(len(p.texts[0]) if isinstance(p, Typed) else 8 for p in made.values()) + 2
+    size = next((size for size in SIZES if size >= longest), SIZES[-1])
+    return {cell: replace(p, size=size) if isinstance(p, Typed | Measured) else p for cell, p in made.items()}
+
+
+def _asked(part: Part, question: Question) -> tuple[Matrix, Sequence[Cell]]:
+    """The matrix of a part, and which of its entries are asked for."""
+    asked = asked_step(question, part)
+    if isinstance(part.answer, MatrixAnswer):
+        matrix = part.answer.value
+    else:
+        assert asked is not None
+        matrix = matrix_of(*asked)
+    if isinstance(part.answer, EntriesAnswer):
+        return matrix, part.answer.cells
+    return matrix, [(i, j) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
+
+
+LARGEST_TOLERANCE = Fraction(1, 200)
+"""A tenth of what misconceptions differ by at least (fairness.separation)."""
+
+
+def tolerance(places: int) -> Fraction:
+    """How far a decimal may be off: five units in its last place, since lines before it were rounded, but at most
+    0.005; half a unit in any case.
+
+    >>> tolerance(4), tolerance(3), tolerance(1)
+    (Fraction(1, 2000), Fraction(1, 200), Fraction(1, 20))
+    """
+    unit = Fraction(1, 10**places)
+    return max(unit / 2, min(5 * unit, LARGEST_TOLERANCE))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Makes places: of what name they are, what they are called in their part, what they are worth."""
+
+    name: str
+    label: str
+    points: Fraction
+
+    def at(self, cell: Cell | None) -> _Place:
+        """The one at an entry."""
+        if cell is None:
+            return self
+        i, j = cell[0] + 1, cell[1] + 1
+        label = say("row {row}, column {column}", row=i, column=j)
+        return replace(self, name=f"{self.name}r{i}c{j}", label=label[:1].upper() + label[1:])
+
+    def number(self, value: Value, wrong: Sequence[KnownWrong], whole: bool, places: int) -> Spot:
+        """A number, by its forms, or within a tolerance where decimals are asked for."""
+        if isinstance(value, Real) or not whole:
+            return self._decimal(value, wrong, places)
+        texts = typed(value)
+        taken = set(texts)
+        told: dict[tuple[str, bool], list[str]] = {}
+        for one in wrong:
+            forms = few(one.value, 6 if one.follows else 1)
+            own = [text for text in forms if text not in taken]
+            taken.update(own)
+            told.setdefault((one.told, one.follows), []).extend(own)
+        known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
+        return Typed(self.name, self.label, self.points, texts, known)
+
+    def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
+        if value is NEGATIVE_INFINITY:
+            return Typed(self.name, self.label, self.points, typed(value))
+        right, off = Fraction(rounded(value, places)), tolerance(places)
+        near, told = [right], []
+        for one in wrong:
+            if one.value is NEGATIVE_INFINITY:
+                continue
+            number = Fraction(rounded(one.value, places))
+            if all(abs(number - other) > 2 * off for other in near):
+                near.append(number)
+                told.append(WrongNumber(number, one.told, one.follows))
+        return Measured(self.name, self.label, self.points, right, off, tuple(told))
+
+    def choice(self, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
+        options = [
+            Offered(said(option.text), option.right, "" if option.right else known.named(option.diagnosis))
+            for option in answer.options
+        ]
+        if not answer.right:
+            options.append(Offered(say("None of these."), True))
+        return Chosen(self.name, self.label, self.points, tuple(options), answer.several)
+
+    def shade(self, right: bool) -> Shaded:
+        return Shaded(self.name, self.label, self.points, right)
+
+    def text(self, texts: Sequence[str], *turned: str) -> Typed:
+        wrong = (WrongText(turned, say("rows and columns are swapped")),) if turned else ()
+        return Typed(self.name, self.label, self.points, tuple(dict.fromkeys(texts)), wrong, 12)
+
+
+def _shape(shape: tuple[int | str, int | str] | None) -> tuple[str, ...]:
+    if shape is None:
+        return ("not defined", "undefined", say("not defined"), "-", "–", "−", "none", "n/a", "nd", "n.d.")
+    m, n = shape
+    signs = ("×", "x", "X", "*", " × ", " x ", " X ", " * ", " by ", ",", ", ", "/")
+    return (*(f"{m}{sign}{n}" for sign in signs), *(f"({m}{sign}{n})" for sign in (",", ", ", "×", "x")))
+
+
+def _turned(shape: tuple[int | str, int | str]) -> tuple[str, ...]:
+    return _shape(shape[::-1]) if shape != shape[::-1] else ()
+
+
+def _order(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Labels in order, those of one group in any; ABC, A B C, A, B, C, A<B<C."""
+    orders: list[tuple[str, ...]] = [()]
+    for group in groups:
+        orders = [(*order, *own) for order in orders for own in permutations(group)]
+    joints = ("", " ", ",", ", ", "<", " < ", "-", ";", "; ")
+    equal = "<".join("=".join(group) for group in groups)
+    return (*(joint.join(order) for order in orders for joint in joints), equal)
+
+
+__all__ = [
+    "Bank",
+    "Chosen",
+    "Item",
+    "Measured",
+    "Offered",
+    "Pool",
+    "Shaded",
+    "Spot",
+    "Typed",
+    "WrongNumber",
+    "WrongText",
+    "left_out",
+    "make_bank",
+    "needs_a_person",
+    "tolerance",
+]

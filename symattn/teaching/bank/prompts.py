@@ -1,0 +1,215 @@
+"""What a question says, as HTML with MathML and no styles, which every system shows; places to answer are kept apart.
+
+Of HTML there is only what QTI 2.1 allows as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from symattn.formula import NOTHING, Formula, Relation, Row
+from symattn.formula.nodes import Blank
+from symattn.formula.speech import speak
+from symattn.foundation.languages import say
+from symattn.page.document import (
+    AnswerGrid,
+    AnswerSpace,
+    Block,
+    Box,
+    Choices,
+    Code,
+    Columns,
+    Diagram,
+    Display,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Flow,
+    FlowSheet,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Program,
+    Solved,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    spans,
+)
+from symattn.page.writers import common, html
+
+MATHML = "http://www.w3.org/1998/Math/MathML"
+SHADES = ("·", "░", "▒", "▓", "█")
+"""The levels of a heat map: without styles tones are characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place to answer: an entry (from 0) of a grid, the next of several places, or options to choose from."""
+
+    cell: tuple[int, int] | None = None
+    options: bool = False
+
+
+Piece = str | Slot
+
+
+def prompt(blocks: Iterable[Block]) -> Iterator[Piece]:
+    """Blocks as they are read, with the places to answer between pieces of HTML; room for working is left out."""
+    for block in blocks:
+        yield from _block(block)
+
+
+def plain(blocks: Iterable[Block]) -> str:
+    """Blocks without anything to answer."""
+    return "".join(piece for piece in prompt(blocks) if isinstance(piece, str))
+
+
+def inlines(content: Inlines) -> str:
+    return "".join(map(_inline, spans(content)))
+
+
+def grid(rows: int, columns: int) -> Iterator[Piece]:
+    """Boxes for a matrix, where a question has none of its own."""
+    yield from _grid(AnswerGrid(NOTHING, rows, columns))
+
+
+def formula(written: Formula, display: bool = False) -> str:
+    inside = html.formula(written)
+    kind = ' display="block"' if display else ""
+    return f'<math xmlns="{MATHML}"{kind} alttext="{html.escaped(speak(written))}">{inside}</math>' if inside else ""
+
+
+def _inline(inline: Words | Strong | Code | Math) -> str:
+    match inline:
+        case Words(words):
+            return html.escaped(words)
+        case Strong(words):
+            return f"<strong>{html.escaped(words)}</strong>" if words else ""
+        case Code(words):
+            return f"<code>{html.escaped(words)}</code>" if words else ""
+        case Math(written):
+            return formula(written)
+        case _:
+            assert_never(inline)
+
+
+def _block(block: Block) -> Iterator[Piece]:
+    match block:
+        case Heading(level=level, marks=marks):
+            name = f"h{min(6, level + 2)}"
+            yield f"<{name}>{inlines(block.whole)}{f' {html.escaped(marks)}' if marks else ''}</{name}>\n"
+        case Paragraph(content, marks):
+            yield f"<p>{inlines(content)}{f' {html.escaped(marks)}' if marks else ''}</p>\n"
+        case Display(lines, lead):
+            if lead:
+                yield f"<p>{inlines(lead)}</p>\n"
+            yield _lines(lines)
+        case Entries(equations, columns):
+            yield _lines([Row(equations[i : i + columns]) for i in range(0, len(equations), columns)])
+        case AnswerGrid():
+            yield from _grid(block)
+        case FillIns(items):
+            for item in items:
+                yield from _fill_in(item)
+        case Choices():
+            yield Slot(options=True)
+        case HeatMap():
+            yield _heat_map(block)
+        case HeatMaps(items):
+            for caption, picture in items:
+                yield f"<p>{inlines(caption)}</p>\n{_heat_map(picture)}"
+        case ItemList(items, ordered):
+            name = "ol" if ordered else "ul"
+            if items:
+                yield f"<{name}>{''.join(f'<li>{inlines(item)}</li>' for item in items)}</{name}>\n"
+        case Table():
+            yield from _table(block)
+        case Box(title, blocks):
+            yield f"<div>\n<p><strong>{html.escaped(title)}</strong></p>\n" if title else "<div>\n"
+            yield from prompt(blocks)
+            yield "</div>\n"
+        case Together(blocks):
+            yield from prompt(blocks)
+        case AnswerSpace() | Falk() | Flow() | Columns() | Solved():
+            yield from prompt(common.one_after_another(block))
+        case Diagram(description=description):
+            yield f"<p>{html.escaped(description)}</p>\n" if description else ""
+        case WorkingSpace() | FlowSheet() | Program() | PageBreak():
+            pass
+        case _:
+            assert_never(block)
+
+
+def _lines(lines: Sequence[Formula]) -> str:
+    return "".join(f"<div>{formula(line, display=True)}</div>\n" for line in lines)
+
+
+def _grid(grid: AnswerGrid) -> Iterator[Piece]:
+    """Boxes in a table whose rows and columns are numbered or labelled, below the name of the matrix."""
+    if grid.name != NOTHING:
+        yield f"<p>{formula(Relation((grid.name, NOTHING), ('=',)))}</p>\n"
+    filled = dict(grid.filled)
+    above = [formula(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
+    before = [formula(label) for label in grid.row_labels] or [str(i + 1) for i in range(grid.rows)]
+    heads = "".join(f'<th scope="col">{label}</th>' for label in above)
+    yield f"<table><thead><tr><td></td>{heads}</tr></thead><tbody>\n"
+    for i in range(grid.rows):
+        yield f'<tr><th scope="row">{before[i]}</th>'
+        for j in range(grid.columns):
+            yield "<td>"
+            yield formula(filled[i, j]) if (i, j) in filled else Slot((i, j))
+            yield "</td>"
+        yield "</tr>\n"
+    yield "</tbody></table>\n"
+
+
+def _table(table: Table) -> Iterator[Piece]:
+    heads = "".join(f'<th scope="col">{inlines(cell)}</th>' if cell else "<td></td>" for cell in table.header)
+    yield f"<table><thead><tr>{heads}</tr></thead><tbody>\n"
+    for row in table.rows:
+        yield "<tr>"
+        by_hand = common.is_for_writing(row, table)
+        for k, cell in enumerate(row):
+            head = k == 0 and table.row_heads
+            yield '<th scope="row">' if head else "<td>"
+            blank = len(cell) == 1 and isinstance(cell[0], Math) and isinstance(cell[0].formula, Blank)
+            yield Slot() if blank or (by_hand and k) else inlines(cell)
+            yield "</th>" if head else "</td>"
+        yield "</tr>\n"
+    yield "</tbody></table>\n"
+
+
+def _fill_in(item: FillIn) -> Iterator[Piece]:
+    yield f"<p>{inlines(item.label)} "
+    yield html.escaped(item.value) if item.value else Slot()
+    yield f" {inlines(item.after)}</p>\n"
+
+
+def _heat_map(picture: HeatMap) -> str:
+    """A table of tones, which a line below it explains."""
+    above = "".join(f'<th scope="col">{formula(label)}</th>' for label in picture.column_labels)
+    corner = "<td></td>" if above and picture.row_labels else ""
+    rows = []
+    for i, levels in enumerate(picture.levels):
+        head = f'<th scope="row">{formula(picture.row_labels[i])}</th>' if picture.row_labels else ""
+        cells = (
+            f"<td>{SHADES[x] * 2} {html.escaped(common.word_in(picture, i, j))}</td>" for j, x in enumerate(levels)
+        )
+        rows.append(f"<tr>{head}{''.join(cells)}</tr>\n")
+    heads = f"<thead><tr>{corner}{above}</tr></thead>" if above else ""
+    legend = " ".join(f"{shade * 2} {level}" for level, shade in enumerate(SHADES))
+    return f"<table>{heads}<tbody>\n{''.join(rows)}</tbody></table>\n<p>{say('Tones:')} {legend}</p>\n"
+
+
+__all__ = ["MATHML", "Piece", "Slot", "formula", "grid", "inlines", "plain", "prompt"]

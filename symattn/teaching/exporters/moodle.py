@@ -1,0 +1,179 @@
+"""Moodle XML: Cloze questions with a box for every entry; a category for each pool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from math import gcd, lcm
+
+from symattn.foundation.languages import message, say, speaking
+from symattn.page.writers.html import escaped
+from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Shaded, Spot, Typed
+
+SUFFIX = ".moodle.xml"
+LOST = message(
+    "Moodle marks every entry by itself: it follows common mistakes but not a student's own, takes a number only in a "
+    "form that is listed or as a decimal within a tolerance, and shares marks for method and for rows out among the "
+    "entries; symattn practice follows everything."
+)
+
+SHADED, WHITE = "■", "□"
+
+
+def write(bank: Bank) -> bytes:
+    with speaking(bank.language):
+        return "".join(_lines(bank)).encode()
+
+
+def _lines(bank: Bank) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
+    for number, pool in enumerate(bank.pools, 1):
+        path = "/".join(_of_path(part) for part in (bank.title, f"{number} {pool.title}"))
+        about = f"<p>{escaped(say(LOST))}</p>"
+        yield f'<question type="category"><category><text>$course$/top/{escaped(path)}</text></category>'
+        yield f'<info format="html">{_text(about)}</info></question>\n'
+        for item in pool.items:
+            yield from _question(item)
+    yield "</quiz>\n"
+
+
+def _of_path(name: str) -> str:
+    """A name as one step of a category's path, in which slashes are doubled."""
+    return name.replace("/", "//")
+
+
+def _text(html: str) -> str:
+    inside = html.replace("]]>", "]]]]><![CDATA[>")
+    return f"<text><![CDATA[{inside}]]></text>"
+
+
+def _question(item: Item) -> Iterator[str]:
+    match item.places:
+        case [Chosen() as place]:
+            kind, text, more = "multichoice", "".join(p for p in item.body if isinstance(p, str)), _options(place)
+        case _:
+            kind, text, more = "cloze", _cloze(item), ""
+    yield f'<question type="{kind}"><name><text>{escaped(_name(item))}</text></name>\n'
+    yield f'<questiontext format="html">{_text(text)}</questiontext>\n'
+    yield f'<generalfeedback format="html">{_text(item.answers)}</generalfeedback>\n'
+    if kind == "multichoice":
+        yield f"<defaultgrade>{_decimal(item.points)}</defaultgrade>"
+    yield f"<penalty>0.3333333</penalty><hidden>0</hidden><idnumber>symattn-{item.id}</idnumber>{more}"
+    yield "<tags><tag><text>symattn</text></tag></tags></question>\n"
+
+
+def _name(item: Item) -> str:
+    """The title, the variant, and what it is worth: Cloze questions count weights, and a quiz is told the marks."""
+    return f"{item.title} {item.sheet} [{_decimal(item.points)}]"
+
+
+def _decimal(x: Fraction) -> str:
+    """With at most five places, as Moodle keeps shares.
+
+    >>> _decimal(Fraction(20)), _decimal(Fraction(-100, 3))
+    ('20', '-33.33333')
+    """
+    return f"{float(x):.5f}".rstrip("0").rstrip(".")
+
+
+# ------------------------------------------------------------------------------------------------ choices
+
+
+def _options(place: Chosen) -> str:
+    """The answers of a question that is nothing but a choice."""
+    right = sum(option.right for option in place.options)
+    wrong = Fraction(-100, right) if place.several else Fraction(0)
+    answers = "".join(
+        f'<answer fraction="{_decimal(Fraction(100, right) if option.right else wrong)}" format="html">'
+        f'{_text(option.shown)}<feedback format="html">{_text(option.told)}</feedback></answer>\n'
+        for option in place.options
+    )
+    one = "false" if place.several else "true"
+    return (
+        f"<single>{one}</single><shuffleanswers>false</shuffleanswers><answernumbering>ABCD</answernumbering>{answers}"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ Cloze
+
+
+def _cloze(item: Item) -> str:
+    weights = dict(zip(item.places, _weights([place.points for place in item.places]), strict=True))
+    return "".join(piece if isinstance(piece, str) else _place(piece, weights[piece]) for piece in item.body)
+
+
+def _weights(points: list[Fraction]) -> list[int]:
+    """Whole numbers in proportion to the points: Cloze has no others.
+
+    >>> _weights([Fraction(1, 4), Fraction(1, 6), Fraction(1, 4)])
+    [3, 2, 3]
+    """
+    whole = [int(x * lcm(*(x.denominator for x in points))) for x in points]
+    return [n // gcd(*whole) for n in whole]
+
+
+def _place(place: Spot, weight: int) -> str:
+    match place:
+        case Typed(texts=texts, wrong=wrong):
+            right = [f"={_literal(text)}" for text in texts]
+            known = [_known(_literal(text), one.told, one.follows) for one in wrong for text in one.texts]
+            return _part(weight, "SHORTANSWER", [*right, *known])
+        case Measured(value=value, tolerance=tolerance, wrong=wrong):
+            off = _exact(tolerance)
+            known = [_known(f"{_exact(one.value)}:{off}", one.told, one.follows) for one in wrong]
+            return _part(weight, "NUMERICAL", [f"={_exact(value)}:{off}", *known])
+        case Chosen(options=options, several=several):
+            listed = [
+                f"={_escaped(option.shown)}" if option.right else f"{_escaped(option.shown)}{_feedback(option.told)}"
+                for option in options
+            ]
+            return _part(weight, "MULTIRESPONSE" if several else "MULTICHOICE_V", listed)
+        case Shaded(right=right_is_shaded):
+            signs = ((SHADED, right_is_shaded), (WHITE, not right_is_shaded))
+            return _part(weight, "MULTICHOICE", [f"={sign}" if right else sign for sign, right in signs])
+
+
+def _part(weight: int, kind: str, alternatives: Iterable[str]) -> str:
+    return f"{{{weight}:{kind}:{'~'.join(alternatives)}}}"
+
+
+def _known(answer: str, told: str, follows: bool) -> str:
+    """A wrong answer; what follows from a mistake in an earlier line has its points."""
+    return f"%{100 if follows else 0}%{answer}{_feedback(told)}"
+
+
+def _feedback(told: str) -> str:
+    """What is told, as short as may be: it stands behind every form of an answer."""
+    return f"#{_escaped(_FORMULA.sub('<math>', told))}" if told else ""
+
+
+_FORMULA = re.compile("<math [^>]*>")
+
+
+def _exact(x: Fraction) -> str:
+    """A number with finitely many decimals."""
+    return f"{float(x):.12f}".rstrip("0").rstrip(".")
+
+
+def _literal(text: str) -> str:
+    r"""A text that is compared: an asterisk would stand for anything.
+
+    >>> print(_literal("4*d^2"))
+    4&#92;*d^2
+    """
+    return _escaped(text.replace("*", "\\*"))
+
+
+def _escaped(text: str) -> str:
+    """Text or HTML inside a part.  A backslash before a sign would be shown; entities are read as what they mean.
+
+    >>> print(_escaped("a~b}#<c>&lt;"))
+    a&#126;b&#125;&#35;<c>&amp;lt;
+    """
+    return "".join(_ENTITIES.get(c, c) for c in text)
+
+
+_ENTITIES = {"&": "&amp;"} | {c: f"&#{ord(c)};" for c in "}~#\\{"}
+
+__all__ = ["LOST", "SUFFIX", "write"]

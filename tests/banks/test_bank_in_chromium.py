@@ -1,0 +1,66 @@
+"""The scores table in a renderer that is widely used, @citolab/qti-components in Chromium."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import qti_reader
+from test_bank_scores import DECIMALS, EXACT, PARTS, decimal, exact, expected_of, written_in
+
+RUNNER = Path(__file__).with_name("components.cjs")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def missing():
+    """What this machine has not got; nothing if it has everything."""
+    if not CHROMIUM or not shutil.which("node"):
+        return "Chromium or Node is not installed"
+    asked = "require.resolve('playwright-core'); require.resolve('@citolab/qti-components/package.json')"
+    found = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, check=False)
+    return "" if found.returncode == 0 else "Node finds no playwright-core and @citolab/qti-components (NODE_PATH)"
+
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is everything")]
+
+
+def scored(folder, written):
+    """The score and the number of feedback blocks shown, for each of several scripts."""
+    (((_, items),), _) = qti_reader.items(folder / "own.qti3.zip")
+    names = list(qti_reader.Item(items[0]).declared)
+    cases = []
+    for script in written:
+        texts = [text for name in PARTS for text in script[name]]
+        cases.append({name: text for name, text in zip(names, texts, strict=True) if text})
+    with ZipFile(folder / "own.qti3.zip") as archive:
+        (name,) = (name for name in archive.namelist() if name.startswith("items/"))
+        (folder / "item.xml").write_bytes(archive.read(name))
+    (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    run = subprocess.run(
+        ["node", str(RUNNER), str(folder / "item.xml"), str(folder / "cases.json")],
+        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": CHROMIUM},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_exact_answers_in_chromium(exact):
+    found = scored(exact, [written for written, _, _ in EXACT.values()])
+    scores = dict(zip(EXACT, (score for score, _ in found), strict=True))
+    assert scores == pytest.approx({kind: carried for kind, (_, carried, _) in EXACT.items()})
+    assert found[list(EXACT).index("common misconception")][1] == 11
+    assert found[list(EXACT).index("right")][1] == 0
+
+
+def test_decimals_in_chromium(decimal):
+    folder, numbers, marks = decimal
+    scripts = {kind: written_in(kind, numbers) for kind in DECIMALS}
+    found = scored(folder, scripts.values())
+    promised = {kind: expected_of(script, numbers, marks) for kind, script in scripts.items()}
+    assert dict(zip(DECIMALS, (score for score, _ in found), strict=True)) == pytest.approx(promised, abs=1e-3)
+
+
+__all__ = ["decimal", "exact"]  # fixtures

@@ -1,0 +1,252 @@
+"""What answers of nine kinds are worth in every format, worked out by readers of the tests' own, is what is promised.
+
+The exact question is worked out by hand, and NumPy bears it out; the one in decimals by NumPy alone.
+"""
+
+import math
+
+import canvas_reader
+import cloze_reader
+import numpy
+import pytest
+import qti_reader
+
+import symattn
+from symattn.api import make_recipe
+from symattn.teaching.sheets import Setting, sheets, write_sheets
+
+FORMATS = ("moodle", "qti21", "qti3", "canvas")
+PARTS = ("S", "S'", "A", "Z")
+
+Q, K, V = [[2, 0, 1, 0], [0, 1, 0, -1]], [[2, 1, 0, 0], [0, -1, 0, 2]], [[1, 0], [0, 2]]
+RIGHT = {
+    "S": ["4", "0", "1", "-3"],
+    "S'": ["2", "0", "1/2", "-3/2"],
+    "A": ["e^2/(e^2+1)", "1/(e^2+1)"] * 2,
+    "Z": ["e^2/(e^2+1)", "2/(e^2+1)"] * 2,
+}
+"""Each part has four boxes; they are worth 4, 2, 3 and 3."""
+
+
+def test_the_question_is_worked_out_rightly():
+    scores = numpy.array(Q) @ numpy.array(K).T
+    weights = numpy.exp(scores / 2) / numpy.exp(scores / 2).sum(axis=1, keepdims=True)
+    e = math.e
+    assert (scores == [[4, 0], [1, -3]]).all()
+    assert (scores / 2 == [[2, 0], [0.5, -1.5]]).all()
+    assert numpy.allclose(weights, [[e**2 / (e**2 + 1), 1 / (e**2 + 1)]] * 2)
+    assert numpy.allclose(weights @ V, [[e**2 / (e**2 + 1), 2 / (e**2 + 1)]] * 2)
+    unscaled = numpy.exp(scores) / numpy.exp(scores).sum(axis=1, keepdims=True)
+    assert numpy.allclose(unscaled, [[e**4 / (e**4 + 1), 1 / (e**4 + 1)]] * 2)
+
+
+def changed(**parts):
+    return {**RIGHT, **{name.replace("_", "'"): values for name, values in parts.items()}}
+
+
+UNSCALED = ["e^4/(e^4+1)", "1/(e^4+1)"] * 2
+ROUNDED = {"A": ["0.8808", "0.119", "0.88", "0.11920"], "Z": ["0.8808", "0.24", "0.881", "0.238406"]}
+
+EXACT = {
+    # what is written, and what it is worth where everything is carried, and in Canvas: there each box is 12/16
+    "right": (RIGHT, 12, 12),
+    "other forms": (
+        changed(
+            S=["4.0", "0", "+1", "-3.0"], S_=["2.00", "0.0", "2/4", "-1.5"],
+            A=["e^2/(1+e^2)", "1/(1+e^2)", "1/(1+e^(-2))", "1/(exp(2)+1)"],
+            Z=["e²/(1+e²)", "2/(1+e^2)", "1/(1+e^-2)", "2/(exp(2)+1)"],
+        ), 12, 12,
+    ),
+    "rounded": (changed(**ROUNDED), 12, 12),
+    "one cell wrong": (changed(S=["4", "0", "1", "17"]), 11, 12 * 15 / 16),
+    "blank": (changed(Z=["", "", "e^2/(e^2+1)", "2/(e^2+1)"]), 10.5, 12 * 14 / 16),
+    "decimal comma": (changed(S_=["2,0", "0,0", "0,5", "-1,5"], A=["0,8808", "0,1192", ",88", "0,119"]), 12, 12),
+    "U+2212": (changed(S=["4", "0", "1", "−3"], S_=["2", "0", "1/2", "−3/2"]), 12, 12),
+    "common misconception": (
+        changed(S_=["4", "0", "1", "-3"], A=UNSCALED, Z=["e^4/(e^4+1)", "2/(1+e^4)"] * 2), 10.5, 12 * 5 / 16,
+    ),
+    "all wrong": ({name: ["99"] * 4 for name in PARTS}, 0, 0),
+}  # fmt: skip
+"""The misconception is that scores are not divided by √d_k: of the scaled scores 0 is right all the same; what follows
+from the other three has its points, but for Canvas, which follows nothing."""
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exact")
+    sheet = symattn.derive("attention", Q=Q, K=K, V=V).worksheet()
+    write_sheets([sheet], folder, Setting(FORMATS, "own"))
+    return folder
+
+
+def points(folder, form, written, whole):
+    """What answers are worth, part by part as they are written; the question is worth `whole`."""
+    listed = [text for name in PARTS for text in written[name]]
+    if form == "moodle":
+        questions, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+        return float(questions[0].points(listed, whole))
+    if form == "canvas":
+        ((_, items),) = canvas_reader.read(folder / "own.canvas.zip")
+        assert items[0].possible == whole
+        return items[0].points(listed)
+    (((_, items),), _) = qti_reader.items(folder / f"own.{form}.zip")
+    item = qti_reader.Item(items[0])
+    outcomes = item.worked_out(dict(zip(item.declared, listed, strict=True)))
+    assert outcomes["MAXSCORE"] == whole
+    return outcomes["SCORE"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", EXACT)
+def test_exact_answers(exact, form, kind):
+    written, carried, canvas = EXACT[kind]
+    assert points(exact, form, written, 12) == pytest.approx(canvas if form == "canvas" else carried)
+
+
+def test_the_misconception_is_told_where_it_begins_and_where_it_is_followed(exact):
+    written = EXACT["common misconception"][0]
+    listed = [text for name in PARTS for text in written[name]]
+    questions, _ = cloze_reader.read((exact / "own.moodle.xml").read_bytes())
+    told = [part.taken(text).feedback for part, text in zip(questions[0].parts, listed, strict=True)]
+    (((_, items),), _) = qti_reader.items(exact / "own.qti3.zip")
+    item = qti_reader.Item(items[0])
+    item.worked_out(dict(zip(item.declared, listed, strict=True)))
+    in_qti = item.told()
+    for said in (told[4], told[6], told[7]):
+        assert said.startswith("Divide the scores by <math")
+    assert told[:4] == [""] * 4
+    assert told[5] == ""  # 0 is right
+    for said in told[8:]:
+        assert said == "This follows from a mistake in an earlier line."
+    places = ["Row 1, column 1", "Row 2, column 1", "Row 2, column 2"]
+    assert [said.partition(":")[0] for said in in_qti[:3]] == places
+    assert len(in_qti) == 11
+
+
+def test_a_mistake_that_is_made_twice_follows_from_nothing(tmp_path):
+    """Queries and keys with each other's weights: the keys are no consequence of the queries."""
+    (sheet,) = sheets(make_recipe("self_attention", seed=7), 1)
+    write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    given = {name: numpy.array(m.rows, dtype=int) for name, m in sheet.problem.derivation.givens.items()}
+    queries, keys = given["X"] @ given["W_Q"], given["X"] @ given["W_K"]
+    boxes = [
+        *question.parts[: queries.size],
+        *question.parts[queries.size + 1 :][: keys.size],
+    ]  # with one for the shape
+    written = [*keys.flat, *queries.flat]
+    right = [*queries.flat, *keys.flat]
+    wrong = [(box, x) for box, x, y in zip(boxes, written, right, strict=True) if x != y]
+    assert len(wrong) > keys.size / 2
+    for box, x in wrong:
+        assert box.share(str(x)) == 0
+        assert box.taken(str(x)).feedback.startswith("Your <math>")
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_token_by_token_misconceptions_are_known_as_well(orientation, tmp_path):
+    """The same question, a token at a time: the second token's line is that of the matrices."""
+    turn = numpy.array if orientation == "rows" else lambda m: numpy.array(m).T
+    givens = {name: turn(m).tolist() for name, m in (("Q", Q), ("K", K), ("V", V))}
+    sheet = symattn.derive("attention", by="token", orientation=orientation, **givens).worksheet()
+    write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    names = [(part.name, box) for part in sheet.question.parts for box in range(len(list(entries(sheet, part))))]
+    parts = dict(zip(names, question.parts, strict=True))
+    unscaled = parts["S'.2", 1]
+    assert unscaled.taken("-3").feedback.startswith("Divide the scores by")
+    assert unscaled.share("-3") == 0
+    follows = parts["A.2", 0]
+    assert follows.share("e^4/(e^4+1)") == 1
+    assert follows.taken("e^4/(e^4+1)").feedback == "This follows from a mistake in an earlier line."
+
+
+def entries(sheet, part):
+    return sheet.problem.derivation[part.answer.step].result
+
+
+# ------------------------------------------------------------------------------------------------ decimals
+
+PLACES = 3
+OFF = 0.005
+"""How far a decimal with three places may be off: five units of the last place, since lines before were rounded."""
+
+
+@pytest.fixture(scope="module")
+def decimal(tmp_path_factory):
+    """A worksheet that asks for decimals, its numbers by NumPy, and what an entry of each part is worth."""
+    folder = tmp_path_factory.mktemp("decimal")
+    (sheet,) = sheets(make_recipe("attention", seed=5, exact=False, places=PLACES), 1)
+    write_sheets([sheet], folder, Setting(FORMATS, "own"))
+    q, k, v = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=float) for name in "QKV")
+    scores = q @ k.T
+    scaled = scores / math.sqrt(q.shape[1])
+    weights = numpy.exp(scaled) / numpy.exp(scaled).sum(axis=1, keepdims=True)
+    numbers = {"S": scores, "S'": scaled, "A": weights, "Z": weights @ v}
+    marks = {part.name: sum(mark.number for mark in part.marks) for part in sheet.question.parts}
+    assert list(marks) == list(PARTS)
+    return folder, {name: list(matrix.flat) for name, matrix in numbers.items()}, marks
+
+
+def said(x):
+    return str(int(x)) if x == int(x) else f"{x:.{PLACES}f}"
+
+
+DECIMALS = {
+    "right": said,
+    "other forms": lambda x: f"{x:.1f}" if x == int(x) else f"{x:.5f}".replace("0.", ".", 1),
+    "rounded": lambda x: said(x) if x == int(x) else f"{x + 0.0035:.4f}",
+    "one cell wrong": None,
+    "blank": lambda x: "",
+    "decimal comma": lambda x: said(x).replace(".", ","),
+    "U+2212": lambda x: said(x).replace("-", "−"),
+    "common misconception": None,
+    "all wrong": lambda x: said(x + 1000),
+}
+
+
+@pytest.mark.parametrize("form", ["moodle", "qti21", "qti3"])
+@pytest.mark.parametrize("kind", DECIMALS)
+def test_decimals(decimal, form, kind):
+    """A comma and U+2212 are refused where numbers are compared, and not in lines of whole numbers."""
+    folder, numbers, marks = decimal
+    written = written_in(kind, numbers)
+    expected = expected_of(written, numbers, marks)
+    assert points(folder, form, written, sum(marks.values())) == pytest.approx(expected)
+
+
+def written_in(kind, numbers):
+    """A script of one kind."""
+    write = DECIMALS[kind] or said
+    written = {name: [write(x) for x in values] for name, values in numbers.items()}
+    if kind == "one cell wrong":
+        written["A"][1] = "5"
+    if kind == "common misconception":  # the weights are not divided by their sum, and nobody goes on
+        rows = numpy.exp(numpy.reshape(numbers["S'"], (-1, 3)))
+        written["A"] = [f"{x:.3f}" for x in rows.flat]
+    return written
+
+
+def expected_of(written, numbers, marks):
+    """The points by the rule that people are told."""
+    return sum(
+        marks[name] / len(values)
+        for name, values in numbers.items()
+        for x, text in zip(values, written[name], strict=True)
+        if taken(text, x, all(y == int(y) for y in values))
+    )
+
+
+def taken(text, x, whole):
+    """Whether an entry is right."""
+    plain = text.replace("−", "-").replace(",", ".")
+    if not text or (plain != text and not whole):
+        return False
+    return abs(float(plain) - x) <= (0 if whole else OFF + 0.0005)
+
+
+def test_it_is_tried_what_is_refused_and_what_is_not(decimal):
+    _, numbers, _ = decimal
+    assert any(x != int(x) for x in numbers["A"])
+    assert all(x == int(x) for x in numbers["S"])
+    assert any(x < 0 for x in numbers["S"])
