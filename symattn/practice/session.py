@@ -7,6 +7,7 @@ and handed in, and is read by whoever reads such files for `symattn check`: so b
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -164,8 +165,17 @@ class Session:
         }
 
 
+_OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
+_HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
+_FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+
+
 def _markdown(page: str) -> str:
-    """A filled-in page as the Markdown that it is read as, without a head."""
+    """A filled-in page as the Markdown that it is read as, without a head.
+
+    Of headings, the numbers and words of parts are enough: with formulas they would have to be compared with the sheet.
+    """
+    page = _HEADING.sub(lambda heading: _FORMULA.sub("", heading[0]), _OTHER_HEADING.sub("", page))
     text = as_markdown(f"<html><body>{page}</body></html>")
     return text.split("\n---\n", 1)[1] if text.startswith("---\n") else text
 
