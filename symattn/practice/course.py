@@ -1,12 +1,12 @@
 """A course: topics in their order, each a recipe for sheets, as a teacher writes it in TOML.
 
-    title = "Week 3"
-    pass = 80                    # percent of the marks with which a topic counts as done
+title = "Week 3"
+pass = 80                    # percent of the marks with which a topic counts as done
 
-    [[topic]]
-    title = "Attention"
-    recipe = "attention"         # what follows `symattn worksheet`, without a seed
-    levels = ["starter", "standard"]
+[[topic]]
+title = "Attention"
+recipe = "attention"         # what follows `symattn worksheet`, without a seed
+levels = ["starter", "standard"]
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from symattn.errors import InputError
 from symattn.foundation.files import read_toml, toml
 from symattn.foundation.typed import Between, Key, NotEmpty, Place, read
 from symattn.practice.session import recipe_of

@@ -36,7 +36,10 @@ HASHES: Mapping[str, str] = {
     "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
 }
 
-PACKAGES: Mapping[str, tuple[str, ...]] = {"symattn": ("symattn", "polib", "jinja2", "markupsafe"), "sympy": ("sympy", "mpmath")}
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "symattn": ("symattn", "polib", "jinja2", "markupsafe"),
+    "sympy": ("sympy", "mpmath"),
+}
 """Archives, and what is in them.  SymPy is fetched when something imports it."""
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
@@ -203,7 +206,7 @@ def licences() -> str:
             for file in found.files or ()
             if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING")) and "dist-info" in str(file)
         ]
-        said = texts or [f"License: {found.metadata.get('License') or found.metadata.get('License-Expression')}"]
+        said = texts or [f"License: {found.metadata['License'] or found.metadata['License-Expression']}"]
         parts.append(f"{package} {found.version}\n\n" + "\n".join(said).strip())
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 

@@ -30,7 +30,9 @@ _MANIFEST: Mapping[Edition, str] = {
 <metadata><schema>ADL SCORM</schema><schemaversion>2004 4th Edition</schemaversion></metadata>
 <organizations default="course"><organization identifier="course"><title>{title}</title>
 <item identifier="practice" identifierref="page"><title>{title}</title>
-<imsss:sequencing><imsss:deliveryControls completionSetByContent="true" objectiveSetByContent="true"/></imsss:sequencing>
+<imsss:sequencing>
+<imsss:deliveryControls completionSetByContent="true" objectiveSetByContent="true"/>
+</imsss:sequencing>
 </item></organization></organizations>
 <resources><resource identifier="page" type="webcontent" adlcp:scormType="sco" href="index.html">
 {files}

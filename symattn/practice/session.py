@@ -29,7 +29,7 @@ from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
 from symattn.practice import words
 from symattn.practice.hints import LEVELS, hint
-from symattn.teaching.question import Json, Question, asked_step
+from symattn.teaching.question import Json, asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
 COMMAND = "symattn worksheet"
@@ -91,7 +91,7 @@ class Session:
         return {"level": level, "of": len(LEVELS), "html": self._blocks(blocks)}
 
     def exercise(self, sheet: int, page: str, part: int) -> Said:
-        """A sheet with the step that went wrong in a part, or first of all (0), with new numbers; {} where none can be."""
+        """A sheet with the step that went wrong in a part, or first of all (0), with new numbers; {} if none."""
         report = self._marked(sheet, page).reports[0]
         if part:
             name = report.question.parts[part - 1].name
@@ -104,10 +104,6 @@ class Session:
         found = self._sheet(sheet)
         head = f"sheet: {found.name}\n" + (f"recipe: {json.dumps(found.command)}\n" if found.command else "")
         return {"name": f"{found.name}.md", "text": f"---\nlang: {self._language}\n{head}---\n{_markdown(page)}\n"}
-
-    def answers(self, sheet: int) -> Mapping[str, Question]:
-        """The question, for tests."""
-        return {"question": self._sheet(sheet).question}
 
     # -- helpers
 

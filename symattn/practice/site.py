@@ -24,7 +24,9 @@ CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "py
 """Pyodide's scripts by the names they have here: many servers do not know .mjs."""
 
 
-def write_site(course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False) -> tuple[list[Path], bool]:
+def write_site(
+    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False
+) -> tuple[list[Path], bool]:
     """Write the page to a folder, and beside it the packages for learning platforms; the paths, and whether it opens
     fast: from compiled files.  `InputError` where something cannot be had or written; then nothing is."""
     parts, compiled = _parts(course, pyodide)

@@ -19,14 +19,13 @@ PAGE: Mapping[str, str] = {
     "drawing": message("Drawing a sheet …"),
     "failed": message("This page could not be loaded. Open it from a web server, with a recent browser."),
     "about": message(
-        "Everything runs on your own device, and nothing is sent anywhere. Whoever wants to can forge what stands here: "
+        "Everything runs on your own device, and nothing is sent anywhere. Keys and marks can be forged: "
         "it is for practice, never for exams."
     ),
     "missing": message(
         "PDF, LaTeX and the marking of a class are not offered here; the symattn program on a computer has them."
     ),
     "course": message("Course"),
-    "topic": message("Topic"),
     "level": message("Level"),
     "starter": message("starter"),
     "standard": message("standard"),
