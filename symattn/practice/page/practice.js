@@ -2,6 +2,7 @@
 const page = await (await fetch("page.json")).json();
 const at = (id) => document.getElementById(id);
 const COURSE = page.course;
+window.practice = page; // with figures, for whoever measures
 
 // ---------------------------------------------------------------- what is kept
 
@@ -148,6 +149,7 @@ async function draw({ recipe, seed }) {
 
 function show(drawn) {
   sheet = drawn;
+  page.sheet = drawn.name;
   chosen = null;
   hinted = "";
   at("sheet").innerHTML = drawn.html;
@@ -536,5 +538,4 @@ translate();
 choices();
 await draw(first);
 page.drawn = performance.now();
-window.practice = page; // figures, for whoever measures
 if (page.service && "serviceWorker" in navigator) navigator.serviceWorker.register("service.js").catch(() => {});

@@ -1,0 +1,137 @@
+// Opens a practice page in headless Chromium, types scripts into it by keyboard, and says what came of it, as JSON.
+//   node browser.cjs SITE SCRIPTS.json [PICTURES]
+// Needs the npm packages playwright-core and axe-core (NODE_PATH) and Chromium (CHROMIUM).
+const { createServer } = require('node:http');
+const { existsSync, readFileSync } = require('node:fs');
+const { extname, join } = require('node:path');
+const axe = require('axe-core');
+const { chromium } = require('playwright-core');
+
+const [site, scriptsFile, pictures] = process.argv.slice(2);
+const scripts = JSON.parse(readFileSync(scriptsFile, 'utf8'));
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const PATIENCE = { timeout: 300_000 };
+
+const server = createServer((request, response) => {
+  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
+  const file = join(site, name);
+  if (!existsSync(file)) return response.writeHead(404).end();
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+  return response.end(readFileSync(file));
+});
+
+async function opened(page, base, { recipe, seed, name }) {
+  const hash = new URLSearchParams({ recipe, seed });
+  if (page.url().startsWith(base)) await page.evaluate((h) => { location.hash = h; }, hash.toString());
+  else await page.goto(`${base}#${hash}`);
+  await page.waitForFunction((n) => window.practice?.sheet === n && !document.querySelector('[aria-busy]'), name, PATIENCE);
+}
+
+// From the first box on, down each column and on to the next matrix, as Enter goes.
+async function typed(page, script) {
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  for (const text of script.typed) {
+    if (text) await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+  }
+}
+
+async function checked(page) {
+  await page.evaluate(() => { window.practice.marked = null; });
+  await page.click('#check');
+  await page.waitForFunction(() => window.practice.marked && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
+  return page.evaluate(() => ({ ...window.practice.marked, milliseconds: window.practice.milliseconds }));
+}
+
+async function violations(page) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate((values) => axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
+  return found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
+}
+
+(async () => {
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const base = `http://127.0.0.1:${server.address().port}/`;
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, locale: 'en-GB' });
+  const page = await context.newPage();
+  const said = { elsewhere: [], console: [], results: [], axe: {}, wide: [] };
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(base)) said.elsewhere.push(r.url()); });
+  page.on('console', (m) => said.console.push(m.text()));
+  page.on('pageerror', (e) => said.console.push(String(e)));
+
+  // Processor time of all of Chromium's processes, in milliseconds.
+  const inside = await browser.newBrowserCDPSession();
+  const spent = async (work) => {
+    const used = async () => {
+      const { processInfo } = await inside.send('SystemInfo.getProcessInfo');
+      return 1000 * processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+    };
+    const before = await used();
+    const came = await work();
+    return [came, (await used()) - before];
+  };
+  [, said.firstSpent] = await spent(() => opened(page, base, scripts[0]));
+  said.first = await page.evaluate(() => window.practice.drawn ?? performance.now());
+  for (const script of scripts) {
+    const [, draw] = await spent(() => opened(page, base, script));
+    await typed(page, script);
+    const [marked, mark] = await spent(() => checked(page));
+    said.results.push({ ...marked, draw, mark });
+  }
+
+  for (const [name, media] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' } })) {
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...media });
+    said.axe[name] = await violations(page);
+  }
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+  for (const width of [320, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (wide > width) said.wide.push(`${wide} of ${width}`);
+  }
+
+  // A hint, further each time; then a fresh exercise, and back.
+  await opened(page, base, scripts[0]);
+  await page.click('.part[data-number="1"] [data-say="hint"]');
+  await page.waitForSelector('.said [data-say="more"]');
+  await page.click('.said [data-say="more"]');
+  await page.waitForFunction(() => window.practice.hint?.level === 2 && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
+  said.hint = await page.evaluate(() => window.practice.hint);
+  if (pictures) {
+    await page.evaluate(() => document.querySelector('.part[data-number="1"]').scrollIntoView());
+    await page.screenshot({ path: join(pictures, 'practice-hint.png') });
+  }
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.keyboard.type('999');
+  await checked(page);
+  if (pictures) {
+    await page.setViewportSize({ width: 800, height: 900 });
+    await page.locator('#result').screenshot({ path: join(pictures, 'practice-report.png') });
+    await page.setViewportSize({ width: 390, height: 844 });
+  }
+  await page.click('.part[data-number="1"] [data-say="again"]');
+  await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  said.exercise = await page.evaluate(() => document.querySelectorAll('.part').length);
+  await page.click('#back');
+  said.kept = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.click('#undo');
+
+  // The second visit, without a network; SymPy too.
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  [, said.againSpent] = await spent(async () => {
+    await page.reload();
+    await page.waitForFunction(() => window.practice?.drawn, undefined, PATIENCE);
+  });
+  said.again = await page.evaluate(() => window.practice.drawn);
+  said.offline = await page.evaluate(() => window.practice.sheet);
+  said.restored = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  await opened(page, base, scripts.at(-1));
+  said.offlineToo = await page.evaluate(() => window.practice.sheet);
+  await browser.close();
+  console.log(JSON.stringify(said));
+})().catch((error) => { console.error(error); process.exit(1); });
