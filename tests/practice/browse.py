@@ -22,8 +22,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parent)]
-
 from practice_pages import drawn, filled, places
 
 from symattn.practice.course import read_course
@@ -67,7 +65,7 @@ def pyodide() -> Path:
 
 
 def scripts(count: int) -> Iterator[dict[str, Any]]:
-    """Sheets with answers typed into them: right, with one more in one place, begun, as decimals, nonsense in places."""
+    """Sheets with answers typed in: right, with one more in one place, begun, as decimals, with nonsense in places."""
     for number in range(count):
         recipe, seed, kind = RECIPES[number % len(RECIPES)], 11 + number, (number // len(RECIPES)) % 5
         session = Session()
@@ -144,15 +142,10 @@ def main(count: int = 24, pictures: Path | None = None) -> None:
         made = list(scripts(count))
         said = browsed(made, site, pictures)
         here = [marked_here(one)[1] for one in made]
-    print(
-        f"bytes: {sum(size.values()) / 1e6:.1f} MB, without SymPy {(sum(size.values()) - size['sympy.bin']) / 1e6:.1f} MB"
-    )
-    print(
-        f"first sheet: {said['first'] / 1000:.1f} s by the clock, {said['firstSpent'] / 1000:.1f} s of processor time"
-    )
-    print(
-        f"again, offline: {said['again'] / 1000:.1f} s by the clock, {said['againSpent'] / 1000:.1f} s of processor time"
-    )
+    whole, first, again = sum(size.values()) / 1e6, said["firstSpent"] / 1000, said["againSpent"] / 1000
+    print(f"bytes: {whole:.1f} MB, without SymPy {whole - size['sympy.bin'] / 1e6:.1f} MB")
+    print(f"first sheet: {said['first'] / 1000:.1f} s by the clock, {first:.1f} s of processor time")
+    print(f"again, offline: {said['again'] / 1000:.1f} s by the clock, {again:.1f} s of processor time")
     for name, own, there in (
         ("a variant", [one["draw"] for one in made], [result["draw"] for result in said["results"]]),
         ("marking", here, [result["mark"] for result in said["results"]]),

@@ -30,7 +30,7 @@ PAGE_FILES = resources.files("symattn.practice") / "page"
 def unpacked(monkeypatch):
     """Pyodide and archives that are nothing."""
     monkeypatch.setattr(engine, "pyodide", lambda folder: {name: name.encode() for name in engine.HASHES})
-    monkeypatch.setattr(engine, "archives", lambda folder: ({name: b"" for name in engine.PACKAGES}, True))
+    monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
 
 
 def test_a_site_is_whole_and_has_no_file_that_servers_do_not_know(tmp_path, unpacked):
@@ -108,7 +108,8 @@ const said = JSON.parse(process.argv[3]).map((typed) => {
   const best = {};
   for (const topic of course.topics) for (const level of topic.levels) best[`${topic.recipe} --level ${level}`] = 100;
   const last = { recipe: course.topics[0].recipe, seed: 999999 };
-  const { text, whole } = resumeData(course, { best, last, sheets: { [nameOf(last.recipe, last.seed)]: typed } }, nameOf);
+  const progress = { best, last, sheets: { [nameOf(last.recipe, last.seed)]: typed } };
+  const { text, whole } = resumeData(course, progress, nameOf);
   return { length: text.length, whole, kept: JSON.parse(text) };
 });
 const [first] = course.topics;
