@@ -22,8 +22,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from practice_pages import drawn, filled, places
+from practice_pages import cells_of, drawn, filled, lines_of, places
 
+import symattn
 from symattn.practice.course import read_course
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
@@ -99,6 +100,24 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def unscaled() -> dict[str, Any]:
+    """A sheet of somebody who forgot to scale the scores, and went on from there without a mistake."""
+    session = Session()
+    shown, sheet = drawn(session, "attention", 7)
+    lines = lines_of(sheet)
+    followed = symattn.derive("attention", **sheet.problem.givens, scale="none")
+    lines |= {
+        "S'": lines["S"],
+        **{name: [[str(x) for x in row] for row in followed[name].result.rows] for name in "AZ"},
+    }
+    cells = {place: text.replace(" ", "") for place, text in cells_of(sheet, lines).items()}
+    order = sorted(cells, key=lambda b: (b[0], b[2], b[1]))
+    return {
+        "recipe": "attention", "seed": 7, "name": sheet.name, "typed": [cells[place] for place in order],
+        "session": session, "sheet": shown["sheet"], "page": filled(shown["html"], cells), "draw": 1.0,
+    }  # fmt: skip
+
+
 TOLD = ("recipe", "seed", "name", "typed", "edition")
 """What the browser is told of a script."""
 
@@ -139,7 +158,7 @@ def main(count: int = 24, pictures: Path | None = None) -> None:
         site = Path(folder) / "site"
         write_site(read_course(), site, pyodide())
         size = {path.name: path.stat().st_size for path in site.iterdir()}
-        made = list(scripts(count))
+        made = [*([unscaled()] if pictures else []), *scripts(count)]
         said = browsed(made, site, pictures)
         here = [marked_here(one)[1] for one in made]
     whole, first, again = sum(size.values()) / 1e6, said["firstSpent"] / 1000, said["againSpent"] / 1000

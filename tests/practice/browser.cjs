@@ -51,6 +51,28 @@ async function violations(page) {
   return found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
 }
 
+// A report, and on a phone the middle of a hint.
+async function pictured(page, script) {
+  await page.setViewportSize({ width: 1100, height: 900 });
+  await page.locator('#result').screenshot({ path: join(pictures, 'practice-report.png') });
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.evaluate(() => {
+    document.querySelectorAll('#sheet input[data-row]').forEach((box, k) => { if (k > 3) box.value = ''; });
+    document.querySelectorAll('#sheet input[data-row]')[4].focus();
+  });
+  await page.click('.part[data-number="1"] [data-say="check_line"]');
+  await page.waitForSelector('.part[data-number="1"] .said:not(:empty)');
+  for (let level = 1; level <= 3; level += 1) {
+    await page.waitForFunction(() => !document.querySelector('[aria-busy]'));
+    await page.click(level === 1 ? '.part[data-number="1"] [data-say="hint"]' : '.said [data-say="more"]');
+    await page.waitForFunction((l) => window.practice.hint?.level === l && !document.querySelector('[aria-busy]'), level, PATIENCE);
+  }
+  await page.evaluate(() => document.querySelector('.part[data-number="1"]').scrollIntoView());
+  await page.screenshot({ path: join(pictures, 'practice-hint.png') });
+  await page.setViewportSize({ width: 1000, height: 900 });
+  await opened(page, new URL('./', page.url().split('#')[0]).href, script);
+}
+
 (async () => {
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   const base = `http://127.0.0.1:${server.address().port}/`;
@@ -80,6 +102,7 @@ async function violations(page) {
     await typed(page, script);
     const [marked, mark] = await spent(() => checked(page));
     said.results.push({ ...marked, draw, mark });
+    if (pictures && said.results.length === 1) await pictured(page, script);
   }
 
   for (const [name, media] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' } })) {
@@ -100,18 +123,9 @@ async function violations(page) {
   await page.click('.said [data-say="more"]');
   await page.waitForFunction(() => window.practice.hint?.level === 2 && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
   said.hint = await page.evaluate(() => window.practice.hint);
-  if (pictures) {
-    await page.evaluate(() => document.querySelector('.part[data-number="1"]').scrollIntoView());
-    await page.screenshot({ path: join(pictures, 'practice-hint.png') });
-  }
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
   await page.keyboard.type('999');
   await checked(page);
-  if (pictures) {
-    await page.setViewportSize({ width: 800, height: 900 });
-    await page.locator('#result').screenshot({ path: join(pictures, 'practice-report.png') });
-    await page.setViewportSize({ width: 390, height: 844 });
-  }
   await page.click('.part[data-number="1"] [data-say="again"]');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.exercise = await page.evaluate(() => document.querySelectorAll('.part').length);
