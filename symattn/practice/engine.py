@@ -125,16 +125,17 @@ def archives(folder: Path | None) -> tuple[dict[str, bytes], bool]:
     Files are compiled by the Python that runs them: by Pyodide itself where its folder and Node are there, or by this
     Python, where it is the same version.  Else the page compiles them, each time it is opened.
     """
-    made = {name: _archive(packages) for name, packages in PACKAGES.items()}
+    made = {name: sources(packages) for name, packages in PACKAGES.items()}
     node = shutil.which("node")
     if folder is not None and node:
         return _compiled_by_pyodide(made, folder, node), True
     if sys.version_info[:2] == PYTHON and sys.implementation.name == "cpython":
-        return {name: _compiled_here(archive) for name, archive in made.items()}, True
+        return {name: compiled_here(archive) for name, archive in made.items()}, True
     return made, False
 
 
-def _archive(packages: tuple[str, ...]) -> bytes:
+def sources(packages: tuple[str, ...]) -> bytes:
+    """The files of installed packages that a page needs, in one archive."""
     done = BytesIO()
     with zipfile.ZipFile(done, "w") as archive:
         for package in packages:
@@ -161,7 +162,8 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
             yield f"{package}/{name.as_posix()}", path
 
 
-def _compiled_here(archive: bytes) -> bytes:
+def compiled_here(archive: bytes) -> bytes:
+    """The archive with its modules compiled by this Python."""
     done = BytesIO()
     with zipfile.ZipFile(BytesIO(archive)) as sources, zipfile.ZipFile(done, "w") as compiled:
         for name in sources.namelist():

@@ -132,7 +132,34 @@ async function pictured(page, script) {
   await page.click('#back');
   said.kept = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
-  await page.click('#undo');
+
+  // As in a spreadsheet: arrows, Enter, undo.
+  const here = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').select());
+  said.moves = [];
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowLeft', 'Enter', 'Shift+Enter']) {
+    await page.keyboard.press(key);
+    said.moves.push(await here());
+  }
+  const value = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  said.undone = [await value()];
+  await page.keyboard.type('77');
+  said.undone.push(await value());
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+z');
+  said.undone.push(await value());
+
+  // Progress of another browser.
+  const progress = { 'symattn-practice': 1, best: { [scripts[0].recipe]: 101 }, sheets: {} };
+  const file = (content) => page.setInputFiles('#file', { name: 'p.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+  const told = () => page.waitForFunction(() => document.getElementById('status').textContent).then((h) => h.jsonValue());
+  said.imported = [];
+  for (const content of [JSON.stringify(progress), '{"best": 3}', 'no JSON']) {
+    await page.evaluate(() => { document.getElementById('status').textContent = ''; });
+    await file(content);
+    said.imported.push(await told());
+  }
+  said.best = await page.evaluate(() => document.querySelector('[aria-current] .best').textContent);
 
   // The second visit, without a network; SymPy too.
   await page.evaluate(() => navigator.serviceWorker.ready);

@@ -173,9 +173,11 @@ for recipe in ("attention --level starter", "attention --problem masks", "multi_
 
 
 @pytest.mark.slow
-def test_archives_hold_everything_that_a_page_needs(tmp_path):
+@pytest.mark.parametrize("made", [engine.sources, engine.compiled_here])
+def test_archives_hold_everything_that_a_page_needs(tmp_path, made):
     for name, packages in engine.PACKAGES.items():
-        zipfile.ZipFile(io.BytesIO(engine._archive(packages))).extractall(tmp_path / name)
+        archive = made(packages) if made is engine.sources else made(engine.sources(packages))
+        zipfile.ZipFile(io.BytesIO(archive)).extractall(tmp_path / name)
     command = [sys.executable, "-I", "-S", "-c", ALONE, *(str(tmp_path / name) for name in engine.PACKAGES)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -202,6 +204,10 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["wide"] == []
     assert said["hint"]["level"] == 2
     assert said["exercise"] == 1
+    assert said["moves"] == [[2, 1], [2, 2], [1, 2], [1, 1], [2, 1], [1, 1]]
+    assert said["undone"][0] == said["undone"][2] != said["undone"][1] == "77"
+    assert said["imported"] == [PAGE["imported"], PAGE["not_progress"], PAGE["not_progress"]]
+    assert said["best"] == "✓ 100 %"
     assert said["offline"] == made[0]["name"]
     assert said["restored"] == said["kept"]
     assert said["offlineToo"] == made[-1]["name"]

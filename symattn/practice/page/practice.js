@@ -128,24 +128,16 @@ function written() {
   return copy.innerHTML;
 }
 
-async function draw({ recipe, seed }) {
-  busy(say(page.milliseconds === undefined ? "loading" : "drawing"));
-  try {
-    show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
-    above = null;
-    progress.last = { recipe, seed };
-    keep();
-    history = [];
-    const hash = new URLSearchParams({ recipe, seed });
-    window.history.replaceState(null, "", `#${hash}`);
-    restore(progress.sheets[nameOf(recipe, seed)]);
-    tell();
-  } catch (error) {
-    tell(error.message);
-  }
-  idle();
+const draw = ({ recipe, seed }) => during(async () => {
+  show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
+  above = null;
+  history = [];
+  progress.last = { recipe, seed };
+  keep();
+  window.history.replaceState(null, "", `#${new URLSearchParams({ recipe, seed })}`);
+  restore(progress.sheets[nameOf(recipe, seed)]);
   choices();
-}
+}, say(page.milliseconds === undefined ? "loading" : "drawing"));
 
 function show(drawn) {
   sheet = drawn;
@@ -212,15 +204,22 @@ function restore(typed) {
   if (typed?.length === fields().length) fields().forEach((field, k) => fill(field, typed[k]));
 }
 
-function busy(text) {
-  tell(text);
-  at("sheet").setAttribute("aria-busy", "true");
-  document.querySelectorAll("main button, #topics button").forEach((button) => { button.disabled = true; });
-}
+// One thing after the other, each told where it fails; buttons keep the focus.
+let turn = Promise.resolve();
 
-function idle() {
-  at("sheet").removeAttribute("aria-busy");
-  document.querySelectorAll("main button, #topics button").forEach((button) => { button.disabled = false; });
+function during(work, text = "") {
+  turn = turn.then(async () => {
+    tell(text);
+    at("sheet").setAttribute("aria-busy", "true");
+    try {
+      await work();
+      if (text) tell();
+    } catch (error) {
+      tell(error.message);
+    }
+    at("sheet").removeAttribute("aria-busy");
+  });
+  return turn;
 }
 
 // ---------------------------------------------------------------- what was typed
@@ -349,16 +348,6 @@ function said(section, html) {
   return place;
 }
 
-async function during(work) {
-  busy("");
-  try {
-    await work();
-  } catch (error) {
-    tell(error.message);
-  }
-  idle();
-}
-
 function checkLine(section) {
   return during(async () => {
     const marked = await ask("check", { sheet: sheet.sheet, page: written(), part: +section.dataset.number });
@@ -403,6 +392,7 @@ function hint(section) {
     const level = hinted.startsWith(`${place}:`) ? +hinted.split(":")[1] + 1 : 1;
     const told = await ask("hint", { sheet: sheet.sheet, page: written(), part: +part, row: +row, column: +column, level });
     hinted = `${place}:${level}`;
+    const onward = document.activeElement?.dataset.say === "more";
     const title = document.createElement("p");
     const strong = document.createElement("strong");
     strong.textContent = `${say("hint_for", { row, column })} (${level}/${told.of})`;
@@ -414,8 +404,14 @@ function hint(section) {
       more.type = "button";
       more.dataset.say = "more";
       more.textContent = say("more");
-      more.onclick = () => { chosen = box; hint(section); };
+      more.onclick = () => {
+        chosen = box;
+        hint(section);
+      };
       body.append(more);
+      if (onward) more.focus();
+    } else if (onward) {
+      section.querySelector('[data-say="hint"]').focus();
     }
     page.hint = told;
   });
