@@ -29,12 +29,15 @@ from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
 from symattn.practice import words
 from symattn.practice.hints import LEVELS, hint
-from symattn.teaching.question import Json, asked_step
+from symattn.teaching.question import CellsAnswer, ChoiceAnswer, Json, asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
 COMMAND = "symattn worksheet"
-MOST_SHEETS = 20
-"""Sheets that are kept; of more, the oldest are forgotten and drawn again when they are asked for."""
+MOST_SHEETS = 100
+"""Sheets that are kept; of more, the oldest are forgotten."""
+
+TICKED = ChoiceAnswer | CellsAnswer
+"""Where nothing is ticked or shaded nothing is told: that would be the key."""
 
 Said = dict[str, Json]
 
@@ -134,6 +137,7 @@ class Session:
 
     def _verdicts(self, report: Report) -> Said:
         numbers = {part.name: k for k, part in enumerate(report.question.parts, 1)}
+        ticked = {part.name for part in report.question.parts if isinstance(part.answer, TICKED)}
         return {
             "total": report.total,
             "of": report.available,
@@ -148,7 +152,7 @@ class Session:
                     "says": self._say(report_words.SIGNS[v.state][1]),
                 }
                 for v in report.verdicts
-                if v.part in numbers
+                if v.part in numbers and not (v.part in ticked and v.written.blank)
             ],
             "events": [
                 {
@@ -179,8 +183,9 @@ def _markdown(page: str) -> str:
 def _told(told: Told, part: str, marking: Marking) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
     here = [event for event in told.report.events if event.part == part]
+    places = not isinstance(told.asked(part), TICKED)
     for event in here:
-        yield Paragraph(told.mistake(event))
+        yield Paragraph(told.mistake(event) if places else told.says(event))
     verdicts = told.report.of(part).values()
     for verdict in verdicts:
         if verdict.written.complaint:

@@ -149,6 +149,18 @@ def test_a_line_is_told_alone_and_in_the_language_of_the_page():
     assert "Richtig." in session.check(shown["sheet"], page, 1)["html"]
 
 
+def test_cells_that_were_left_white_are_not_judged_one_by_one():
+    session = Session()
+    shown, sheet = drawn(session, "attention --problem masks", 3)
+    hidden = {(i + 1, j + 1) for i, j in sheet.question.parts[0].answer.cells}
+    wrong = next(place for _, *place in places(shown["html"]) if tuple(place) not in hidden)
+    page = filled(shown["html"], {(1, *wrong): "x"})
+    marked = session.mark(shown["sheet"], page)
+    assert [(e["row"], e["column"], e["state"]) for e in marked["entries"] if e["part"] == 1] == [(*wrong, "wrong")]
+    said = session.check(shown["sheet"], page, 1)["html"]
+    assert not any(f"({i}, {j})" in said for i, j in hidden)
+
+
 @pytest.mark.parametrize(
     "request_",
     [

@@ -3,7 +3,8 @@ const CACHE = "symattn-practice-<<hash>>";
 const FILES = <<files>>;
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));
+  const fresh = FILES.map((name) => new Request(name, { cache: "no-cache" })); // none of a version before
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
 });
 
 self.addEventListener("activate", (event) => {
