@@ -42,8 +42,8 @@ def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: boo
             click.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     if not compiled:
         click.echo(
-            "The page compiles symattn each time it is opened, which takes seconds: with Node, and Pyodide in a folder "
-            "(--pyodide), it is compiled now.",
+            "The page compiles symattn each time it is opened, which takes a second or two: with Node, and Pyodide in "
+            "a folder (--pyodide), it is compiled now.",
             err=True,
         )
     click.echo(f"To look at it: python -m http.server --directory {folder}")
