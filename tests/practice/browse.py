@@ -152,6 +152,11 @@ def marked_here(one: dict[str, Any]) -> tuple[dict[str, Any], float]:
     return said, 1000 * (time.process_time() - begun)
 
 
+def _times(there: Sequence[float], own: Sequence[float]) -> str:
+    """How many times as long, in the median."""
+    return f"{statistics.median(a / b for a, b in zip(there, own, strict=True)):.1f} ×"
+
+
 def main(count: int = 24, pictures: Path | None = None) -> None:
     """Figures of the page beside this Python's."""
     with tempfile.TemporaryDirectory() as folder:
@@ -165,15 +170,14 @@ def main(count: int = 24, pictures: Path | None = None) -> None:
     print(f"bytes: {whole:.1f} MB, without SymPy {whole - size['sympy.bin'] / 1e6:.1f} MB")
     print(f"first sheet: {said['first'] / 1000:.1f} s by the clock, {first:.1f} s of processor time")
     print(f"again, offline: {said['again'] / 1000:.1f} s by the clock, {again:.1f} s of processor time")
-    for name, own, there in (
-        ("a variant", [one["draw"] for one in made], [result["draw"] for result in said["results"]]),
-        ("marking", here, [result["mark"] for result in said["results"]]),
+    for name, own, alone, there in (
+        ("a variant", [one["draw"] for one in made], "drawing", "draw"),
+        ("marking", here, "milliseconds", "mark"),
     ):
-        ratios = [a / b for a, b in zip(there[1:], own[1:], strict=True)]
+        page, python = ([result[key] for result in said["results"]][1:] for key in (there, alone))
         print(
-            f"{name}: {statistics.median(there[1:]):.0f} ms of processor time with all of Chromium, "
-            f"{statistics.median(own[1:]):.0f} ms here; {statistics.median(ratios):.1f} times as long (median), "
-            f"{sum(there[1:]) / sum(own[1:]):.1f} in all"
+            f"{name}: {statistics.median(own[1:]):.0f} ms of processor time here; {_times(python, own[1:])} in the "
+            f"page's Python (by the clock), {_times(page, own[1:])} with all of Chromium (of processor time)"
         )
     print(f"to other addresses: {said['elsewhere']}; axe: {said['axe']}; too wide: {said['wide']}; {said['console']}")
 

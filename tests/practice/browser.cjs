@@ -99,9 +99,10 @@ async function pictured(page, script) {
   said.first = await page.evaluate(() => window.practice.drawn ?? performance.now());
   for (const script of scripts) {
     const [, draw] = await spent(() => opened(page, base, script));
+    const drawing = await page.evaluate(() => window.practice.milliseconds);
     await typed(page, script);
     const [marked, mark] = await spent(() => checked(page));
-    said.results.push({ ...marked, draw, mark });
+    said.results.push({ ...marked, draw, drawing, mark });
     if (pictures && said.results.length === 1) await pictured(page, script);
   }
 
