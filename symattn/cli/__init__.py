@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.cli import check, completion, derive, grade, lists, stress, worksheet
+from symattn.cli import check, completion, derive, grade, lists, practice, stress, worksheet
 from symattn.cli.progress import HOW_TO_GO_ON
 from symattn.errors import SymattnError, pointer_of
 
@@ -66,6 +66,7 @@ def main() -> None:
     symattn derive problem.toml            your own numbers
     symattn check note-000 answers.md      one piece of work marked, with follow-through
     symattn grade exam/ submissions/       a whole class: gradebook and feedback sheets
+    symattn practice --out site            a page to practise on, for any web space
     symattn list                           what there is to choose from
     """
 
@@ -75,6 +76,7 @@ for _verb in (
     derive.derive,
     check.check,
     grade.grade,
+    practice.practice,
     stress.stress_,
     lists.list_,
     completion.completion,

@@ -35,7 +35,8 @@ def read_recipe(text: str) -> tuple[Recipe, int]:
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
         return _recipe(mechanism, stated), int(numbered[1]) if numbered else 1
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
-        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {error}.") from error
+        says = str(error).rstrip(".")
+        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}.") from error
 
 
 def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
@@ -72,7 +73,7 @@ def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
         places, method, ties = (*one["round"].split(":"), "even")[:3]
         settings["rounding"] = {"places": int(places), "method": method, "ties": ties}
     chosen = problem_type(one.get("problem", "full"))
-    said: dict[str, Any] = {"settings": settings, "mechanism": mechanism}
+    said: dict[str, Any] = {"settings": settings, **({"mechanism": mechanism} if mechanism else {})}
     said |= {name: one[name] for name in ("level", "softmax", "notation") if name in one}
     if "size" in one:
         said["sizes"] = {name: int(size) for name, size in (part.split("=") for part in one["size"].split(","))}

@@ -370,7 +370,7 @@ class _Screen:
     """What is written to: a page of the reader's choice, and what has been met on it.
 
     The headings of a fragment are a level lower than those of a page.  `heading` is the last one, in words; `groups`
-    are the groups of options so far, which need names that differ.
+    are the groups of options so far, which need names that differ, and `parts` the parts, which scripts find by number.
     """
 
     page: Page
@@ -379,6 +379,7 @@ class _Screen:
     level: int = 1
     heading: str = ""
     groups: int = 0
+    parts: int = 0
 
     @classmethod
     def of(cls, document: Document, level: int = 1) -> _Screen:
@@ -422,6 +423,19 @@ def fragment(document: Document) -> str:
     with speaking(document.look.language):
         body = _body(document, _Screen.of(document, level=2))
         return filled("fragment.html.j2", spacing=document.look.spacing, line=common.LINE, body=body)
+
+
+def bare(document: Document, head: bool = True) -> str:
+    """The document for a page that has `style`: in an element of the class symattn; perhaps without title and lines."""
+    with speaking(document.look.language):
+        screen = _Screen.of(document, level=2)
+        return _body(document, screen) if head else _blocks(common.with_sound_levels(document.blocks), screen)
+
+
+def style() -> str:
+    """The styles of documents that are `bare`, and the font of their formulas."""
+    face = f'@font-face {{ font-family: "Symattn Math"; src: url(data:font/woff2;base64,{_font()}) format("woff2"); }}'
+    return f"{face}\n{filled('document.css.j2')}"
 
 
 @cache
@@ -482,7 +496,9 @@ def _block(block: Block, screen: _Screen) -> str:
             content = block.whole
             screen.heading = _heard(content)
             name = f"h{min(6, level + screen.level)}"
-            return f"<{name}>{_text(content)}{_marks(marks)}</{name}>"
+            screen.parts += block.of == "question"
+            number = f' data-part="{screen.parts}"' if block.of == "question" else ""
+            return f"<{name}{number}>{_text(content)}{_marks(marks)}</{name}>"
         case Paragraph(content, marks):
             return f"<p>{_text(content)}{_marks(marks)}</p>"
         case Display(lines, lead):
@@ -810,7 +826,8 @@ def _table_of_grid(
         if (i, j) in filled_in:
             return f"<td>{_cell_of(filled_in[i, j])}</td>"
         label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
-        return f"<td>{_square(label) if grid.shade else _entry(label)}</td>"
+        place = f' data-row="{start[0] + i + 1}" data-column="{start[1] + j + 1}"'
+        return f"<td{place}>{_square(label) if grid.shade else _entry(label)}</td>"
 
     rows = [
         f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"

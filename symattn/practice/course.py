@@ -1,0 +1,76 @@
+"""A course: topics in their order, each a recipe for sheets, as a teacher writes it in TOML.
+
+title = "Week 3"
+pass = 80                    # percent of the marks with which a topic counts as done
+
+[[topic]]
+title = "Attention"
+recipe = "attention"         # what follows `symattn worksheet`, without a seed
+levels = ["starter", "standard"]
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from symattn.foundation.files import read_toml, toml
+from symattn.foundation.typed import Between, Key, NotEmpty, Place, read
+from symattn.practice.session import recipe_of
+
+Level = Literal["starter", "standard", "long"]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A recipe, and the levels between which a student may choose; without any, the recipe's own."""
+
+    title: Annotated[str, NotEmpty("a title")]
+    recipe: str
+    levels: tuple[Level, ...] = ()
+
+    def recipes(self) -> list[str]:
+        """The recipe on every level."""
+        return [f"{self.recipe} --level {level}" for level in self.levels] or [self.recipe]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Topics in their order, and the percentage of marks with which one is done."""
+
+    topics: Annotated[tuple[Topic, ...], Key("topic"), NotEmpty("[[topic]]")]
+    title: str = "Attention by hand"
+    passed: Annotated[int, Key("pass"), Between(1, 100)] = 80
+
+
+def read_course(path: Path | None = None) -> Course:
+    """The course of a file, or the one that comes with symattn; `InputError` says what is wrong with it, and where."""
+    if path is None:
+        where, text = "course.toml", (resources.files(__package__) / "course.toml").read_text(encoding="utf-8")
+        data: dict[str, Any] = toml(text, where)
+    else:
+        where, data = path.name, read_toml(path)
+    course = read(Course, data, where)
+    for number, topic in enumerate(course.topics, 1):
+        place = Place(where).at("topic", number, "recipe")
+        with place.here():
+            _check(topic, place)
+    return course
+
+
+def _check(topic: Topic, place: Place) -> None:
+    try:
+        words = shlex.split(topic.recipe)
+    except ValueError as error:
+        raise place.says(f"It is no recipe: {error}.") from error
+    for option, instead in (("--seed", "every sheet has its own"), ("--level", 'levels = ["starter", …] says it')):
+        if option in words and (option == "--seed" or topic.levels):
+            raise place.says(f"{option} does not stand in it; {instead}.")
+    for recipe in topic.recipes():
+        recipe_of(recipe, 1)
+
+
+__all__ = ["Course", "Topic", "read_course"]

@@ -1,0 +1,216 @@
+"""What a practice page runs on: Pyodide, and symattn with what it needs as compiled files.
+
+Pyodide (MPL-2.0) is not part of symattn.  Its four files come from a folder, npm's package `pyodide`, or once from its
+content network, and are used as they are, whatever they are called on the page; every one is known by its hash.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import marshal
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from importlib import metadata
+from io import BytesIO
+from pathlib import Path
+
+from symattn.errors import InputError
+
+VERSION = "314.0.7"
+PYTHON = (3, 14)
+NETWORK = f"https://cdn.jsdelivr.net/npm/pyodide@{VERSION}/"
+SECONDS = 60
+"""Without an answer from the content network."""
+
+HASHES: Mapping[str, str] = {
+    "pyodide.mjs": "6f1d60f7bf529beb300f0f47983c921d3982363640ba20af0e38efdddbc66109",
+    "pyodide.asm.mjs": "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635",
+    "pyodide.asm.wasm": "cc36e3cab04fdfc9a63ff13eb52eae2b911bf46c025cc7b281f394bd3de1d5e6",
+    "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
+}
+
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "symattn": ("symattn", "polib", "jinja2", "markupsafe"),
+    "sympy": ("sympy", "mpmath"),
+}
+"""Archives, and what is in them.  SymPy is fetched when something imports it."""
+
+LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "symattn": (
+        "cli", "testing.py", "api.py", "page/fonts", "practice/page", "practice/site.py",
+        "practice/engine.py", "practice/course.py", "practice/scorm.py",
+    ),
+    "sympy": (
+        "physics", "stats", "diffgeom", "crypto", "holonomic", "liealgebras", "categories", "sandbox",
+        "parsing/autolev", "parsing/c", "parsing/fortran", "parsing/latex",
+    ),
+}  # fmt: skip
+"""What no practice page imports, by package: command lines, fonts of other formats, physics."""
+
+NEVER = frozenset(("__pycache__", "tests", "benchmarks"))
+
+_COMPILE = """
+import { loadPyodide } from %s;
+import { readFileSync, writeFileSync } from "node:fs";
+const python = await loadPyodide({ indexURL: %s, args: ["-X", "no_debug_ranges"] });
+for (const name of process.argv.slice(2)) {
+  python.FS.writeFile("/sources.zip", readFileSync(name));
+  python.runPython(`
+import importlib._bootstrap_external as files, zipfile
+with zipfile.ZipFile("/sources.zip") as sources, zipfile.ZipFile("/compiled.zip", "w") as compiled:
+    for name in sources.namelist():
+        data = sources.read(name)
+        if name.endswith(".py"):
+            code = compile(data, "/lib/" + name, "exec", dont_inherit=True, optimize=2)
+            data, name = bytes(files._code_to_hash_pyc(code, b"0" * 8, False)), name + "c"
+        compiled.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+`);
+  writeFileSync(name, python.FS.readFile("/compiled.zip"));
+}
+"""
+
+
+def pyodide(folder: Path | None) -> dict[str, bytes]:
+    """Pyodide's files by name; `InputError` where one is missing, or is not that of this version."""
+    found = {}
+    for name, expected in HASHES.items():
+        data = _fetched(name) if folder is None else _read(folder / name)
+        if sha256(data).hexdigest() != expected:
+            where = "its content network" if folder is None else folder
+            raise InputError(f"{name} from {where} is not that of Pyodide {VERSION}, which this symattn goes with.")
+        found[name] = data
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; the folder of npm's package pyodide {VERSION} was expected "
+            f"(npm install pyodide@{VERSION}, then --pyodide node_modules/pyodide)."
+        ) from error
+
+
+def _fetched(name: str) -> bytes:
+    try:
+        with urllib.request.urlopen(NETWORK + name, timeout=SECONDS) as answer:
+            data: bytes = answer.read()
+            return data
+    except OSError as error:
+        raise InputError(
+            f"{NETWORK}{name} cannot be fetched: {getattr(error, 'reason', error)}.  Without a network, give the "
+            f"folder of npm's package pyodide {VERSION}: --pyodide node_modules/pyodide."
+        ) from error
+
+
+def packed(data: bytes) -> bytes:
+    """Compressed, the same bytes for the same data."""
+    return gzip.compress(data, 9, mtime=0)
+
+
+# ------------------------------------------------------------------------------------------------ archives
+
+
+def archives(folder: Path | None) -> tuple[dict[str, bytes], bool]:
+    """Every archive by name, and whether it holds compiled files.
+
+    Files are compiled by the Python that runs them: by Pyodide itself where its folder and Node are there, or by this
+    Python, where it is the same version.  Else the page compiles them, each time it is opened.
+    """
+    made = {name: sources(packages) for name, packages in PACKAGES.items()}
+    node = shutil.which("node")
+    if folder is not None and node:
+        return _compiled_by_pyodide(made, folder, node), True
+    if sys.version_info[:2] == PYTHON and sys.implementation.name == "cpython":
+        return {name: compiled_here(archive) for name, archive in made.items()}, True
+    return made, False
+
+
+def sources(packages: tuple[str, ...]) -> bytes:
+    """The files of installed packages that a page needs, in one archive."""
+    done = BytesIO()
+    with zipfile.ZipFile(done, "w") as archive:
+        for package in packages:
+            for name, path in _files(package):
+                archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    return done.getvalue()
+
+
+def _files(package: str) -> Iterator[tuple[str, Path]]:
+    """The files of an installed package that a page needs, by their names in an archive."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise InputError(f"The package {package} is not installed; symattn needs it.")
+    origin = Path(found.origin)
+    if origin.name != "__init__.py":
+        yield origin.name, origin
+        return
+    left_out = LEFT_OUT.get(package, ())
+    for path in sorted(origin.parent.rglob("*")):
+        name = path.relative_to(origin.parent)
+        if not path.is_file() or NEVER.intersection(name.parts) or path.suffix in (".pyc", ".pyi", ".typed", ".so"):
+            continue
+        if not any(name.is_relative_to(folder) for folder in left_out):
+            yield f"{package}/{name.as_posix()}", path
+
+
+def compiled_here(archive: bytes) -> bytes:
+    """The archive with its modules compiled by this Python."""
+    done = BytesIO()
+    with zipfile.ZipFile(BytesIO(archive)) as sources, zipfile.ZipFile(done, "w") as compiled:
+        for name in sources.namelist():
+            data = sources.read(name)
+            if name.endswith(".py"):
+                code = compile(data, f"/lib/{name}", "exec", dont_inherit=True, optimize=2)
+                unchecked = (1).to_bytes(4, "little") + b"0" * 8  # its source is not looked at
+                data, name = importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code), f"{name}c"
+            compiled.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+    return done.getvalue()
+
+
+def _compiled_by_pyodide(made: dict[str, bytes], folder: Path, node: str) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        for archive, data in made.items():
+            (work / archive).write_bytes(data)
+        at = folder.resolve()
+        script = _COMPILE % (repr((at / "pyodide.mjs").as_uri()), repr(f"{at}/"))
+        (work / "compile.mjs").write_text(script, encoding="utf-8")
+        command = [node, str(work / "compile.mjs"), *(str(work / archive) for archive in made)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
+            said = (run.stderr.strip().splitlines() or ["it says nothing"])[-1]
+            raise InputError(f"Pyodide in {folder} could not compile symattn: {said}")
+        return {archive: (work / archive).read_bytes() for archive in made}
+
+
+def licences() -> str:
+    """The licences of everything on a page that is not symattn's own."""
+    parts = [
+        f"Pyodide {VERSION}: Mozilla Public License 2.0 (https://www.mozilla.org/MPL/2.0/).  Its source is at "
+        f"https://github.com/pyodide/pyodide/tree/{VERSION}; its files are used unchanged, under other names, and "
+        "pyodide.bin is pyodide.asm.wasm in gzip's format.  It holds CPython (PSF-2.0, https://docs.python.org/3/license.html).",
+        "Symattn Math, the font of formulas: part of Latin Modern Math by the GUST e-foundry, under the GUST Font "
+        "License (https://www.gust.org.pl/projects/e-foundry/licenses).",
+    ]
+    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"]):
+        found = metadata.distribution(package)
+        texts = [
+            file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
+            for file in found.files or ()
+            if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING")) and "dist-info" in str(file)
+        ]
+        said = texts or [f"License: {found.metadata['License'] or found.metadata['License-Expression']}"]
+        parts.append(f"{package} {found.version}\n\n" + "\n".join(said).strip())
+    return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
+
+
+__all__ = ["HASHES", "NETWORK", "PYTHON", "VERSION", "archives", "licences", "packed", "pyodide"]

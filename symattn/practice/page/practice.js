@@ -1,0 +1,537 @@
+// The practice page: it shows what symattn, in worker.js, draws and marks, and keeps what was typed in this browser.
+const page = await (await fetch("page.json")).json();
+const at = (id) => document.getElementById(id);
+const COURSE = page.course;
+window.practice = page; // with figures, for whoever measures
+
+// ---------------------------------------------------------------- what is kept
+
+const KEY = "symattn-practice";
+const MOST = 40; // sheets whose answers are kept
+
+function stored() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+// A learning platform keeps what it is told; a browser keeps the rest.
+const platform = page.scorm ? (await import("./scorm.js")).connected(COURSE) : null;
+const progress = { best: {}, sheets: {}, ...stored(), ...platform?.resumed() };
+
+function keep() {
+  const names = Object.keys(progress.sheets);
+  for (const name of names.slice(0, Math.max(0, names.length - MOST))) delete progress.sheets[name];
+  try {
+    localStorage.setItem(KEY, JSON.stringify(progress));
+  } catch { /* private windows keep nothing */ }
+  if (platform && !platform.keep(progress, nameOf)) tell(say("cut"));
+}
+
+// ---------------------------------------------------------------- languages
+
+const known = Object.keys(page.words);
+const preferred = [progress.language, ...navigator.languages.map((l) => l.slice(0, 2))];
+let language = preferred.find((l) => known.includes(l)) ?? "en";
+const recipeOf = (topic, level) => topic.recipe + (level ? ` --level ${level}` : "");
+const nameOf = (recipe, seed) => `${recipe} --seed ${seed}`;
+const say = (name, values = {}) =>
+  page.words[language][name].replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
+const inLanguage = (texts) => texts[language] ?? texts.en;
+
+function translate() {
+  document.documentElement.lang = language;
+  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
+  document.title = at("title").textContent = inLanguage(COURSE.title);
+}
+
+// ---------------------------------------------------------------- Python
+
+const worker = new Worker("worker.js", { type: "module" });
+const waiting = new Map();
+let asked = 0;
+
+worker.onmessage = ({ data }) => {
+  if (data.failed) return tell(`${say("failed")} (${data.failed})`);
+  if (data.ready) return undefined;
+  const { resolve, reject } = waiting.get(data.id);
+  waiting.delete(data.id);
+  const answer = JSON.parse(data.answer);
+  page.milliseconds = data.milliseconds;
+  return answer.error ? reject(new Error(answer.error)) : resolve(answer);
+};
+worker.onerror = () => tell(say("failed"));
+
+function ask(verb, values) {
+  return new Promise((resolve, reject) => {
+    waiting.set((asked += 1), { resolve, reject });
+    worker.postMessage({ id: asked, request: JSON.stringify({ verb, ...values }) });
+  });
+}
+
+function tell(text = "") {
+  at("status").textContent = text;
+}
+
+// ---------------------------------------------------------------- the address
+
+const percent = (total, of) => Math.floor((100 * total) / Math.max(1, of));
+const fresh = () => Math.floor(Math.random() * 1e6);
+
+function stated() {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  if (known.includes(hash.get("language"))) language = hash.get("language");
+  const recipe = hash.get("recipe");
+  const seed = Number.parseInt(hash.get("seed"), 10);
+  if (recipe) return { recipe, seed: Number.isSafeInteger(seed) ? seed : fresh() };
+  return progress.last ?? { recipe: recipeOf(COURSE.topics[0], COURSE.topics[0].levels[0]), seed: fresh() };
+}
+
+function found(recipe) {
+  for (const topic of COURSE.topics) {
+    for (const level of topic.levels.length ? topic.levels : [""]) {
+      if (recipeOf(topic, level) === recipe) return { topic, level };
+    }
+  }
+  return { topic: null, level: "" };
+}
+
+// ---------------------------------------------------------------- the sheet
+
+let sheet = null; // what Python said of it, with its recipe and seed; an exercise has none
+let above = null; // the sheet that an exercise was made from
+let chosen = null; // the box in which somebody wrote last
+let history = [];
+let hinted = "";
+
+const fields = () => [...at("sheet").querySelectorAll("input, textarea")];
+const valueOf = (field) => (/checkbox|radio/.test(field.type) ? (field.checked ? "x" : "") : field.value);
+const values = () => fields().map(valueOf);
+
+function fill(field, value) {
+  if (/checkbox|radio/.test(field.type)) field.checked = value === "x";
+  else field.value = value;
+}
+
+// The sheet as it would be saved: what was typed stands in it.
+function written() {
+  const copy = at("sheet").cloneNode(true);
+  const typed = values();
+  copy.querySelectorAll("input, textarea").forEach((field, k) => {
+    if (/checkbox|radio/.test(field.type)) field.toggleAttribute("checked", typed[k] === "x");
+    else if (field.tagName === "TEXTAREA") field.textContent = typed[k];
+    else field.setAttribute("value", typed[k]);
+  });
+  copy.querySelectorAll(".tools, .said, .sign, svg").forEach((element) => element.remove());
+  return copy.innerHTML;
+}
+
+const draw = ({ recipe, seed }) => during(async () => {
+  show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
+  above = null;
+  history = [];
+  progress.last = { recipe, seed };
+  keep();
+  window.history.replaceState(null, "", `#${new URLSearchParams({ recipe, seed })}`);
+  restore(progress.sheets[nameOf(recipe, seed)]);
+  choices();
+}, say(page.milliseconds === undefined ? "loading" : "drawing"));
+
+function show(drawn) {
+  sheet = drawn;
+  page.sheet = drawn.name;
+  chosen = null;
+  hinted = "";
+  at("sheet").innerHTML = drawn.html;
+  at("tools").hidden = false;
+  at("result").hidden = true;
+  at("back").hidden = drawn.recipe !== undefined;
+  parts().forEach(furnish);
+}
+
+// Each part, from its heading to the next, becomes a section with its own buttons.
+function parts() {
+  const headings = [...at("sheet").querySelectorAll("[data-part]")];
+  return headings.map((heading) => {
+    const section = document.createElement("section");
+    section.className = "part";
+    section.dataset.number = heading.dataset.part;
+    heading.before(section);
+    let next = heading;
+    while (next && (next === heading || !(next.matches("[data-part]") || next.querySelector("[data-part]")))) {
+      const after = next.nextSibling;
+      section.append(next);
+      next = after;
+      while (next && next.nodeType !== Node.ELEMENT_NODE) next = next.nextSibling;
+    }
+    heading.id = `part-${heading.dataset.part}`;
+    return section;
+  });
+}
+
+function furnish(section) {
+  const number = section.dataset.number;
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  const buttons = [["check_line", checkLine], ["hint", hint], ["again", exercise]];
+  for (const [name, action] of buttons) {
+    if (name !== "check_line" && !sheet.parts[number - 1]?.hints) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.say = name;
+    button.textContent = say(name);
+    button.setAttribute("aria-describedby", `part-${number}`);
+    button.hidden = name === "again";
+    button.onclick = () => action(section);
+    tools.append(button);
+  }
+  const said = document.createElement("div");
+  said.className = "said";
+  said.setAttribute("role", "status");
+  section.append(tools, said);
+  for (const field of section.querySelectorAll("input, textarea")) {
+    field.dataset.part = number;
+    const place = field.closest("td[data-row]");
+    if (place) Object.assign(field.dataset, { row: place.dataset.row, column: place.dataset.column });
+    field.dataset.label = field.getAttribute("aria-label") ?? "";
+    if (field.type === "text") Object.assign(field, { autocomplete: "off", spellcheck: false, inputMode: "text" });
+  }
+}
+
+function restore(typed) {
+  if (typed?.length === fields().length) fields().forEach((field, k) => fill(field, typed[k]));
+}
+
+// One thing after the other, each told where it fails; buttons keep the focus.
+let turn = Promise.resolve();
+
+function during(work, text = "") {
+  turn = turn.then(async () => {
+    tell(text);
+    at("sheet").setAttribute("aria-busy", "true");
+    try {
+      await work();
+      if (text) tell();
+    } catch (error) {
+      tell(error.message);
+    }
+    at("sheet").removeAttribute("aria-busy");
+  });
+  return turn;
+}
+
+// ---------------------------------------------------------------- what was typed
+
+let before = null;
+
+at("sheet").addEventListener("focusin", ({ target }) => {
+  if (!target.matches("input, textarea")) return;
+  before = { field: target, value: valueOf(target) };
+  if (target.dataset.row && target.type === "text") chosen = target;
+});
+at("sheet").addEventListener("input", ({ target }) => {
+  unsign(target);
+  if (sheet.recipe !== undefined) {
+    delete progress.sheets[nameOf(sheet.recipe, sheet.seed)]; // to the end, as the latest
+    progress.sheets[nameOf(sheet.recipe, sheet.seed)] = values();
+    keep();
+  }
+});
+at("sheet").addEventListener("change", ({ target }) => remember(target));
+
+function remember(field) {
+  if (before?.field !== field || before.value === valueOf(field)) return;
+  history.push([fields().indexOf(field), before.value]);
+  before = { field, value: valueOf(field) };
+}
+
+function undo() {
+  if (document.activeElement?.matches("#sheet input, #sheet textarea")) remember(document.activeElement);
+  const last = history.pop();
+  if (!last) return;
+  const field = fields()[last[0]];
+  fill(field, last[1]);
+  before = null;
+  field.focus();
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// Arrows and Enter go from box to box, as in a spreadsheet.
+at("sheet").addEventListener("keydown", (event) => {
+  const field = event.target;
+  if ((event.ctrlKey || event.metaKey) && event.key === "z" && !event.shiftKey) {
+    event.preventDefault();
+    undo();
+    return;
+  }
+  if (!field.dataset.row || event.ctrlKey || event.metaKey || event.altKey) return;
+  const atStart = field.type !== "text" || (field.selectionStart === 0 && field.selectionEnd === 0);
+  const atEnd = field.type !== "text" || field.selectionStart === field.value.length;
+  const all = field.type === "text" && field.selectionStart === 0 && field.selectionEnd === field.value.length;
+  const ways = {
+    ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: (atStart || all) && [0, -1], ArrowRight: (atEnd || all) && [0, 1],
+    Enter: [event.shiftKey ? -1 : 1, 0],
+  };
+  const way = ways[event.key];
+  if (!way) return;
+  event.preventDefault();
+  const next = neighbour(field, way, event.key === "Enter");
+  next?.focus();
+  if (next?.type === "text") next.select();
+});
+
+function neighbour(field, [down, right], wraps) {
+  const boxes = [...field.closest("table").querySelectorAll("input[data-row]")];
+  const box = (row, column) => boxes.find((b) => +b.dataset.row === row && +b.dataset.column === column);
+  const rows = Math.max(...boxes.map((b) => +b.dataset.row));
+  const columns = Math.max(...boxes.map((b) => +b.dataset.column));
+  let [row, column] = [+field.dataset.row + down, +field.dataset.column + right];
+  for (; row >= 1 && row <= rows && column >= 1 && column <= columns; row += down, column += right) {
+    if (box(row, column)) return box(row, column); // what is printed is passed over
+  }
+  if (!wraps) return null;
+  const order = boxes.toSorted((a, b) => a.dataset.column - b.dataset.column || a.dataset.row - b.dataset.row);
+  const here = order.indexOf(field) + down;
+  if (order[here]) return order[here];
+  const every = fields().filter((f) => f.dataset.row);
+  const edge = down > 0 ? every.indexOf(boxes.at(-1)) + 1 : every.indexOf(boxes[0]) - 1;
+  return every[edge] ?? null;
+}
+
+// ---------------------------------------------------------------- marking
+
+function unsign(field) {
+  const place = field.closest("td[data-row]");
+  place?.removeAttribute("data-state");
+  place?.removeAttribute("data-sign");
+  field.removeAttribute("aria-invalid");
+  if (field.dataset.label) field.setAttribute("aria-label", field.dataset.label);
+  field.closest(".part")?.querySelector(".tools > .sign")?.remove();
+}
+
+function sign(marked, section) {
+  const number = section.dataset.number;
+  const verdicts = marked.entries.filter((entry) => String(entry.part) === number);
+  section.querySelectorAll("input, textarea").forEach(unsign);
+  const loose = [];
+  for (const entry of verdicts) {
+    const place = section.querySelector(`td[data-row="${entry.row}"][data-column="${entry.column}"]`);
+    const field = place?.querySelector("input");
+    if (!field) {
+      loose.push(entry);
+    } else if (entry.state !== "missing") {
+      place.dataset.state = entry.state;
+      place.dataset.sign = entry.sign;
+      field.setAttribute("aria-label", `${field.dataset.label}: ${entry.says}`);
+      if (entry.state === "wrong" || entry.state === "unreadable") field.setAttribute("aria-invalid", "true");
+    }
+  }
+  const worst = ["unreadable", "wrong", "follows", "implied", "correct"].map((s) => loose.find((e) => e.state === s));
+  const shown = worst.find(Boolean);
+  if (shown) {
+    const mark = document.createElement("span");
+    mark.className = "sign";
+    mark.dataset.state = shown.state;
+    mark.textContent = `${shown.sign} ${shown.says}`;
+    section.querySelector(".tools").append(mark);
+  }
+  const failed = marked.events.some((event) => String(event.part) === number);
+  const again = section.querySelector('[data-say="again"]');
+  if (again) again.hidden = !failed;
+}
+
+function said(section, html) {
+  const place = section.querySelector(".said");
+  place.innerHTML = html;
+  return place;
+}
+
+function checkLine(section) {
+  return during(async () => {
+    const marked = await ask("check", { sheet: sheet.sheet, page: written(), part: +section.dataset.number });
+    sign(marked, section);
+    said(section, marked.html);
+  });
+}
+
+function checkAll() {
+  return during(async () => {
+    const marked = await ask("mark", { sheet: sheet.sheet, page: written() });
+    for (const section of at("sheet").querySelectorAll(".part")) {
+      sign(marked, section);
+      said(section, "");
+    }
+    at("report").innerHTML = marked.html;
+    const done = percent(marked.total, marked.of);
+    at("score").textContent = say("score", { total: marked.total, of: marked.of });
+    at("result").hidden = false;
+    if (sheet.recipe !== undefined) scored(done);
+    at("result").focus();
+    at("result").scrollIntoView({ block: "nearest" });
+    page.marked = marked;
+  });
+}
+
+function scored(done) {
+  progress.best[sheet.recipe] = Math.max(progress.best[sheet.recipe] ?? 0, done);
+  keep();
+  const { topic } = found(sheet.recipe);
+  at("next").hidden = !topic || done < COURSE.pass || topic === COURSE.topics.at(-1);
+  choices();
+}
+
+function hint(section) {
+  return during(async () => {
+    const first = section.querySelector('input[type="text"][data-row]');
+    const box = section.contains(chosen) ? chosen : first;
+    if (!box) return void said(section, say("choose_box"));
+    const { part, row, column } = box.dataset;
+    const place = `${sheet.sheet} ${part} ${row} ${column}`;
+    const level = hinted.startsWith(`${place}:`) ? +hinted.split(":")[1] + 1 : 1;
+    const told = await ask("hint", { sheet: sheet.sheet, page: written(), part: +part, row: +row, column: +column, level });
+    hinted = `${place}:${level}`;
+    const onward = document.activeElement?.dataset.say === "more";
+    const title = document.createElement("p");
+    const strong = document.createElement("strong");
+    strong.textContent = `${say("hint_for", { row, column })} (${level}/${told.of})`;
+    title.append(strong);
+    const body = said(section, told.html);
+    body.prepend(title);
+    if (level < told.of) {
+      const more = document.createElement("button");
+      more.type = "button";
+      more.dataset.say = "more";
+      more.textContent = say("more");
+      more.onclick = () => {
+        chosen = box;
+        hint(section);
+      };
+      body.append(more);
+      if (onward) more.focus();
+    } else if (onward) {
+      section.querySelector('[data-say="hint"]').focus();
+    }
+    page.hint = told;
+  });
+}
+
+function exercise(section) {
+  return during(async () => {
+    const drawn = await ask("exercise", { sheet: sheet.sheet, page: written(), part: +section.dataset.number });
+    if (!drawn.html) return void said(section, say("no_exercise"));
+    above = above ?? { ...sheet, typed: values() };
+    show(drawn);
+    history = [];
+    at("sheet").querySelector("input")?.focus();
+    at("sheet").scrollIntoView();
+  });
+}
+
+function back() {
+  const { typed, ...drawn } = above;
+  above = null;
+  show(drawn);
+  restore(typed);
+  at("sheet").scrollIntoView();
+}
+
+// ---------------------------------------------------------------- choices
+
+function choices() {
+  const { topic, level } = found(sheet?.recipe ?? above?.recipe ?? stated().recipe);
+  at("topics").replaceChildren(...COURSE.topics.map((one) => {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    const best = Math.max(...[...one.levels, ""].map((l) => progress.best[recipeOf(one, l)] ?? -1));
+    button.append(inLanguage(one.title));
+    if (best >= 0) {
+      const mark = document.createElement("span");
+      mark.className = "best";
+      mark.textContent = best >= COURSE.pass ? `✓ ${best} %` : `${best} %`;
+      mark.title = say("best", { percent: best });
+      button.append(mark);
+    }
+    if (one === topic) button.setAttribute("aria-current", "true");
+    button.onclick = () => draw({ recipe: recipeOf(one, one.levels[0]), seed: fresh() });
+    item.append(button);
+    return item;
+  }));
+  at("level").replaceChildren(...(topic?.levels ?? []).map((name) => new Option(say(name), name, false, name === level)));
+  at("level-of").hidden = !topic || topic.levels.length < 2;
+}
+
+function offer(name, text, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+at("level").onchange = ({ target }) => draw({ recipe: recipeOf(found(sheet.recipe).topic, target.value), seed: fresh() });
+at("new").onclick = () => draw({ recipe: (above ?? sheet ?? stated()).recipe, seed: fresh() });
+at("next").onclick = () => {
+  const topic = COURSE.topics[COURSE.topics.indexOf(found(sheet.recipe).topic) + 1];
+  draw({ recipe: recipeOf(topic, topic.levels[0]), seed: fresh() });
+};
+at("back").onclick = back;
+at("check").onclick = checkAll;
+at("undo").onclick = undo;
+at("print").onclick = () => window.print();
+at("link").onclick = async () => {
+  await navigator.clipboard?.writeText(location.href);
+  tell(say("copied"));
+};
+at("save").onclick = () => during(async () => {
+  const { name, text } = await ask("attempt", { sheet: sheet.sheet, page: written() });
+  offer(name, text, "text/markdown");
+});
+at("export").onclick = () => offer("practice.json", JSON.stringify({ [KEY]: 1, ...progress }), "application/json");
+at("import").onclick = () => at("file").click();
+at("file").onchange = async ({ target }) => {
+  try {
+    const read = JSON.parse(await target.files[0].text());
+    if (read[KEY] !== 1) throw new Error(KEY);
+    take(read);
+    tell(say("imported"));
+  } catch {
+    tell(say("not_progress"));
+  }
+  target.value = "";
+};
+
+function take(read) {
+  for (const [recipe, best] of Object.entries(read.best ?? {})) {
+    if (Number.isFinite(best)) progress.best[recipe] = Math.max(progress.best[recipe] ?? 0, Math.min(100, best));
+  }
+  for (const [name, typed] of Object.entries(read.sheets ?? {})) {
+    if (Array.isArray(typed)) progress.sheets[name] ??= typed.map(String);
+  }
+  keep();
+  choices();
+  if (sheet?.recipe !== undefined) restore(progress.sheets[nameOf(sheet.recipe, sheet.seed)]);
+}
+
+at("language").append(...known.map((code) => new Option(page.languages[code], code)));
+at("language").onchange = ({ target }) => {
+  language = progress.language = target.value;
+  keep();
+  translate();
+  choices();
+  if (sheet?.recipe !== undefined) draw(sheet);
+};
+window.addEventListener("hashchange", () => {
+  const next = stated();
+  if (next.recipe !== sheet?.recipe || next.seed !== sheet?.seed) draw(next);
+});
+
+const first = stated();
+at("language").value = language;
+translate();
+choices();
+await draw(first);
+page.drawn = performance.now();
+if (page.service && "serviceWorker" in navigator) navigator.serviceWorker.register("service.js").catch(() => {});

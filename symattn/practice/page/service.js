@@ -1,0 +1,22 @@
+// Keeps the page's files, so that it opens at once the second time, and without a network.
+const CACHE = "symattn-practice-<<hash>>";
+const FILES = <<files>>;
+
+self.addEventListener("install", (event) => {
+  const fresh = FILES.map((name) => new Request(name, { cache: "no-cache" })); // none of a version before
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
+});
+
+self.addEventListener("activate", (event) => {
+  const old = caches.keys().then((names) =>
+    Promise.all(names.filter((n) => n.startsWith("symattn-practice-") && n !== CACHE).map((n) => caches.delete(n))));
+  event.waitUntil(old.then(() => self.clients.claim()));
+});
+
+self.addEventListener("fetch", (event) => {
+  if (event.request.method !== "GET") return;
+  event.respondWith((async () => {
+    const cache = await caches.open(CACHE);
+    return (await cache.match(event.request, { ignoreSearch: true, ignoreVary: true })) ?? fetch(event.request);
+  })());
+});

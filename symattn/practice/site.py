@@ -1,0 +1,117 @@
+"""A practice page as files: what any web space serves, and what a browser keeps for when there is no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from html import escape
+from importlib import resources
+from pathlib import Path
+
+from symattn.errors import InputError
+from symattn.foundation.languages import catalogue, languages, speaking
+from symattn.foundation.languages import say as said
+from symattn.page.writers import common, html
+from symattn.practice import engine
+from symattn.practice.course import Course
+from symattn.practice.scorm import EDITIONS, package
+from symattn.practice.words import PAGE
+
+OWN = ("index.html", "practice.css", "practice.js", "worker.js", "scorm.js")
+CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}
+"""Pyodide's scripts by the names they have here: many servers do not know .mjs."""
+
+
+def write_site(
+    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False
+) -> tuple[list[Path], bool]:
+    """Write the page to a folder, and beside it the packages for learning platforms; the paths, and whether it opens
+    fast: from compiled files.  `InputError` where something cannot be had or written; then nothing is."""
+    parts, compiled = _parts(course, pyodide)
+    made = {folder / name: data for name, data in _site(parts, course, scorm=False).items()}
+    if scorm:
+        packed = _site(parts, course, scorm=True)
+        for edition in EDITIONS:
+            made[folder.with_name(f"{folder.name}-scorm-{edition}.zip")] = package(packed, course.title, edition)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, data in made.items():
+            path.with_name(f".{path.name}.new").write_bytes(data)
+        for path in made:
+            path.with_name(f".{path.name}.new").replace(path)
+    except OSError as error:
+        raise InputError(f"{error.filename or folder} cannot be written: {error.strerror}.") from error
+    return list(made), compiled
+
+
+def _parts(course: Course, pyodide: Path | None) -> tuple[dict[str, bytes], bool]:
+    """Everything that a page and a package have in common."""
+    found = engine.pyodide(pyodide)
+    made, compiled = engine.archives(pyodide)
+    files = {name: _own(name, course) for name in OWN}
+    files["practice.css"] = f"{html.style()}\n".encode() + files["practice.css"]
+    files |= {here: found[name] for name, here in CALLED.items()}
+    files |= {"pyodide.bin": engine.packed(found["pyodide.asm.wasm"]), "python.bin": found["python_stdlib.zip"]}
+    files |= {f"{name}.bin": data for name, data in made.items()}
+    files["licences.txt"] = engine.licences().encode()
+    return files, compiled
+
+
+def _own(name: str, course: Course) -> bytes:
+    """A file of ours with what is put in."""
+    text = (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
+    values = {"title": escape(course.title), "line": f"{common.LINE:g}", "version": engine.VERSION}
+    for key, value in values.items():
+        text = text.replace(f"<<{key}>>", value)
+    return text.encode()
+
+
+def _site(parts: Mapping[str, bytes], course: Course, scorm: bool) -> dict[str, bytes]:
+    files = dict(parts)
+    if not scorm:
+        del files["scorm.js"]
+    files["page.json"] = json.dumps(_page(course, scorm), ensure_ascii=False, separators=(",", ":")).encode()
+    if not scorm:  # platforms keep files themselves
+        files["service.js"] = _service(files)
+    return files
+
+
+def _page(course: Course, scorm: bool) -> dict[str, object]:
+    """What the page's script reads: the course, and its own words in every language."""
+    return {
+        "course": {
+            "title": _translated(course.title),
+            "pass": course.passed,
+            "topics": [{**asdict(topic), "title": _translated(topic.title)} for topic in course.topics],
+        },
+        "languages": {code: catalogue(code).name for code in languages()},
+        "words": {code: _words(code) for code in languages()},
+        "service": not scorm,
+        "scorm": scorm,
+    }
+
+
+def _translated(text: str) -> dict[str, str]:
+    """A text in every language that has it."""
+    found = {code: catalogue(code).template(text) for code in languages()}
+    return {"en": text, **{code: own for code, own in found.items() if own is not None}}
+
+
+def _words(language: str) -> dict[str, str]:
+    with speaking(language):
+        return {name: said(text) for name, text in PAGE.items()}
+
+
+def _service(files: Mapping[str, bytes]) -> bytes:
+    """The service worker, which keeps these files until one of them is another."""
+    digest = sha256()
+    for name in sorted(files):
+        digest.update(name.encode() + b"\0" + sha256(files[name]).digest())
+    text = (resources.files(__package__) / "page" / "service.js").read_text(encoding="utf-8")
+    listed = json.dumps(["./", *sorted(files)])
+    return text.replace("<<hash>>", digest.hexdigest()[:16]).replace("<<files>>", listed).encode()
+
+
+__all__ = ["write_site"]

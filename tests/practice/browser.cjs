@@ -1,0 +1,179 @@
+// Opens a practice page in headless Chromium, types scripts into it by keyboard, and says what came of it, as JSON.
+//   node browser.cjs SITE SCRIPTS.json [PICTURES]
+// Needs the npm packages playwright-core and axe-core (NODE_PATH) and Chromium (CHROMIUM).
+const { createServer } = require('node:http');
+const { existsSync, readFileSync } = require('node:fs');
+const { extname, join } = require('node:path');
+const axe = require('axe-core');
+const { chromium } = require('playwright-core');
+
+const [site, scriptsFile, pictures] = process.argv.slice(2);
+const scripts = JSON.parse(readFileSync(scriptsFile, 'utf8'));
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const PATIENCE = { timeout: 300_000 };
+
+const server = createServer((request, response) => {
+  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
+  const file = join(site, name);
+  if (!existsSync(file)) return response.writeHead(404).end();
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+  return response.end(readFileSync(file));
+});
+
+async function opened(page, base, { recipe, seed, name }) {
+  const hash = new URLSearchParams({ recipe, seed });
+  if (page.url().startsWith(base)) await page.evaluate((h) => { location.hash = h; }, hash.toString());
+  else await page.goto(`${base}#${hash}`);
+  await page.waitForFunction((n) => window.practice?.sheet === n && !document.querySelector('[aria-busy]'), name, PATIENCE);
+}
+
+// From the first box on, down each column and on to the next matrix, as Enter goes.
+async function typed(page, script) {
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  for (const text of script.typed) {
+    if (text) await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+  }
+}
+
+async function checked(page) {
+  await page.evaluate(() => { window.practice.marked = null; });
+  await page.click('#check');
+  await page.waitForFunction(() => window.practice.marked && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
+  return page.evaluate(() => ({ ...window.practice.marked, milliseconds: window.practice.milliseconds }));
+}
+
+async function violations(page) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate((values) => axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
+  return found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
+}
+
+// A report, and on a phone the middle of a hint.
+async function pictured(page, script) {
+  await page.setViewportSize({ width: 1100, height: 900 });
+  await page.locator('#result').screenshot({ path: join(pictures, 'practice-report.png') });
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.evaluate(() => {
+    document.querySelectorAll('#sheet input[data-row]').forEach((box, k) => { if (k > 3) box.value = ''; });
+    document.querySelectorAll('#sheet input[data-row]')[4].focus();
+  });
+  await page.click('.part[data-number="1"] [data-say="check_line"]');
+  await page.waitForSelector('.part[data-number="1"] .said:not(:empty)');
+  for (let level = 1; level <= 3; level += 1) {
+    await page.waitForFunction(() => !document.querySelector('[aria-busy]'));
+    await page.click(level === 1 ? '.part[data-number="1"] [data-say="hint"]' : '.said [data-say="more"]');
+    await page.waitForFunction((l) => window.practice.hint?.level === l && !document.querySelector('[aria-busy]'), level, PATIENCE);
+  }
+  await page.evaluate(() => document.querySelector('.part[data-number="1"]').scrollIntoView());
+  await page.screenshot({ path: join(pictures, 'practice-hint.png') });
+  await page.setViewportSize({ width: 1000, height: 900 });
+  await opened(page, new URL('./', page.url().split('#')[0]).href, script);
+}
+
+(async () => {
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const base = `http://127.0.0.1:${server.address().port}/`;
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, locale: 'en-GB' });
+  const page = await context.newPage();
+  const said = { elsewhere: [], console: [], results: [], axe: {}, wide: [] };
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(base)) said.elsewhere.push(r.url()); });
+  page.on('console', (m) => said.console.push(m.text()));
+  page.on('pageerror', (e) => said.console.push(String(e)));
+
+  // Processor time of all of Chromium's processes, in milliseconds.
+  const inside = await browser.newBrowserCDPSession();
+  const spent = async (work) => {
+    const used = async () => {
+      const { processInfo } = await inside.send('SystemInfo.getProcessInfo');
+      return 1000 * processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+    };
+    const before = await used();
+    const came = await work();
+    return [came, (await used()) - before];
+  };
+  [, said.firstSpent] = await spent(() => opened(page, base, scripts[0]));
+  said.first = await page.evaluate(() => window.practice.drawn ?? performance.now());
+  for (const script of scripts) {
+    const [, draw] = await spent(() => opened(page, base, script));
+    const drawing = await page.evaluate(() => window.practice.milliseconds);
+    await typed(page, script);
+    const [marked, mark] = await spent(() => checked(page));
+    said.results.push({ ...marked, draw, drawing, mark });
+    if (pictures && said.results.length === 1) await pictured(page, script);
+  }
+
+  for (const [name, media] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' } })) {
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...media });
+    said.axe[name] = await violations(page);
+  }
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+  for (const width of [320, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (wide > width) said.wide.push(`${wide} of ${width}`);
+  }
+
+  // A hint, further each time; then a fresh exercise, and back.
+  await opened(page, base, scripts[0]);
+  await page.click('.part[data-number="1"] [data-say="hint"]');
+  await page.waitForSelector('.said [data-say="more"]');
+  await page.click('.said [data-say="more"]');
+  await page.waitForFunction(() => window.practice.hint?.level === 2 && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
+  said.hint = await page.evaluate(() => window.practice.hint);
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.keyboard.type('999');
+  await checked(page);
+  await page.click('.part[data-number="1"] [data-say="again"]');
+  await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  said.exercise = await page.evaluate(() => document.querySelectorAll('.part').length);
+  await page.click('#back');
+  said.kept = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+
+  // As in a spreadsheet: arrows, Enter, undo.
+  const here = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').select());
+  said.moves = [];
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowLeft', 'Enter', 'Shift+Enter']) {
+    await page.keyboard.press(key);
+    said.moves.push(await here());
+  }
+  const value = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  said.undone = [await value()];
+  await page.keyboard.type('77');
+  said.undone.push(await value());
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+z');
+  said.undone.push(await value());
+
+  // Progress of another browser.
+  const progress = { 'symattn-practice': 1, best: { [scripts[0].recipe]: 101 }, sheets: {} };
+  const file = (content) => page.setInputFiles('#file', { name: 'p.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+  const told = () => page.waitForFunction(() => document.getElementById('status').textContent).then((h) => h.jsonValue());
+  said.imported = [];
+  for (const content of [JSON.stringify(progress), '{"best": 3}', 'no JSON']) {
+    await page.evaluate(() => { document.getElementById('status').textContent = ''; });
+    await file(content);
+    said.imported.push(await told());
+  }
+  said.best = await page.evaluate(() => document.querySelector('[aria-current] .best').textContent);
+
+  // The second visit, without a network; SymPy too.
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  [, said.againSpent] = await spent(async () => {
+    await page.reload();
+    await page.waitForFunction(() => window.practice?.drawn, undefined, PATIENCE);
+  });
+  said.again = await page.evaluate(() => window.practice.drawn);
+  said.offline = await page.evaluate(() => window.practice.sheet);
+  said.restored = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  await opened(page, base, scripts.at(-1));
+  said.offlineToo = await page.evaluate(() => window.practice.sheet);
+  await browser.close();
+  console.log(JSON.stringify(said));
+})().catch((error) => { console.error(error); process.exit(1); });

@@ -1,0 +1,60 @@
+"""Practice pages filled in, as a browser would give them back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from symattn.practice.session import Session, recipe_of
+from symattn.teaching.sheets import Sheet, sheets
+
+Cells = Mapping[tuple[int, int, int], str]
+"""What is typed, by part, row and column, from 1."""
+
+_PLACE = re.compile(
+    r'data-part="(\d+)"|<td data-row="(\d+)" data-column="(\d+)"><input type="(text|checkbox)"(?= )|<input|<textarea'
+)
+
+
+def places(page: str) -> list[tuple[int, int, int]]:
+    """Every box of a matrix on a page, in its order."""
+    found, part = [], 0
+    for match in _PLACE.finditer(page):
+        part = int(match[1]) if match[1] else part
+        if match[2]:
+            found.append((part, int(match[2]), int(match[3])))
+    return found
+
+
+def filled(page: str, cells: Cells) -> str:
+    """The page with boxes filled in."""
+    part = 0
+
+    def typed(match: re.Match[str]) -> str:
+        nonlocal part
+        part = int(match[1]) if match[1] else part
+        if not match[2] or not (text := cells.get((part, int(match[2]), int(match[3])), "")):
+            return match[0]
+        return f'{match[0]} checked=""' if match[4] == "checkbox" else f'{match[0]} value="{text}"'
+
+    return _PLACE.sub(typed, page)
+
+
+def drawn(session: Session, recipe: str, seed: int, language: str = "en") -> tuple[dict, Sheet]:
+    """A sheet as the session shows it, and the same sheet drawn beside it."""
+    return session.draw(recipe, seed, language), next(sheets(recipe_of(recipe, seed), 1))
+
+
+def lines_of(sheet: Sheet) -> dict[str, list[list[str]]]:
+    """The right lines of a sheet that asks for steps, by the names of its parts."""
+    return {p.name: [[str(x) for x in row] for row in sheet.problem[p.name].result.rows] for p in sheet.question.parts}
+
+
+def cells_of(sheet: Sheet, lines: Mapping[str, list[list[str]]]) -> dict[tuple[int, int, int], str]:
+    """Lines by part, row and column."""
+    return {
+        (number, i, j): text
+        for number, part in enumerate(sheet.question.parts, 1)
+        for i, row in enumerate(lines.get(part.name, ()), 1)
+        for j, text in enumerate(row, 1)
+    }
