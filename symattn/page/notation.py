@@ -90,11 +90,9 @@ class Section:
     only: Literal["", "as-written", "corrected"] = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Notation:
     """Everything about writing that does not change what is computed.  Field by field, a notation file.
-
-    There is one of each, known by its identity: what is read of its formulas is remembered.
 
     settings      how the derivation is laid out by default: order, by, scores, orientation, mask_style
     letters       how the sizes n, d_model, d_k, d_v are written
@@ -126,6 +124,10 @@ class Notation:
     decimals: Annotated[int, Between(0, 50)] = 4
     first_index: Literal[0, 1] = 1
     sections: Annotated[tuple[Section, ...], Key("section")] = ()
+
+    def __hash__(self) -> int:
+        """By what it is called: what is read of its formulas is remembered, and it is seldom another of that name."""
+        return hash((self.name, self.title))
 
     @cached_property
     def style(self) -> Style:
