@@ -103,7 +103,8 @@ HAND = """
 }
 #let filled-grid(answers, words, name, rows, columns, width, height, fits: false) = {
   let bracket(..sides) = box(width: 1.5mm, height: rows * height + 3mm, stroke: (y: 0.6pt, ..sides.named()))
-  boxes-to-fill(words, fits, grid(columns: 4, column-gutter: (0.4em, 1mm, 1mm), align: horizon, name, bracket(left: 0.6pt),
+  boxes-to-fill(words, fits, grid(columns: 4, column-gutter: (0.4em, 1mm, 1mm), align: horizon,
+    name, bracket(left: 0.6pt),
     grid(columns: (width,) * columns, rows: height, stroke: 0.5pt, align: center + horizon,
     ..answers.map(it => context {
       let size = measure(hand(it))

@@ -13,6 +13,7 @@ import qti_reader
 
 import symattn
 from symattn.api import make_recipe
+from symattn.teaching.bank.items import tolerance
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 FORMATS = ("moodle", "qti21", "qti3", "canvas")
@@ -243,6 +244,11 @@ def taken(text, x, whole):
     if not text or (plain != text and not whole):
         return False
     return abs(float(plain) - x) <= (0 if whole else OFF + 0.0005)
+
+
+def test_a_tenth_of_what_misconceptions_differ_by_is_the_most_that_a_decimal_may_be_off():
+    """Where two places are asked for, half a unit: 0.48 is no answer where 0.47 is (fairness tells 0.05 apart)."""
+    assert [float(tolerance(places)) for places in (1, 2, 3, 4)] == [0.05, 0.005, 0.005, 0.0005]
 
 
 def test_it_is_tried_what_is_refused_and_what_is_not(decimal):
