@@ -111,6 +111,7 @@ def worksheet(
 
     from symattn.api import make_recipe, stem_of
     from symattn.foundation.crew import crew
+    from symattn.teaching.pool import OVERLAP, Tally
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
@@ -137,13 +138,21 @@ def worksheet(
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
     questions: list[Question] = []
+    tally, told = Tally(), [quiet]
     with (
         executor(jobs, cluster) as elsewhere,
         crew(jobs, elsewhere, of=count) as those,
         progress(count, quiet, "Worksheets") as step,
     ):
+
+        def on_sheet(sheet: object) -> None:
+            if tally.room and not told[0]:
+                told[0] = True
+                click.echo(_no_more_room(tally.room, OVERLAP[recipe.spec.level]), err=True)
+            step(sheet)
+
         written = write_set(
-            recipe, count, folder, how, those, together=together, overview=overview, on_sheet=step,
+            recipe, count, folder, how, those, together=together, overview=overview, on_sheet=on_sheet, tally=tally,
             keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None,
         )  # fmt: skip
     if not quiet:
@@ -197,6 +206,13 @@ def _exam(
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
         _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
+
+
+def _no_more_room(room: int, share: float) -> str:
+    return (
+        f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
+        "there is room for no more that differ so much. Larger sizes leave more."
+    )
 
 
 def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:

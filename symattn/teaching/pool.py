@@ -18,11 +18,15 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
 from symattn.teaching.question import Content, EntriesAnswer, Question, StepAnswer
 
-ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
-"""For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
+MOST_DRAWS = 1000
+"""For one variant; after so many, there is none."""
 
-ROOMY, CROWDED = 50, 5
-"""Beyond so many variants the search for one unlike all others is shorter by this factor: it seldom finds one."""
+ENOUGH_DRAWS = {50: 100, 100: 20}
+"""After so many draws the one least like the others will do, for variants up to that number: further on, few families
+have one unlike all others, and to search for it would be all the work there is."""
+
+FEW_DRAWS = 5
+"""The same beyond these numbers."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (rules.md 4.8)."""
@@ -35,6 +39,8 @@ class Tally:
     drawn: int = 0
     refused: dict[str, int] = field(default_factory=dict)
     alike: list[float] = field(default_factory=list)
+    room: int | None = None
+    """How many there were before the first that overlaps more than is wanted, once there is one."""
 
     def refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
@@ -91,7 +97,7 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
     keys = Keys()
     while True:
         number = len(seen) + 1
-        enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
+        enough = next((draws for last, draws in ENOUGH_DRAWS.items() if number <= last), FEW_DRAWS)
         best: tuple[float, One] | None = None
         for attempt in range(MOST_DRAWS):
             if best and (best[0] <= most or attempt >= enough):
@@ -114,6 +120,7 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
         overlapping, found = best
         if overlapping > most:
             tally.alike.append(overlapping)
+            tally.room = len(seen) if tally.room is None else tally.room
         seen.add(found.name)
         keys.add(found.key)
         yield found

@@ -36,7 +36,7 @@ from symattn.teaching import ahead
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.fairness import self_check
-from symattn.teaching.pool import pool, prove
+from symattn.teaching.pool import Tally, pool, prove
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.problems.full import question as full_question
@@ -167,18 +167,19 @@ class Sheet:
         return shown(self.worksheet, "markdown")
 
 
-def sheets(recipe: Recipe, count: int, crew: Crew | None = None) -> Iterator[Sheet]:
+def sheets(recipe: Recipe, count: int, crew: Crew | None = None, tally: Tally | None = None) -> Iterator[Sheet]:
     """`count` different worksheets with their keys; the first ones are the same however many are asked for.
 
-    Every key has been recomputed by a second route (`SelfCheckError` otherwise).  A crew draws and proves them.
+    Every key has been recomputed by a second route (`SelfCheckError` otherwise).  A crew draws and proves them; the
+    tally tells how they came about.
     """
     if crew is not None and not crew.alone:
         settings = {"how": _said(Setting()), "typesetting": page.chosen(), "files": False}
-        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew))
+        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew, tally))
         yield from (one.sheet(proved=True) for one, _ in crew.in_order(SETTING, settings, jobs))
         return
     command = recipe.command()
-    for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
+    for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed), tally), count), 1):
         yield Sheet(question, identity(question.frozen), command, number)
 
 
@@ -203,9 +204,9 @@ class ToSet:
         return Sheet(question, identity(question.frozen), self.command, self.number)
 
 
-def to_set(recipe: Recipe, count: int, crew: Crew) -> Iterator[ToSet]:
+def to_set(recipe: Recipe, count: int, crew: Crew, tally: Tally | None = None) -> Iterator[ToSet]:
     """The same worksheets as `sheets` makes, drawn by a crew, to be made and proved by one."""
-    contents = ahead.chosen(recipe.spec, Dice.seeded(recipe.seed), count, crew)
+    contents = ahead.chosen(recipe.spec, Dice.seeded(recipe.seed), count, crew, tally)
     for number, content in enumerate(contents, 1):
         yield ToSet(recipe.spec.type, content, recipe.command(), number)
 
@@ -499,6 +500,7 @@ def write_set(
     overview: bool = False,
     on_sheet: Callable[[object], None] = lambda sheet: None,
     keep: Callable[[Sheet], None] | None = None,
+    tally: Tally | None = None,
 ) -> list[Path]:
     """`write_sheets` of so many new worksheets, which a crew draws, proves and writes: the same bytes whoever does it.
 
@@ -511,7 +513,9 @@ def write_set(
                 keep(sheet)
             on_sheet(sheet)
 
-        return write_sheets(sheets(recipe, count), folder, how, together=together, overview=overview, on_sheet=told)
+        return write_sheets(
+            sheets(recipe, count, tally=tally), folder, how, together=together, overview=overview, on_sheet=told
+        )
     settings = {
         "how": _said(how),
         "typesetting": page.chosen(),
@@ -522,7 +526,7 @@ def write_set(
     kept: list[Sheet] = []
 
     def files() -> Iterator[tuple[str, str, bytes]]:
-        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew))
+        jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew, tally))
         for one, done in crew.in_order(SETTING, settings, jobs):
             frozen.append(_Frozen(**done["frozen"]))
             if keep or together or overview or how.banks:
