@@ -115,7 +115,7 @@ def test_a_list_is_remembered_and_says_the_same(folder, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(lists, "catalogues", lambda: dict.fromkeys(lists_of(anew[0]), refused))
         patch.setattr(lists, "details", lambda: dict.fromkeys(("mechanisms", "problems", *DETAILED), refused))
-        patch.setattr(lists, "_all_settings", refused)
+        patch.setattr(lists, "all_settings", refused)
         assert [shown(arguments) for arguments in LISTS] == anew
     for arguments in (LISTS[0], LISTS[3]):
         assert loaded(folder, COMMAND, *arguments.split(), SYMATTN_CACHE=str(tmp_path)) == set()
@@ -160,12 +160,12 @@ def package(tmp_path, monkeypatch):
 
 def asked(package: Path) -> str:
     """What is remembered of a package by a process that begins now."""
-    remembered._state.cache_clear()
+    remembered.installation.cache_clear()
     try:
         file = package / "inner" / "file.py"
         return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text(encoding="utf-8"))
     finally:
-        remembered._state.cache_clear()
+        remembered.installation.cache_clear()
 
 
 MADE: list[int] = []
@@ -196,7 +196,7 @@ def test_what_changes_while_it_is_made_is_not_kept(package):
         file.write_text("2", encoding="utf-8")
         return found
 
-    remembered._state.cache_clear()
+    remembered.installation.cache_clear()
     assert remembered.remembered("group", "name", make) == "1"
     file.write_text("1", encoding="utf-8")
     MADE.clear()

@@ -285,7 +285,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
     assert said == "Error: --jobs is for the processes of this machine; with --cluster, its workers do the work.\n"
 
 
-def test_a_run_says_at_once_where_its_family_has_no_more_room(tmp_path):
+def test_a_run_says_where_its_family_has_no_more_room(tmp_path):
     """Which sheet that is, is counted here from the keys themselves."""
     recipe = make_recipe("attention", sizes={"n": 2, "d_k": 2})
     asked = "worksheet attention --size n=2,d_k=2 -n 8 --seed 1 --format markdown --jobs 1 --out"

@@ -48,7 +48,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
         click.echo("\n\n".join(map("\n".join, about)))
         return
     if what == "settings":
-        click.echo("\n".join(remembered("list", "settings", lambda: list(_all_settings()))))
+        click.echo("\n".join(remembered("list", "settings", lambda: list(all_settings()))))
         return
     for title in [what] if what else listed:
         rows = remembered("list", f"names of {title}", listed[title])
@@ -133,7 +133,7 @@ def _misconception(code: str) -> Iterator[str]:
         yield from (f"{' ' * 18}{line}" for line in rest)
 
 
-def _all_settings() -> Iterator[str]:
+def all_settings() -> Iterator[str]:
     """Every setting, with the mechanisms that have it where not all do."""
     from symattn.derivation.mechanisms import mechanisms
     from symattn.derivation.mechanisms.base import NOT_OF_ALL

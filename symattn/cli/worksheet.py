@@ -138,27 +138,22 @@ def worksheet(
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
     questions: list[Question] = []
-    tally, told = Tally(), [quiet]
+    tally = Tally()
     with (
         executor(jobs, cluster) as elsewhere,
         crew(jobs, elsewhere, of=count) as those,
         progress(count, quiet, "Worksheets") as step,
     ):
-
-        def on_sheet(sheet: object) -> None:
-            if tally.room and not told[0]:
-                told[0] = True
-                click.echo(_no_more_room(tally.room, OVERLAP[recipe.spec.level]), err=True)
-            step(sheet)
-
         written = write_set(
-            recipe, count, folder, how, those, together=together, overview=overview, on_sheet=on_sheet, tally=tally,
+            recipe, count, folder, how, those, together=together, overview=overview, on_sheet=step, tally=tally,
             keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None,
         )  # fmt: skip
     if not quiet:
         for path in written:
             click.echo(path)
         _say_what_is_lost(listed, questions)
+        if tally.room is not None:
+            click.echo(_no_more_room(tally.room, OVERLAP[recipe.spec.level]), err=True)
 
 
 def _exam(

@@ -28,7 +28,7 @@ FOLDER = "SYMATTN_CACHE"
 def remembered(group: str, name: str, make: Callable[[], T]) -> T:
     """What `make` gives, which is JSON, or what it gave the last time; what belongs to a group is read at once."""
     folder = _folder()
-    if folder is None or os.environ.get(VARIABLE) or not (state := _state()).digest:
+    if folder is None or os.environ.get(VARIABLE) or not (state := installation()).digest:
         return make()
     file = folder / f"{group}-{state.place}.json"
     kept = _read(file, state.digest)
@@ -62,7 +62,7 @@ class _State(NamedTuple):
 
 
 @cache
-def _state() -> _State:
+def installation() -> _State:
     return _State(_digest(), hashlib.blake2b(f"{PACKAGE} {sys.version}".encode(), digest_size=4).hexdigest())
 
 

@@ -179,7 +179,7 @@ class Awarding:
     def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
         notices: list[Notice] = []
-        if not any(judged.state in ("follows", "implied") for judged in cells) or not self._rests_on_a_mistake(line):
+        if not any(judged.state == "follows" for judged in cells) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from math import inf, isfinite
 from typing import NamedTuple
 
-from symattn.derivation.derivation import Derivation, Operand, Step
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -33,10 +33,9 @@ from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
-from symattn.exact.carry import Arithmetic, carried
+from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
-from symattn.marking.marker.floats import Floats, floats_of, has_floats, in_floats
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
@@ -83,6 +82,8 @@ class Fit:
     strained: tuple[Cell, ...] = ()
     also: Misconception | None = None
 
+
+Floats = tuple[tuple[float, ...], ...]
 
 Slips = list[tuple[list[Cell], list[Candidate]]]
 """Wrong entries that one slip explains, with the slips that may have been made."""
@@ -145,47 +146,8 @@ class Lines:
         return self.memory.once(("near", step.name), (self, *changed), lambda: self._near(step, changes))
 
     def _near(self, step: Step, changes: Rewritten) -> Floats | None:
-        name = self.named(step)
-        if name is None or not changes or not self._may_be_worked_out(changes):
-            return None
-        if (floats := self._in_floats(name, changes)) is None:
-            value = self._given(step, changes, "decimal")
-            return None if value is None else self._floats(value)
-        if name != step.name and step.token is not None:
-            row = floats[step.token - 1 : step.token]
-            return (row if step.result.shape[0] == 1 else tuple(zip(*row, strict=True))) or None
-        return floats
-
-    def _in_floats(self, name: str, changes: Rewritten) -> Floats | None:
-        """A line with some before it written differently; None where floats do not say."""
-        lines: dict[str, Floats] = {}
-        for line in self.laid:
-            new = changes.get(line.name, line)
-            if new is not line or any(operand.name in lines for operand in line.operands):
-                if (result := self._result_in_floats(new, lines, changes)) is None:
-                    return None
-                lines[line.name] = result
-            if line.name == name:
-                break
-        return lines[name] if name in lines else self._floats(values_of(self.laid.value(name)))
-
-    def _result_in_floats(self, step: Step, lines: Mapping[str, Floats], changes: Rewritten) -> Floats | None:
-        """What a line becomes in floats; one that is no rule, from decimals with proof."""
-        if has_floats(step.op):
-            seen = [lines.get(o.name) or self._floats(values_of(self.laid.value(o.name))) for o in step.operands]
-            places = [(o.transposed, o.row, o.column) for o in step.operands]
-            return self.memory.once(
-                ("floats", *places),
-                (self.memory.alike(step.op), *seen),
-                lambda: in_floats(step.op, [_part(o, m) for o, m in zip(step.operands, seen, strict=True)]),
-            )
-        names = [operand.name for operand in step.operands]
-        operands = [self._followed(n, changes, "decimal") if n in lines else self.laid.value(n) for n in names]
-        result = self._result_once(step, operands, "decimal")
-        return self._floats(result) if isinstance(result, Matrix) else None
-
-    def _floats(self, matrix: Matrix) -> Floats:
-        return self.memory.once("floats", (matrix,), lambda: floats_of(matrix))
+        value = self._given(step, changes, "decimal")
+        return None if value is None else tuple(tuple(map(near, row)) for row in value.rows)
 
     def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
         name = self.named(step)
@@ -210,7 +172,13 @@ class Lines:
                 lines[line.name] = line.result
             else:
                 operands = [lines.get(operand.name) for operand in new.operands]
-                if (result := self._result_once(new, operands, arithmetic)) is None:
+                places = [(o.transposed, o.row, o.column) for o in new.operands]
+                result = self.memory.once(
+                    ("result", arithmetic, *places),
+                    (self.memory.alike(new.op), *operands),
+                    partial(self._result, new, operands, arithmetic),
+                )
+                if result is None:
                     return None
                 lines[line.name] = result
                 touched.add(line.name)
@@ -219,36 +187,18 @@ class Lines:
         value = lines[name]
         return value if isinstance(value, Matrix) else None
 
-    def _result_once(
-        self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
-    ) -> AnyMatrix | None:
-        places = [(o.transposed, o.row, o.column) for o in step.operands]
-        return self.memory.once(
-            ("result", arithmetic, *places),
-            (self.memory.alike(step.op), *operands),
-            partial(self._result, step, operands, arithmetic),
-        )
-
     def _result(
         self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
     ) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
-        if any(m is None for m in operands):
-            return None
+        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
+        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
+        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
         try:
-            matrices = [self._used(o, m) for o, m in zip(step.operands, operands, strict=True) if m is not None]
-            step.op.shape(*(m.shape for m in matrices))
-            result = carried(step.op.apply, matrices, arithmetic or self.laid.arithmetic)
-        except (InputError, UndecidedError, IndexError):
+            result = before.extended(replace(step, pinned=False)).last.result
+        except (InputError, UndecidedError):
             return None
-        return result if all(map(is_short_enough, result)) else None
-
-    def _used(self, operand: Operand, matrix: AnyMatrix) -> Matrix:
-        """What is used of a line; where there are letters, the names of its entries."""
-        if self.laid.staged and operand.name in self.laid and operand.name not in self.laid.givens:
-            named = replace(self.laid, steps=(replace(self.laid[operand.name], result=matrix),))
-            matrix = named.seen(operand.name)
-        return values_of(operand.of(matrix))
+        return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
@@ -578,18 +528,16 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
-            found = [self._lines(step, before, self.carried)]
+            found = [self._lines(before, self.carried)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(self._lines(step, before, self.unrounded))
+                found.append(self._lines(before, self.unrounded))
             self._seen[step.name] = found
         return self._seen[step.name]
 
-    def _lines(self, step: Step, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
         d, own = self.script.d, {name: world[name] for name in names}
         return self.script.memory.once(
-            ("lines", step.role, *names),
-            (d, *own.values()),
-            lambda: Lines(continued(d, own, step.name), self.script.memory),
+            ("lines", *names), (d, *own.values()), lambda: Lines(continued(d, own), self.script.memory)
         )
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
@@ -787,15 +735,6 @@ def diagnosed(script: Script, policy: Policy, as_written: bool = False, key: Lin
             break
         trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, trace.key)
     return trace
-
-
-def _part(operand: Operand, rows: Floats) -> Floats:
-    """What is used of a matrix; as `Operand.of`."""
-    if operand.row is not None:
-        rows = rows[operand.row : operand.row + 1]
-    if operand.column is not None:
-        rows = tuple((row[operand.column],) for row in rows)
-    return tuple(zip(*rows, strict=True)) if operand.transposed else rows
 
 
 def _nearness(entry: Entry, loose: bool) -> Callable[[float], bool]:

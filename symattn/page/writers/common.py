@@ -192,7 +192,7 @@ def has_dense_fraction(node: Formula) -> bool:
 TEXT_SIZE = 11  # in points; whatever is larger is large print
 LINE = 41.0  # the width of a line of text, in em: 165 mm at 11 pt
 PAGE_WIDTH = 165  # the same in millimetres
-_SLACK = 13  # millimetres of a page that a figure or boxes leave free, for the words before them
+_SLACK = 23  # millimetres of a page that a figure or boxes leave free, for the words before them
 
 
 @dataclass(frozen=True, slots=True)
