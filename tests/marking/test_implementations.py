@@ -436,6 +436,22 @@ def test_pytorch_is_right(precision):
     assert_attention(attention, library="torch", precision=precision, mask="additive", batch=1)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_large_scores_in_short_formats_are_not_accused(precision):
+    """Scores above a hundred are off by a half in bfloat16, and an output near 0 by more than there is of it."""
+    torch = pytest.importorskip("torch")
+    d = derive("attention", Q=[[6, 7, 12]], K=[[11, 8, 9], [12, 7, 9], [10, 9, 9]], V=[[3], [-2], [-1]])
+    assert trace(torch.nn.functional.scaled_dot_product_attention, d, library="torch", precision=precision).right
+    assert trace(lambda q, k, v: torch.softmax(q @ k.T / 3**0.5, -1) @ v, d, library="torch", precision=precision).right
+
+
+def test_formats_shorter_than_are_known_are_refused():
+    torch = pytest.importorskip("torch")
+    if hasattr(torch, "float8_e4m3fn"):
+        with pytest.raises(InputError, match="float8_e4m3fn came"):
+            compare(plain(), torch.tensor(V, dtype=torch.float32).to(torch.float8_e4m3fn))
+
+
 def test_pytorch_wrong_ones_are_named():
     torch = pytest.importorskip("torch")
     functional = torch.nn.functional

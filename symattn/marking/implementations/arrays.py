@@ -6,6 +6,7 @@ None of these libraries is imported here.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,9 @@ def array(given: object, format: str | None = None) -> Array:
 
     `format` is how it was worked out, if that is not what it is kept in.
     """
+    name = _dtype(given)
+    if _TOO_SHORT.match(name):
+        raise InputError(f"{name} came; float16, bfloat16, float32 or float64 was expected.")
     found = read_array(given)
     if found is None:
         raise InputError(f"{type(given).__name__} came; an array, a tensor or nested lists of numbers were expected.")
@@ -67,14 +71,20 @@ def read_array(given: object) -> Array | None:
     if isinstance(given, Matrix):
         given = tuple(tuple(-math.inf if x is NEGATIVE_INFINITY else approximate(x) for x in row) for row in given.rows)
     elif callable(tolist := getattr(given, "tolist", None)):
-        name = str(getattr(given, "dtype", "")).rpartition(".")[2]  # torch.float32
-        format = name if name in FORMATS else PYTHON
+        format = name if (name := _dtype(given)) in FORMATS else PYTHON
         try:
             given = tolist()
         except (RuntimeError, TypeError, ValueError):  # a tensor without numbers in it
             return None
     shape = _shape(given)
     return None if shape is None else Array(shape, given, format)
+
+
+_TOO_SHORT = re.compile("float[1-9](?![0-9])")  # float8_e4m3fn
+
+
+def _dtype(given: object) -> str:
+    return str(getattr(given, "dtype", "")).rpartition(".")[2]  # torch.float32
 
 
 def _shape(nested: Any) -> tuple[int, ...] | None:

@@ -196,8 +196,7 @@ class _Truth:
 
     def has(self, name: str, rows: Rows) -> bool:
         """Whether a step may come out so."""
-        exact = self.floats.get(name)
-        return exact is not None and _is_near(rows, exact) and fits(rows, self.boxes[name])
+        return name in self.boxes and fits(rows, self.boxes[name])
 
     def difference(self, name: str, rows: Rows) -> Difference | None:
         exact = self.floats[name]
@@ -215,6 +214,10 @@ class _Wrong(_Truth):
 
     misconception: Misconception
     first: str
+
+    def has(self, name: str, rows: Rows) -> bool:
+        """The same, looked at closely only where it is anywhere near: there are many of these."""
+        return name in self.floats and _is_near(rows, self.floats[name]) and super().has(name, rows)
 
 
 def _distance(came: float, expected: float) -> float:
@@ -270,12 +273,12 @@ class _Search:
         """What departs up to a step, and what the steps after it are compared with."""
         wrongs = [wrong for wrong in self._wrongs(truth) if self._agrees(wrong, name)]
         if found := self._fitting(wrongs, name, rows):
-            return [_departure(found)], found[0]
+            return [_departure(found)], _Truth(found[0].d, self.format)
         for first in wrongs:  # two misconceptions, the first of them seen on the way
             if first.first != name and self._seen(first, first.first):
                 then = [wrong for wrong in self._wrongs(first) if self._agrees(wrong, name)]
                 if found := self._fitting(then, name, rows):
-                    return [_departure([first]), _departure(found)], found[0]
+                    return [_departure([first]), _departure(found)], _Truth(found[0].d, self.format)
         pinned = _pinned(truth.d, name, rows)
         return [self._unexplained(truth, name)], _Truth(pinned, self.format) if pinned else truth
 
