@@ -2,29 +2,19 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 import qti_reader
+from browser import chromium, missing
 from test_bank_scores import DECIMALS, EXACT, PARTS, decimal, exact, expected_of, written_in
 
 RUNNER = Path(__file__).with_name("components.cjs")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-def missing():
-    """What this machine has not got; nothing if it has everything."""
-    if not CHROMIUM or not shutil.which("node"):
-        return "Chromium or Node is not installed"
-    asked = "require.resolve('playwright-core'); require.resolve('@citolab/qti-components/package.json')"
-    found = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, check=False)
-    return "" if found.returncode == 0 else "Node finds no playwright-core and @citolab/qti-components (NODE_PATH)"
-
-
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is everything")]
+PACKAGES = ("playwright-core", "@citolab/qti-components/package.json")
+LACKING = missing(*PACKAGES)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
 
 
 def scored(folder, written):
@@ -41,7 +31,7 @@ def scored(folder, written):
     (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
     run = subprocess.run(
         ["node", str(RUNNER), str(folder / "item.xml"), str(folder / "cases.json")],
-        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": CHROMIUM},
+        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": chromium()},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

@@ -3,14 +3,13 @@
     NODE_PATH=node_modules python tests/practice/browse.py      figures, beside CPython's in the same run
 
 On a machine without Node, Chromium or the npm packages (playwright-core, axe-core, pyodide, found through NODE_PATH)
-`missing` says what there is not.
+`browser.missing` says what there is not.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -18,10 +17,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from browser import chromium
 from practice_pages import cells_of, drawn, filled, lines_of, places
 
 import symattn
@@ -40,22 +41,6 @@ RECIPES = (
     "attention --problem masks", "attention --decimal --places 3",
     "attention --problem drills --option step=softmax --level starter",
 )  # fmt: skip
-
-
-@cache
-def missing() -> str:
-    """What this machine has not got to look at a practice page; nothing if it has everything."""
-    if not chromium():
-        return "Chromium is not installed"
-    if not shutil.which("node"):
-        return "Node is not installed"
-    asked = "; ".join(f"require.resolve('{package}')" for package in PACKAGES)
-    found = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, check=False)
-    return "" if found.returncode == 0 else f"Node finds no {', '.join(PACKAGES)} (NODE_PATH)"
-
-
-def chromium() -> str:
-    return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
 def pyodide() -> Path:

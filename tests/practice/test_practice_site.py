@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import browse
 import pytest
+from browser import missing
 
 from symattn.errors import InputError
 from symattn.practice import engine
@@ -184,7 +185,8 @@ def test_archives_hold_everything_that_a_page_needs(tmp_path, made):
     assert run.stdout.startswith("attention --level starter False")  # a plain sheet does without SymPy
 
 
-LOOKED = pytest.mark.skipif(bool(browse.missing()), reason=browse.missing())
+LACKING = missing(*browse.PACKAGES)
+LOOKED = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
 
 @LOOKED

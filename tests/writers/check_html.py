@@ -1,42 +1,25 @@
 """What is wrong with documents as HTML, as a browser, a validator and axe see them: all of them in one run of Chromium.
 
 On a machine without Node, Chromium or the npm packages (playwright-core, axe-core, html-validate, found through
-NODE_PATH) `missing` says what there is not.
+NODE_PATH) `browser.missing` says what there is not.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
+
+from browser import chromium
 
 from symattn.page.document import Document
 from symattn.page.writers import html
 
 PACKAGES = ("playwright-core", "axe-core", "html-validate")
 RUNNER = Path(__file__).with_name("browser.cjs")
-
-
-@cache
-def missing() -> str:
-    """What this machine has not got to look at pages with; nothing if it has everything."""
-    if not chromium():
-        return "Chromium is not installed"
-    if not shutil.which("node"):
-        return "Node is not installed"
-    asked = "; ".join(f"require.resolve('{package}')" for package in PACKAGES)
-    found = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, check=False)
-    return "" if found.returncode == 0 else f"Node finds no {', '.join(PACKAGES)} (NODE_PATH)"
-
-
-def chromium() -> str:
-    """The browser; nothing if there is none."""
-    return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
 def complaints(documents: Sequence[Document]) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import browser
 import check_html
 import pytest
 from fontTools.ttLib import TTFont
@@ -122,8 +123,8 @@ SPOILT = {
 @pytest.fixture(scope="session")
 def seen() -> dict[str, list[str]]:
     """What is wrong with every page, and with the pages that were spoilt on purpose: one run of the browser for all."""
-    if missing := check_html.missing():
-        pytest.skip(missing)
+    if lacking := browser.missing(*check_html.PACKAGES):
+        pytest.skip(lacking)
     sources = {name: write(document) for name, document in PAGES.items()}
     whole = sources["layouts"]
     for complaint, (right, wrong) in SPOILT.items():
@@ -146,7 +147,7 @@ def test_what_is_wrong_with_a_page_is_found(complaint: str, seen: dict[str, list
 
 @pytest.mark.slow
 def test_solutions_and_what_was_typed_are_on_paper(tmp_path: Path) -> None:
-    if not (chromium := check_html.chromium()):
+    if not (chromium := browser.chromium()):
         pytest.skip("Chromium is not installed")
     source = write(LAYOUTS).replace(
         'aria-label="Q, row 1, column 1"', 'value="4711" aria-label="Q, row 1, column 1"', 1
