@@ -36,7 +36,7 @@ from symattn.teaching.explanation import (
 )
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import ProblemFile, is_batch, problem_file, read_problem_file
-from symattn.teaching.problems import problem_type
+from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import (
     DEFAULT_FORMATS,
@@ -764,6 +764,8 @@ def make_recipe(
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name
+    if name in problem_types() and name not in mechanisms():
+        raise InputError(f"{name} is a type of problem, not a mechanism: --problem {name}, in Python problem={name!r}.")
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
     refuse_idle(spec.mechanism, settings or {})
     return Recipe(spec, seed)
