@@ -769,7 +769,7 @@ def make_recipe(
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name
-    if name in problem_types() and name not in mechanisms():
+    if name and name not in mechanisms() and name in problem_types():
         raise InputError(f"{name} is a type of problem, not a mechanism: --problem {name}, in Python problem={name!r}.")
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
     refuse_idle(spec.mechanism, settings or {})
