@@ -248,7 +248,7 @@ class WeightsOfToken(OfToken):
                 scores=say.row(scores),
                 row=say.values(Matrix([x])),
             ),
-            Display((Relation((say.formula("q"), say.values(Matrix([query]))), ("=",)), say.equation("W_Q", model))),
+            Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
             self.scores_line(given, model, say),
         ]
         answer = PropertyAnswer("exact weights", plain(wanted), {"W_Q": model})

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind
 from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.turning import turned
-from symattn.errors import InputError, SelfCheckError, offered
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
 from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.typed import Between
 from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
@@ -26,8 +27,8 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import LETTERS, Prose
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.asking import LETTERS, Prose, lettered
+from symattn.teaching.problems.base import ProblemType, Spec, one_of
 from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
 from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
@@ -368,11 +369,6 @@ def family(spec: Spec, rng: random.Random) -> Family:
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     settings = spec.chosen_settings()
     step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
-    if step not in (*STEPS, "mixed"):
-        tail = offered(step, (*STEPS, "mixed"), "one of {} was expected")
-        raise InputError(f"The option step of drills is {step!r}; {tail}")
-    if not 1 <= count <= MOST_ITEMS:
-        raise InputError(f"The option items of drills is {count}; a number from 1 to {MOST_ITEMS} was expected.")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
     drawn: list[Item] = []
     for k, kind in enumerate(kinds):
@@ -410,7 +406,7 @@ def make(content: Content) -> Question:
     say = Prose(notation)
     parts: list[Part] = []
     derivations = [content.derivation(item) for item in content.items]
-    for letter, item, d in zip(LETTERS.lower(), content.items, derivations, strict=False):
+    for item, d in zip(content.items, derivations, strict=True):
         problem = Problem(item.kind, "", d, notation, exact=content.exact, places=content.places)
         wording, step = Wording(d, notation), d.last
         ask: tuple[Block, ...] = (
@@ -420,13 +416,12 @@ def make(content: Content) -> Question:
             *ask_step(step, wording, content.exact),
         )
         key = worked(step, wording, Detail(places=content.places))
-        title = step_title(step, wording)
-        parts.append(Part(letter, title, ask, key, _answer(d), item.marks))
+        parts.append(Part("", step_title(step, wording), ask, key, _answer(d), item.marks))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
         given=(),
-        parts=tuple(parts),
+        parts=lettered(parts),
         content=content,
         introduction=(Paragraph(_instructions(content.exact, content.places)),),
         conventions=_conventions(content, Wording(derivations[0], notation)),
@@ -518,13 +513,14 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     family=family,
-    prove=prove,
+    proof=prove,
     key=_key,
     options={
-        "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn"),
-        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}"),
+        "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn", one_of((*STEPS, "mixed"))),
+        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", Annotated[int, Between(1, MOST_ITEMS)]),
     },
     defaults={"mechanism": "attention"},
+    draws=("given",),
 )
 
 __all__ = ["FORMS", "STEPS", "TYPE", "Content"]
