@@ -176,6 +176,20 @@ class RuleOp(Op):
         return self.rule(FORMULAS, i, j, *operands)
 
 
+class SameShape:
+    """What makes an operation one of matrices of one shape, which its result has too."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+
+def alike(*shapes: Shape) -> Shape:
+    """The one shape that all have; `ShapeError` if they differ."""
+    if len(set(shapes)) != 1:
+        raise ShapeError("the matrices must have the same shape;")
+    return shapes[0]
+
+
 def entries_of(m: Matrix) -> Entries[Value]:
     """A matrix as a rule sees it."""
     rows = m.rows

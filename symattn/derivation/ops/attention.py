@@ -9,8 +9,19 @@ from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
-from symattn.derivation.ops.linear import alike
+from symattn.derivation.derivation import (
+    Convention,
+    Pull,
+    RuleOp,
+    SameShape,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -139,7 +150,7 @@ class Mask(RuleOp):
 
 
 @dataclass(frozen=True)
-class Softmax(RuleOp):
+class Softmax(SameShape, RuleOp):
     """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
 
     Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
@@ -150,9 +161,6 @@ class Softmax(RuleOp):
     base: Value | Literal["e"] = "e"
     empty: Empty = "undefined"
     title = "Softmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._normalised)
@@ -339,7 +347,7 @@ class SoftmaxJacobian(RuleOp):
 
 
 @dataclass(frozen=True)
-class SoftmaxGradient(RuleOp):
+class SoftmaxGradient(SameShape, RuleOp):
     """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
 
     Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
@@ -350,9 +358,6 @@ class SoftmaxGradient(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Back through softmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def apply(self, *operands: Matrix) -> Matrix:
         weights, gradient = operands if self.along == "rows" else (m.T for m in operands)

@@ -11,8 +11,19 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
-from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
-from symattn.derivation.ops.linear import alike
+from symattn.derivation.derivation import (
+    Convention,
+    Op,
+    Pull,
+    RuleOp,
+    SameShape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -52,8 +63,21 @@ from symattn.foundation.languages import counted, message
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
 
+class Rounding(SameShape, Op):
+    """Other numbers for the entries, with which one goes on."""
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(i, j)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
+
+
 @dataclass(frozen=True)
-class Round(Op):
+class Round(Rounding):
     """Rounding as a step, so that what follows is worked out from the rounded values.
 
     nearest: each entry to the nearest, ties as declared (even, up, down);
@@ -80,9 +104,6 @@ class Round(Op):
             case "truncate":
                 return counted("Cut off to {n} decimal place", "Cut off to {n} decimal places", n=self.places)
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def apply(self, *operands: Matrix) -> Matrix:
         (a,) = operands
         if self.method == "largest-remainder" and self.along == "columns":
@@ -98,21 +119,12 @@ class Round(Op):
             raise InputError(f"{x} has no decimal value to be rounded to: it contains a symbol.")
         return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return operands[0].entry(i, j)
-
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
-
 
 @dataclass(frozen=True)
-class Activation(RuleOp):
+class Activation(SameShape, RuleOp):
     """A function of each entry: one of `FUNCTIONS`, the identity, or a function known only by name."""
 
     name: str = "f"
@@ -122,9 +134,6 @@ class Activation(RuleOp):
     def function(self) -> Function | None:
         """What is known of the function; None for the identity and for a mere name."""
         return FUNCTIONS.get(self.name.lower())
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x = operands[0][i, j]
@@ -380,7 +389,7 @@ SLOPES: Mapping[str, Derivative] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class ActivationGradient(RuleOp):
+class ActivationGradient(SameShape, RuleOp):
     """G ⊙ f′, entry by entry (each n×m); the second operand is x, or f(x) where f′ is known from that (`SLOPES`)."""
 
     name: str
@@ -390,9 +399,6 @@ class ActivationGradient(RuleOp):
     def __post_init__(self) -> None:
         if self.name not in SLOPES:
             raise InputError(f"The derivative of {self.name!r} is not known; one of {', '.join(SLOPES)} was expected.")
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, x = operands

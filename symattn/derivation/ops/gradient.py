@@ -8,23 +8,20 @@ from operator import add
 from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, SameShape, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
-from symattn.derivation.ops.linear import Stack, alike
+from symattn.derivation.ops.linear import Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import Call, Formula, MatrixOf, Name, Sum
 
 
 @dataclass(frozen=True)
-class Total(RuleOp):
+class Total(SameShape, RuleOp):
     """A + B + …, matrices of one shape: a matrix that is used several times gets a gradient from each of its uses."""
 
     arity = -1
     title = "Sum"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))
@@ -102,14 +99,11 @@ class Padded(RuleOp):
 
 
 @dataclass(frozen=True)
-class Copy(RuleOp):
+class Copy(SameShape, RuleOp):
     """The same matrix under another name: the gradient of what was only added is that of the sum."""
 
     title = "The same"
     trivial = True
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         return operands[0]

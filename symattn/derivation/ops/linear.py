@@ -13,11 +13,13 @@ from symattn.derivation.derivation import (
     Operand,
     Pull,
     RuleOp,
+    SameShape,
     Shape,
     Signs,
     Step,
     Style,
     Use,
+    alike,
     convention,
 )
 from symattn.derivation.ops.heads import Part
@@ -180,7 +182,7 @@ class SumOver(RuleOp):
 
 
 @dataclass(frozen=True)
-class Scale(RuleOp):
+class Scale(SameShape, RuleOp):
     """A divided by one number.
 
     `of` says in the formula language what the number is (`sqrt(d_k)`); empty, the number itself is written.
@@ -189,9 +191,6 @@ class Scale(RuleOp):
     divisor: Value
     of: str = ""
     title = "Scale"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(operands[0][i, j], A.number(self.divisor))
@@ -273,13 +272,6 @@ class Stack(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
-
-
-def alike(*shapes: Shape) -> Shape:
-    """The one shape that all have; `ShapeError` if they differ."""
-    if len(set(shapes)) != 1:
-        raise ShapeError("the matrices must have the same shape;")
-    return shapes[0]
 
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
@@ -366,6 +358,5 @@ __all__ = [
     "Stack",
     "SumOver",
     "Transpose",
-    "alike",
     "summed",
 ]

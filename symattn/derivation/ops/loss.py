@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
-from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
-from symattn.derivation.ops.linear import alike
+from symattn.derivation.derivation import Convention, RuleOp, SameShape, Shape, Signs, Step, Style, View, convention
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -134,7 +133,7 @@ def _least_exponent(total: ExpSum) -> Rational:
 
 
 @dataclass(frozen=True)
-class CrossEntropyGradient(RuleOp):
+class CrossEntropyGradient(SameShape, RuleOp):
     """(P − T)/n: the gradient of the cross-entropy −Σ t·ln p with respect to the logits whose softmax is P (each n×c).
 
     For targets T whose rows sum to 1.  The loss is the mean over n tokens, or their sum, where n is 1.
@@ -143,9 +142,6 @@ class CrossEntropyGradient(RuleOp):
     tokens: int = 1
     arity = 2
     title = "Back through cross-entropy and softmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         p, t = operands

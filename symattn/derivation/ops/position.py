@@ -9,7 +9,19 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Convention,
+    Pull,
+    RuleOp,
+    SameShape,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -294,15 +306,12 @@ class RotateBack(Rotate):
 
 
 @dataclass(frozen=True)
-class Multiple(RuleOp):
+class Multiple(SameShape, RuleOp):
     """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
 
     factor: Value
     of: str = ""
     title = "Multiple"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(A.number(self.factor), operands[0][i, j])

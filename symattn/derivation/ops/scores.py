@@ -12,11 +12,24 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
-from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Convention,
+    Op,
+    Pull,
+    RuleOp,
+    SameShape,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Along, Empty, normalise_rows
 from symattn.derivation.ops.entrywise import FUNCTIONS, relu
-from symattn.derivation.ops.linear import Scale, alike, summed
+from symattn.derivation.ops.linear import Scale, summed
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.sums import shares, total
@@ -58,14 +71,11 @@ class Temperature(Scale):
 
 
 @dataclass(frozen=True)
-class SoftCap(RuleOp):
+class SoftCap(SameShape, RuleOp):
     """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
 
     cap: Value
     title = "Soft cap"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         cap = A.number(self.cap)
@@ -162,7 +172,7 @@ def alibi_slope(head: int, heads: int) -> Value:
 
 
 @dataclass(frozen=True)
-class OverSum(RuleOp):
+class OverSum(SameShape, RuleOp):
     """Every score over the sum of its row (or column); what is hidden counts nothing and gets 0.
 
     No exponentials, so that negative scores give negative weights; undefined where the sum is 0.
@@ -174,9 +184,6 @@ class OverSum(RuleOp):
     @property
     def title(self) -> str:
         return "Divided by the row sum" if self.along == "rows" else "Divided by the column sum"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._shares)
@@ -204,7 +211,7 @@ class OverSum(RuleOp):
 
 
 @dataclass(frozen=True)
-class Hardmax(Op):
+class Hardmax(SameShape, Op):
     """All weight on the largest score of each row (or column), shared equally by those that are tied.
 
     The limit of the softmax as its temperature goes to 0 (averaging hard attention: Merrill, Sabharwal and Smith,
@@ -214,9 +221,6 @@ class Hardmax(Op):
     along: Along = "rows"
     empty: Empty = "undefined"
     title = "Hardmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         if any(map(has_symbols, operands[0])):
@@ -290,7 +294,7 @@ FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class FeatureMap(RuleOp):
+class FeatureMap(SameShape, RuleOp):
     """φ of each entry: elu(x) + 1 (Katharopoulos et al. 2020, section 3.2.1), max(0, x), x² or x itself.
 
     elu(x) + 1 is x + 1 where x is positive, and e^x elsewhere, so that every feature is positive.
@@ -298,9 +302,6 @@ class FeatureMap(RuleOp):
 
     feature: Feature = "elu+1"
     title = "Feature map"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.known(FEATURES[self.feature], operands[0][i, j])
@@ -354,15 +355,12 @@ class Over(RuleOp):
 
 
 @dataclass(frozen=True)
-class SoftCapGradient(RuleOp):
+class SoftCapGradient(SameShape, RuleOp):
     """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
 
     cap: Value
     arity = 2
     title = "Back through the soft cap"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, y = operands

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops import Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare, exact
 from symattn.foundation.typed import OneOf
@@ -18,7 +18,7 @@ from symattn.teaching.problems.asking import lettered, prose, right_letter
 from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
-from symattn.teaching.problems.systems import Rows
+from symattn.teaching.problems.systems import Rows, times
 from symattn.teaching.question import PropertyAnswer, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
@@ -107,7 +107,6 @@ def _prove_property(answer: PropertyAnswer) -> None:
 def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
     if "S" in model:
         return model["S"]
-    times = MatMul().apply
     query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])
     return times(query, (model["K"] if "K" in model else Matrix(parameters["K"])).T)
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TypeAlias
 
-from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep
 from symattn.exact import Matrix, Value, divide
 from symattn.formula import Formula, Relation
@@ -62,15 +61,6 @@ class Instance:
 def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
     """Softmax with base 2, of masked scores if there is a mask: whole scores give fractions."""
     return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
-
-
-def times(a: Matrix, b: Matrix) -> Matrix:
-    return MatMul().apply(a, b)
-
-
-def normalised(parts: Sequence[int]) -> Matrix:
-    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
-    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
 
 
 def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:

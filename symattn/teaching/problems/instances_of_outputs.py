@@ -25,13 +25,11 @@ from symattn.teaching.problems.instances import (
     inline,
     mean,
     modest,
-    normalised,
     options,
     ordered,
-    times,
     weights,
 )
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.systems import Row, Rows, normalised, times
 
 # ------------------------------------------------------------------------------------------------ permutation
 

@@ -24,12 +24,10 @@ from symattn.teaching.problems.instances import (
     grid,
     inline,
     line,
-    normalised,
     options,
-    times,
     weights,
 )
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.systems import Row, Rows, normalised, times
 
 # ------------------------------------------------------------------------------------------------ row shift
 
