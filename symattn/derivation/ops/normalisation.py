@@ -31,10 +31,9 @@ from symattn.derivation.ops.linear import Spread
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
-TWO = Number("2")
 
 
 @dataclass(frozen=True)

@@ -333,7 +333,7 @@ class WhichStatements(Item):
     load: ClassVar = 7
 
     @classmethod
-    def draw(cls, rng: random.Random, number: int) -> WhichStatements:
+    def draw(cls, rng: random.Random) -> WhichStatements:
         while True:
             scores = clear_scores(rng, keep_of("none"))
             A = tuple(map(row_levels, scores))
@@ -407,7 +407,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             case "head":
                 items.append(WhichHead.draw(rng, number - 1 + turn * (1 + (number - 1) // 5 % 2)))
             case "statements":
-                items.append(WhichStatements.draw(rng, number))
+                items.append(WhichStatements.draw(rng))
     return Content(spec.type, spec.notation, tuple(items))
 
 
