@@ -35,7 +35,7 @@ def options_of(name: str) -> list[click.Option]:
 def test_every_option_is_in_exactly_one_group(name):
     command = main.commands[name]
     assert isinstance(command, Command)
-    beneath = main.make_context("symattn", [name])  # click keeps the first help option it makes: here -h is its name too
+    beneath = main.make_context("symattn", [name])  # click keeps the first help option it makes, so it has -h here too
     groups = command.groups(click.Context(command, parent=beneath))
     assert list(groups) == [group for group in GROUPS if group in groups]  # in this order
     grouped = [option for group in groups.values() for option in group]
