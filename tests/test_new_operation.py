@@ -9,19 +9,7 @@ import sympy
 
 import symattn
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import (
-    Convention,
-    Floats,
-    Pull,
-    RuleOp,
-    SameShape,
-    Shape,
-    Signs,
-    Step,
-    Style,
-    Use,
-    convention,
-)
+from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
@@ -171,7 +159,7 @@ def test_every_format_shows_it_and_its_program_runs(solution):
 
 
 @dataclass(frozen=True)
-class Largest(SameShape, RuleOp):
+class Largest(RuleOp):
     """The larger of each entry and 1."""
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:

@@ -154,8 +154,12 @@ class InSympy(Protocol):
 class RuleOp(Op):
     """An operation that is one rule for an entry: its values and its working are that rule, read in two algebras.
 
-    Where a quicker way to the values is known, `apply` is written beside the rule; they must agree.
+    Its operands and its result have one shape, unless it says otherwise.  Where a quicker way to the values is known,
+    `apply` is written beside the rule; they must agree.
     """
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
 
     @abstractmethod
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
@@ -174,13 +178,6 @@ class RuleOp(Op):
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return self.rule(FORMULAS, i, j, *operands)
-
-
-class SameShape:
-    """What makes an operation one of matrices of one shape, which its result has too."""
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
 
 def alike(*shapes: Shape) -> Shape:

@@ -8,18 +8,7 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import (
-    Convention,
-    Pull,
-    RuleOp,
-    SameShape,
-    Shape,
-    Signs,
-    Step,
-    Style,
-    Use,
-    convention,
-)
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
@@ -77,7 +66,7 @@ class Divide(RuleOp):
 
 
 @dataclass(frozen=True)
-class Opposite(SameShape, RuleOp):
+class Opposite(RuleOp):
     """−A."""
 
     title = "Opposite"
@@ -93,7 +82,7 @@ class Opposite(SameShape, RuleOp):
 
 
 @dataclass(frozen=True)
-class Exponential(SameShape, RuleOp):
+class Exponential(RuleOp):
     """b^x of each entry x, with base e unless another is stated; 0 for −∞.  No matrix exponential."""
 
     base: Value | Literal["e"] = "e"
@@ -118,7 +107,7 @@ class Exponential(SameShape, RuleOp):
 
 
 @dataclass(frozen=True)
-class SquareRoot(SameShape, RuleOp):
+class SquareRoot(RuleOp):
     """√x of each entry x; `UndefinedError` where one is negative."""
 
     title = "Root"

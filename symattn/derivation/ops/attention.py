@@ -9,19 +9,7 @@ from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import (
-    Convention,
-    Pull,
-    RuleOp,
-    SameShape,
-    Shape,
-    Signs,
-    Step,
-    Style,
-    Use,
-    View,
-    convention,
-)
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -150,7 +138,7 @@ class Mask(RuleOp):
 
 
 @dataclass(frozen=True)
-class Softmax(SameShape, RuleOp):
+class Softmax(RuleOp):
     """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
 
     Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
@@ -347,7 +335,7 @@ class SoftmaxJacobian(RuleOp):
 
 
 @dataclass(frozen=True)
-class SoftmaxGradient(SameShape, RuleOp):
+class SoftmaxGradient(RuleOp):
     """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
 
     Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is

@@ -11,19 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
-from symattn.derivation.derivation import (
-    Convention,
-    Op,
-    Pull,
-    RuleOp,
-    SameShape,
-    Signs,
-    Step,
-    Style,
-    Use,
-    View,
-    convention,
-)
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -63,8 +51,11 @@ from symattn.foundation.languages import counted, message
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
 
-class Rounding(SameShape, Op):
+class Rounding(Op):
     """Other numbers for the entries, with which one goes on."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return operands[0].entry(i, j)
@@ -124,7 +115,7 @@ class Round(Rounding):
 
 
 @dataclass(frozen=True)
-class Activation(SameShape, RuleOp):
+class Activation(RuleOp):
     """A function of each entry: one of `FUNCTIONS`, the identity, or a function known only by name."""
 
     name: str = "f"
@@ -389,7 +380,7 @@ SLOPES: Mapping[str, Derivative] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class ActivationGradient(SameShape, RuleOp):
+class ActivationGradient(RuleOp):
     """G ⊙ f′, entry by entry (each n×m); the second operand is x, or f(x) where f′ is known from that (`SLOPES`)."""
 
     name: str

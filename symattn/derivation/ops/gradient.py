@@ -8,7 +8,7 @@ from operator import add
 from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, SameShape, Shape, Style, Use, alike
+from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Stack
 from symattn.errors import ShapeError
@@ -17,7 +17,7 @@ from symattn.formula import Call, Formula, MatrixOf, Name, Sum
 
 
 @dataclass(frozen=True)
-class Total(SameShape, RuleOp):
+class Total(RuleOp):
     """A + B + …, matrices of one shape: a matrix that is used several times gets a gradient from each of its uses."""
 
     arity = -1
@@ -99,7 +99,7 @@ class Padded(RuleOp):
 
 
 @dataclass(frozen=True)
-class Copy(SameShape, RuleOp):
+class Copy(RuleOp):
     """The same matrix under another name: the gradient of what was only added is that of the sum."""
 
     title = "The same"

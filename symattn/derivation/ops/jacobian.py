@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
-from symattn.derivation.derivation import Convention, RuleOp, SameShape, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.ops.entrywise import SLOPES
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
@@ -24,7 +24,7 @@ Sloped = Literal["tanh", "sigmoid", "relu"]
 
 
 @dataclass(frozen=True)
-class Slope(SameShape, RuleOp):
+class Slope(RuleOp):
     """f′(a) from h = f(a), for a function whose derivative is known from its value.
 
     tanh: 1 − h²;  sigmoid: h·(1 − h);  ReLU: 1 where h > 0, else 0, also at a = 0, where it has no derivative and

@@ -13,7 +13,6 @@ from symattn.derivation.derivation import (
     Operand,
     Pull,
     RuleOp,
-    SameShape,
     Shape,
     Signs,
     Step,
@@ -182,7 +181,7 @@ class SumOver(RuleOp):
 
 
 @dataclass(frozen=True)
-class Scale(SameShape, RuleOp):
+class Scale(RuleOp):
     """A divided by one number.
 
     `of` says in the formula language what the number is (`sqrt(d_k)`); empty, the number itself is written.

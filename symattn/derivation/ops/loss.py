@@ -12,7 +12,6 @@ from symattn.derivation.derivation import (
     Floats,
     Pull,
     RuleOp,
-    SameShape,
     Shape,
     Signs,
     Step,
@@ -153,7 +152,7 @@ def _least_exponent(total: ExpSum) -> Rational:
 
 
 @dataclass(frozen=True)
-class CrossEntropyGradient(SameShape, RuleOp):
+class CrossEntropyGradient(RuleOp):
     """(P − T)/n: the gradient of the cross-entropy −Σ t·ln p with respect to the logits whose softmax is P (each n×c).
 
     For targets T whose rows sum to 1.  The loss is the mean over n tokens, or their sum, where n is 1.

@@ -9,19 +9,7 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import (
-    Convention,
-    Pull,
-    RuleOp,
-    SameShape,
-    Shape,
-    Signs,
-    Step,
-    Style,
-    Use,
-    View,
-    convention,
-)
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -306,7 +294,7 @@ class RotateBack(Rotate):
 
 
 @dataclass(frozen=True)
-class Multiple(SameShape, RuleOp):
+class Multiple(RuleOp):
     """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
 
     factor: Value

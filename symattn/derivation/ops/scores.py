@@ -19,7 +19,6 @@ from symattn.derivation.derivation import (
     Op,
     Pull,
     RuleOp,
-    SameShape,
     Shape,
     Signs,
     Step,
@@ -74,7 +73,7 @@ class Temperature(Scale):
 
 
 @dataclass(frozen=True)
-class SoftCap(SameShape, RuleOp):
+class SoftCap(RuleOp):
     """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
 
     cap: Value
@@ -175,7 +174,7 @@ def alibi_slope(head: int, heads: int) -> Value:
 
 
 @dataclass(frozen=True)
-class OverSum(SameShape, RuleOp):
+class OverSum(RuleOp):
     """Every score over the sum of its row (or column); what is hidden counts nothing and gets 0.
 
     No exponentials, so that negative scores give negative weights; undefined where the sum is 0.
@@ -217,7 +216,7 @@ class OverSum(SameShape, RuleOp):
 
 
 @dataclass(frozen=True)
-class Hardmax(SameShape, Op):
+class Hardmax(Op):
     """All weight on the largest score of each row (or column), shared equally by those that are tied.
 
     The limit of the softmax as its temperature goes to 0 (averaging hard attention: Merrill, Sabharwal and Smith,
@@ -227,6 +226,9 @@ class Hardmax(SameShape, Op):
     along: Along = "rows"
     empty: Empty = "undefined"
     title = "Hardmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         if any(map(has_symbols, operands[0])):
@@ -300,7 +302,7 @@ FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class FeatureMap(SameShape, RuleOp):
+class FeatureMap(RuleOp):
     """φ of each entry: elu(x) + 1 (Katharopoulos et al. 2020, section 3.2.1), max(0, x), x² or x itself.
 
     elu(x) + 1 is x + 1 where x is positive, and e^x elsewhere, so that every feature is positive.
@@ -371,7 +373,7 @@ class Over(RuleOp):
 
 
 @dataclass(frozen=True)
-class SoftCapGradient(SameShape, RuleOp):
+class SoftCapGradient(RuleOp):
     """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
 
     cap: Value
@@ -390,7 +392,7 @@ class SoftCapGradient(SameShape, RuleOp):
 
 
 @dataclass(frozen=True)
-class OverSumGradient(SameShape, RuleOp):
+class OverSumGradient(RuleOp):
     """(g − Σ g·a)/Σ s, row by row, for the gradient G of weights A that are scores S over their sums (each n×m).
 
     What is hidden gets 0.
@@ -436,7 +438,7 @@ def _back_over_sum(gradient: Sequence[float], scores: Sequence[float]) -> list[f
 
 
 @dataclass(frozen=True)
-class FeatureGradient(SameShape, RuleOp):
+class FeatureGradient(RuleOp):
     """G ⊙ min(1, φ) for the feature map φ = elu(x) + 1, whose derivative is φ itself up to x = 0, then 1."""
 
     arity = 2
