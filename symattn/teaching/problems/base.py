@@ -110,11 +110,7 @@ def one_of(names: Iterable[str]) -> Any:
     return Annotated[str, OneOf(lambda: names)]
 
 
-def _no_family(spec: Spec, rng: random.Random) -> Any:
-    return {}
-
-
-def first_place(spec: Spec, rng: random.Random) -> Family:
+def first_place(spec: Spec, rng: random.Random) -> Any:
     """A family whose first variant has its right options anywhere; from there they move on from variant to variant."""
     return {"first": whole(rng, 0, 59)}
 
@@ -132,7 +128,8 @@ class ProblemType(Generic[C, F]):
 
     `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
-    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
+    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share, if
+    more than where right options stand in the first of them.
     `complaint` says why a content may not be set, "" if it may; `proof` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
@@ -147,7 +144,7 @@ class ProblemType(Generic[C, F]):
     draw: Callable[[Spec, random.Random, int, F], C]
     make: Callable[[C], Question]
     content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
-    family: Callable[[Spec, random.Random], F] = _no_family
+    family: Callable[[Spec, random.Random], F] = first_place
     complaint: Callable[[C, F], str] = lambda content, family: ""
     proof: Callable[[Question], None] = lambda question: None
     key: Callable[[C], Key] | None = None

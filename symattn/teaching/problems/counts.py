@@ -39,7 +39,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     table_part,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
@@ -554,6 +554,5 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
-    family=first_place,
     draws=("sizes", "given"),
 )

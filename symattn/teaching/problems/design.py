@@ -15,7 +15,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare, exact
 from symattn.foundation.typed import OneOf
 from symattn.teaching.problems.asking import lettered, prose, right_letter
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
 from symattn.teaching.problems.systems import Rows, times
@@ -114,7 +114,6 @@ def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matri
 TYPE = ProblemType(
     name="design",
     title="Design: choose matrices with a property",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,

@@ -33,7 +33,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     right_letter,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.items import Item, prove, question
 from symattn.teaching.question import Mark, OrderAnswer, Part, Question
 
@@ -526,7 +526,6 @@ def make(content: Content) -> Question:
 TYPE = ProblemType(
     name="estimate",
     title="Reason without computing",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,

@@ -21,7 +21,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Inlines, Math, Words
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.items import Item, prove, question
 from symattn.teaching.problems.pictures import (
     MASKS,
@@ -430,7 +430,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
-    family=first_place,
     draws=("sizes", "given"),
     rows_only=True,
 )

@@ -37,7 +37,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, choice_part, put_in, series
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, one_of, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KINDS,
@@ -454,7 +454,6 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="masks",
     title="Masks: draw them, write them, use them, read them",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,

@@ -24,7 +24,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered, prose, put_in, right_letter
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, one_of, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
 from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Theorem
 from symattn.teaching.question import (
@@ -150,7 +150,6 @@ def _agrees(answer: Answer, value: Direct) -> bool:
 TYPE = ProblemType(
     name="prove",
     title="Explain and prove",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,

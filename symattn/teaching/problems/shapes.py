@@ -47,7 +47,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, lettered, put_in
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
@@ -480,7 +480,6 @@ def _by_ops(formula: Formula, shapes: Mapping[str, Size]) -> tuple[int | str, in
 TYPE = ProblemType(
     name="shapes",
     title="Shapes",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,
