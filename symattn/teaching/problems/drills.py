@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Annotated, Any, ClassVar, Literal
 
-from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.derivation import Derivation, Operand, transposed
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind
 from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
@@ -110,13 +110,24 @@ class ProductDrill(Drill):
     """A step that is a product of matrices."""
 
     @property
+    def product(self) -> tuple[str, Operand, Operand]:
+        """What is worked out, and its factors."""
+        raise NotImplementedError
+
+    @property
     def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
         """The rows of the first, and the columns of the second."""
-        raise NotImplementedError
+        given, (_, *operands) = thawed(self.given), self.product
+        left, right = (numbers(operand.of(given[operand.name])) for operand in operands)
+        return left.rows, right.T.rows
 
     @property
     def load(self) -> float:
         return dot_counts(*self.factors).load
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        name, *operands = self.product
+        return d.then(name, MatMul(), *operands)
 
 
 @dataclass(frozen=True)
@@ -135,12 +146,8 @@ class Projection(ProductDrill):
         return cls("projection", {"X": frozen(x), f"W_{role}": frozen(weights)}, role)
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["X"].rows, given[f"W_{self.role}"].T.rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then(self.role, MatMul(), "X", f"W_{self.role}")
+    def product(self) -> tuple[str, Operand, Operand]:
+        return self.role, Operand("X"), Operand(f"W_{self.role}")
 
 
 @dataclass(frozen=True)
@@ -155,12 +162,8 @@ class Scores(ProductDrill):
         return cls("scores", {"Q": frozen(queries), "K": frozen(w.integers(w.size["m"], w.size["d_k"], -1, 2))})
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["Q"].rows, given["K"].rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("S", MatMul(), "Q", transposed("K"))
+    def product(self) -> tuple[str, Operand, Operand]:
+        return "S", Operand("Q"), transposed("K")
 
 
 @dataclass(frozen=True)
@@ -293,21 +296,12 @@ class Mixing(ProductDrill):
         raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["A"].rows, given["V"].T.rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("Z", MatMul(), "A", "V")
+    def product(self) -> tuple[str, Operand, Operand]:
+        return "Z", Operand("A"), Operand("V")
 
 
 Item = Projection | Scores | Scaling | Masking | Weighing | Mixing
 
-PRODUCTS: Mapping[str, Callable[[_Wanted], ProductDrill]] = {
-    "projection": Projection.drawn,
-    "scores": Scores.drawn,
-    "output": Mixing.drawn,
-}
 DRAWN: Mapping[str, Callable[[_Wanted], Item]] = {
     "projection": Projection.drawn,
     "scores": Scores.drawn,
@@ -341,28 +335,23 @@ class Content:
 
 @dataclass(frozen=True)
 class Family:
-    """The middling load of every kind of product, from which siblings differ by little."""
+    """The middling load of every product (Q, K, V, S and Z), from which siblings differ by little."""
 
     loads: Mapping[str, float]
 
     def fits(self, item: Item) -> bool:
         if not isinstance(item, ProductDrill):
             return True
-        centre = self.loads[_product(item)]
+        centre = self.loads[item.product[0]]
         return abs(item.load - centre) <= SPREAD * centre
-
-
-def _product(item: ProductDrill) -> str:
-    """The kind of product: projections of queries, keys and values are three."""
-    return f"projection{item.role}" if isinstance(item, Projection) else item.kind
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
     loads: dict[str, float] = {}
-    for kind, turns in (("projection", range(3)), ("scores", range(1)), ("output", range(1))):
-        for turn in turns:
-            items = [PRODUCTS[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
-            loads[_product(items[0])] = sorted(item.load for item in items)[PARENTS // 2]
+    products = [Projection.drawn] * len(ROLES) + [Scores.drawn, Mixing.drawn]
+    for turn, drawn in enumerate(products):
+        items = [drawn(_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
+        loads[items[0].product[0]] = sorted(item.load for item in items)[PARENTS // 2]
     return Family(loads)
 
 
