@@ -79,6 +79,9 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
         }
         with pytest.raises(InputError, match=f"^The option {option} of {name}.*'?{wrong[type(default)]}"):
             chosen.spec({"options": {option: wrong[type(default)]}})
+        if isinstance(default, bool):
+            with pytest.raises(InputError, match="true or false"):
+                chosen.spec({"options": {option: int(default)}})
 
 
 @pytest.mark.parametrize("name", TYPES)

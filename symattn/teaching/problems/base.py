@@ -182,7 +182,7 @@ class ProblemType(Generic[C, F]):
                 tail = offered(name, self.options, "its options are: {}")
                 raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
             default, _, *kinds = self.options[name]
-            if value != default:
+            if value != default or type(value) is not type(default):
                 read(kinds[0] if kinds else _OPTION[type(default)], value, f"The option {name} of {self.name}")
         for name in self.draws:
             if getattr(spec, name):

@@ -310,7 +310,7 @@ def make(content: Content) -> Question:
         title, ask = step_title(found.derivation[item.step], wording), [Paragraph(prompt)]
         parts.append(choice_part("", title, ask, offers, marks, key=ask, several=several))
     introduction: Inlines = (Words(_SEVERAL if several else _ONE),)
-    return derived.question(TYPE.name, content, problem, lettered(parts), introduction)
+    return derived.question(TYPE, content, problem, lettered(parts), introduction)
 
 
 _ONE = (

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from statistics import median
+from typing import Any
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -38,7 +39,7 @@ from symattn.teaching.fairness.troubles import troubles
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import right_letters
-from symattn.teaching.problems.base import Spec
+from symattn.teaching.problems.base import ProblemType, Spec
 from symattn.teaching.question import Json, Part, Question
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
@@ -434,7 +435,7 @@ def positions(problem: Problem) -> dict[str, str]:
 
 
 def question(
-    kind: str,
+    asked: ProblemType[Any, Any],
     content: Content,
     problem: Problem,
     parts: Iterable[Part],
@@ -450,7 +451,7 @@ def question(
     """
     wording, listed = wording_of(problem), tuple(parts)
     return Question(
-        type=kind,
+        type=asked.name,
         title=problem.title,
         introduction=(Paragraph(introduction),),
         given=all_given(problem, wording) if given is None else given,

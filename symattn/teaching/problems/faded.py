@@ -146,7 +146,7 @@ def make(content: Content) -> Question:
         printed = []
     shown = tuple(name for name in d.givens if name not in blanks)
     return derived.question(
-        TYPE.name,
+        TYPE,
         content,
         problem,
         parts,

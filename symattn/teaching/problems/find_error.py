@@ -296,7 +296,7 @@ def make(content: Content) -> Question:
     named = lettered(parts)
     script = (Heading((Words("The script"),), 1), *_script(scripts[-1], problem))
     return derived.question(
-        TYPE.name,
+        TYPE,
         content,
         problem,
         named,

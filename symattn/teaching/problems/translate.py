@@ -141,7 +141,7 @@ def make(content: Content) -> Question:
         block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
     ]
     given = (*derived.all_given(problem, here), Heading((Words("The derivation"),), 1), *derivation)
-    return derived.question(TYPE.name, content, problem, parts, _introduction(problem, other), given=given)
+    return derived.question(TYPE, content, problem, parts, _introduction(problem, other), given=given)
 
 
 def _introduction(problem: Problem, other: Problem) -> Inlines:
