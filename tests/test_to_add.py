@@ -155,15 +155,14 @@ TYPE = variety("mixing", "Weights without a softmax", {
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import sample
-from symattn.foundation.typed import Between
 from symattn.page.document import Words
 from symattn.teaching.problems.asking import Offer, choice_part, prose
-from symattn.teaching.problems.base import ProblemType
+from symattn.teaching.problems.base import ProblemType, up_to
 from symattn.teaching.problems.items import Item, prove, question
 
 
@@ -215,7 +214,7 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
-    options={"items": (4, "how many rows of scores, from 1 to 6", Annotated[int, Between(1, 6)])},
+    options={"items": (4, "how many rows of scores, from 1 to 6", up_to(6))},
     draws=("sizes", "given"),
     rows_only=True,
 )

@@ -106,8 +106,13 @@ Option = tuple[Json, str] | tuple[Json, str, Any]
 
 
 def one_of(names: Iterable[str]) -> Any:
-    """An option that is one of some names."""
+    """What an option is that is one of some names."""
     return Annotated[str, OneOf(lambda: names)]
+
+
+def up_to(most: int) -> Any:
+    """What an option is that is a whole number from 1."""
+    return Annotated[int, Between(1, most)]
 
 
 def first_place(spec: Spec, rng: random.Random) -> Any:

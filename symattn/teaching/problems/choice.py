@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style
 from symattn.derivation.misconceptions import Misconception, misconceptions
@@ -23,7 +23,6 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
-from symattn.foundation.typed import Between
 from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
 from symattn.teaching.explanation.steps import LINE, ends_within, step_title
 from symattn.teaching.explanation.wording import Wording, terminates
@@ -31,7 +30,7 @@ from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
-from symattn.teaching.problems.base import ProblemType, Spec, tokens_are_rows
+from symattn.teaching.problems.base import ProblemType, Spec, tokens_are_rows, up_to
 from symattn.teaching.problems.derived import Family, balanced_places, numbers
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
@@ -447,7 +446,7 @@ TYPE = ProblemType(
         "items": (
             5,
             f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most",
-            Annotated[int, Between(1, MOST_ITEMS)],
+            up_to(MOST_ITEMS),
         ),
         "several": (False, "whether several options may be right: ways of working, some of which only look wrong"),
     },

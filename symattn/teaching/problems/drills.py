@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from symattn.derivation.derivation import Derivation, Operand, transposed
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind
@@ -17,7 +17,6 @@ from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.typed import Between
 from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
@@ -28,7 +27,7 @@ from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered
-from symattn.teaching.problems.base import ProblemType, Spec, one_of
+from symattn.teaching.problems.base import ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
 from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
@@ -506,7 +505,7 @@ TYPE = ProblemType(
     key=_key,
     options={
         "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn", one_of((*STEPS, "mixed"))),
-        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", Annotated[int, Between(1, MOST_ITEMS)]),
+        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", up_to(MOST_ITEMS)),
     },
     defaults={"mechanism": "attention"},
     draws=("given",),

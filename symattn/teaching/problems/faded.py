@@ -6,7 +6,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Annotated
 
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
 from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, SumOver, Transpose
@@ -15,7 +14,6 @@ from symattn.exact import AnyMatrix, Matrix
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import sample, shuffled
-from symattn.foundation.typed import Between
 from symattn.page.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import mask_shown, wording_of
@@ -32,7 +30,7 @@ from symattn.teaching.explanation.steps import (
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import numbers
 from symattn.teaching.problems.determined import (
     LINEAR,
@@ -290,7 +288,7 @@ TYPE = ProblemType(
     key=derived.key,
     options={
         "blank": ([], "the steps that have blanks, such as S and A; every step where none is named"),
-        "share": (40, "how many of their entries are blank, in percent", Annotated[int, Between(1, 100)]),
+        "share": (40, "how many of their entries are blank, in percent", up_to(100)),
         "backwards": (False, "whether entries of given matrices are blank as well, with their products printed"),
         "fade": (False, "a series: the last step is blank, then the last two, and so on"),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -24,7 +24,6 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
 from symattn.foundation.dice import pick, shuffled
-from symattn.foundation.typed import Between
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -49,7 +48,7 @@ from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in, right_letters
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places, numbers
 from symattn.teaching.problems.remarks import diagnosis
@@ -494,7 +493,7 @@ TYPE = ProblemType(
     complaint=derived.complaint,
     proof=prove,
     key=derived.key,
-    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", Annotated[int, Between(1, MOST_ERRORS)])},
+    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", up_to(MOST_ERRORS))},
     defaults={"mechanism": "attention"},
 )
 
