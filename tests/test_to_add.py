@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.ops import OPS
 from symattn.derivation.symbolic import in_symbols, substituted
-from symattn.errors import InputError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.foundation.additions import modules
 from symattn.foundation.languages import languages
@@ -148,6 +148,76 @@ from symattn.teaching.problems.variety import Asked, variety
 TYPE = variety("mixing", "Weights without a softmax", {
     "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),
 })
+''',
+    "problems/largest": '''
+"""Which key gets the largest weight, told by the scores alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from symattn.derivation.ops import Softmax
+from symattn.exact import Matrix, compare
+from symattn.foundation.dice import sample
+from symattn.page.document import Words
+from symattn.teaching.problems.asking import Offer, choice_part, prose
+from symattn.teaching.problems.base import ProblemType, up_to
+from symattn.teaching.problems.items import Item, prove, question
+
+
+@dataclass(frozen=True)
+class Largest(Item):
+    kind: Literal["largest"]
+    scores: tuple[int, ...]
+
+    load: ClassVar = 1
+
+    def part(self, say):
+        text = "A query has the scores $row$. Which key gets the largest weight?"
+        offers = [
+            Offer(say("$k_{key}$", key=j), say("its score is {score}.", score=s), s == max(self.scores))
+            for j, s in enumerate(self.scores, 1)
+        ]
+        ask = [say.paragraph(text, row=say.row(self.scores))]
+        return choice_part("", (Words("The largest weight"),), ask, offers)
+
+    def trouble(self, part):
+        weights = Softmax().apply(Matrix([self.scores])).rows[0]
+        ticked = weights[min(part.answer.right)]
+        return "" if all(compare(ticked, w) >= 0 for w in weights) else "another weight is larger"
+
+
+@dataclass(frozen=True)
+class Content:
+    type: str
+    notation: str
+    items: tuple[Largest, ...]
+
+
+def draw(spec, rng, number, family):
+    rows = (tuple(sample(rng, range(-4, 9), 4)) for _ in range(TYPE.option(spec, "items")))
+    return Content(spec.type, spec.notation, tuple(Largest("largest", row) for row in rows))
+
+
+def make(content):
+    say = prose(content.notation)
+    parts = [item.part(say) for item in content.items]
+    introduction = say.paragraph("Answer without working out any weight.")
+    return question(TYPE, content, parts, introduction, (say("Softmax is taken along each row."),))
+
+
+TYPE = ProblemType(
+    name="largest",
+    title="The largest weight",
+    draw=draw,
+    make=make,
+    content=Content,
+    proof=prove,
+    options={"items": (4, "how many rows of scores, from 1 to 6", up_to(6))},
+    draws=("sizes", "given"),
+    rows_only=True,
+)
 ''',
     "writers/outline": '''
 """The headings of a page, one a line."""
@@ -316,9 +386,9 @@ def test_a_misconception_is_listed():
     assert "Its rows sum to 2." in listed("misconception", "X9")
 
 
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_a_problem_type(orientation, tmp_path):
-    recipe = make_recipe(problem="mixing", seed=5, settings={"orientation": orientation})
+@pytest.mark.parametrize(("name", "orientation"), [("mixing", "rows"), ("mixing", "columns"), ("largest", "rows")])
+def test_a_problem_type(name, orientation, tmp_path):
+    recipe = make_recipe(problem=name, seed=5, settings={"orientation": orientation})
     made = list(sheets(recipe, 2))
     assert made[0].worksheet != made[1].worksheet
     for layout in get_args(Layout):
@@ -332,6 +402,33 @@ def test_a_problem_type(orientation, tmp_path):
 
 def test_a_problem_type_is_listed():
     assert "mixing" in listed("problems")
+    assert "how many rows of scores, from 1 to 6" in listed("options")
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"options": {"items": 7}}, "The option items of largest is 7; a whole number from 1 to 6 was expected."),
+        ({"options": {"item": 2}}, "The problem type largest has no option 'item'; did you mean items"),
+        ({"sizes": {"n": 2}}, "The problem type largest draws its own sizes; leave sizes out."),
+        ({"notation": "columns"}, "The problem type largest is worded for tokens as rows"),
+    ],
+)
+def test_a_problem_type_with_wrong_options(said, sentence):
+    with pytest.raises(InputError, match=sentence):
+        make_recipe(problem="largest", **said)
+
+
+def test_a_problem_type_keeps_what_it_promises():
+    (sheet,) = sheets(make_recipe(problem="largest", seed=5), 1)
+    chosen, asked = problem_types()["largest"], sheet.question
+    chosen.prove(asked)
+    for part, item in zip(asked.parts, asked.content.items, strict=True):
+        (right,) = part.answer.right
+        assert right == numpy.argmax(item.scores)
+    wrong = replace(asked, content=replace(asked.content, items=asked.content.items[::-1]))
+    with pytest.raises(SelfCheckError, match=r"Part a of largest, .*: another weight is larger"):
+        chosen.prove(wrong)
 
 
 def test_a_format(tmp_path):

@@ -187,7 +187,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {
             f"{t.name}: {name}={option_text(default)}": word
             for t in problem_types().values()
-            for name, (default, word) in t.options.items()
+            for name, (default, word, *_) in t.options.items()
         }
 
     def misconceptions() -> Mapping[str, str]:

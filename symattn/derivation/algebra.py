@@ -124,9 +124,9 @@ class Algebra(ABC, Generic[T]):
     def size(self, indices: Indices, less: int = 0) -> T:
         """How many there are, less a few."""
 
-    @abstractmethod
     def total(self, indices: Indices, term: Callable[[Index], T]) -> T:
         """Σ_k term(k)."""
+        return self.sum(*map(term, indices.counted))
 
     def dot(self, indices: Indices, left: Callable[[Index], T], right: Callable[[Index], T]) -> T:
         """Σ_k left(k)·right(k)."""
@@ -202,9 +202,6 @@ class Values(Algebra[Value]):
 
     def size(self, indices: Indices, less: int = 0) -> Value:
         return len(indices.counted) - less
-
-    def total(self, indices: Indices, term: Callable[[Index], Value]) -> Value:
-        return self.sum(*map(term, indices.counted))
 
     def dot(self, indices: Indices, left: Callable[[Index], Value], right: Callable[[Index], Value]) -> Value:
         return dot([left(k) for k in indices.counted], [right(k) for k in indices.counted])
@@ -486,9 +483,6 @@ class Intervals(Algebra[Interval]):
     def size(self, indices: Indices, less: int = 0) -> Interval:
         return self.ring.number(len(indices.counted) - less)
 
-    def total(self, indices: Indices, term: Callable[[Index], Interval]) -> Interval:
-        return self.sum(*map(term, indices.counted))
-
     def sum(self, *terms: Interval) -> Interval:
         return reduce(self.ring.add, terms)
 
@@ -551,9 +545,6 @@ class Duals(Algebra[Dual]):
 
     def size(self, indices: Indices, less: int = 0) -> Dual:
         return Dual(VALUES.size(indices, less), 0)
-
-    def total(self, indices: Indices, term: Callable[[Index], Dual]) -> Dual:
-        return self.sum(*map(term, indices.counted))
 
     def sum(self, *terms: Dual) -> Dual:
         return Dual(VALUES.sum(*(x.value for x in terms)), VALUES.sum(*(x.slope for x in terms)))

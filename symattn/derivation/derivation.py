@@ -154,8 +154,12 @@ class InSympy(Protocol):
 class RuleOp(Op):
     """An operation that is one rule for an entry: its values and its working are that rule, read in two algebras.
 
-    Where a quicker way to the values is known, `apply` is written beside the rule; they must agree.
+    Its operands and its result have one shape, unless it says otherwise.  Where a quicker way to the values is known,
+    `apply` is written beside the rule; they must agree.
     """
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
 
     @abstractmethod
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
@@ -174,6 +178,13 @@ class RuleOp(Op):
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return self.rule(FORMULAS, i, j, *operands)
+
+
+def alike(*shapes: Shape) -> Shape:
+    """The one shape that all have; `ShapeError` if they differ."""
+    if len(set(shapes)) != 1:
+        raise ShapeError("the matrices must have the same shape;")
+    return shapes[0]
 
 
 def entries_of(m: Matrix) -> Entries[Value]:

@@ -52,7 +52,27 @@ MOST_PAIRS_OF_SHORT = 5_000  # where decimals go on instead
 MOST_PAIRS = 200_000  # of terms that are multiplied for one product, which takes less than half a second
 
 
-class ExpSum:
+class _Irrational:
+    """What sums and quotients share."""
+
+    __slots__ = ()
+
+    def _sympy_(self) -> Any:
+        return upward.to_sympy(self)
+
+    def __float__(self) -> float:
+        """The nearest float."""
+        return upward.nearest_float(self)
+
+    def as_integer_ratio(self) -> NoReturn:
+        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        raise _no_fraction(self)
+
+    def __repr__(self) -> str:
+        return text(self)
+
+
+class ExpSum(_Irrational):
     """An irrational sum Σ c·√r·√R…·e^a, kept as a dictionary from (a, r, (R, …)) to c.  Immutable.
 
     Made by arithmetic and by `square_root` and `exponential`; a result that is rational is a plain number.
@@ -147,22 +167,8 @@ class ExpSum:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def _sympy_(self) -> Any:
-        return upward.to_sympy(self)
 
-    def __float__(self) -> float:
-        """The nearest float."""
-        return upward.nearest_float(self)
-
-    def as_integer_ratio(self) -> NoReturn:
-        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
-        raise _no_fraction(self)
-
-    def __repr__(self) -> str:
-        return text(self)
-
-
-class Quotient:
+class Quotient(_Irrational):
     """numerator/denominator of two sums; sums over the same denominator keep it, others get the least common multiple
     (see `lowest`, which also says what is printed).  Immutable.
 
@@ -233,20 +239,6 @@ class Quotient:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def _sympy_(self) -> Any:
-        return upward.to_sympy(self)
-
-    def __float__(self) -> float:
-        """The nearest float."""
-        return upward.nearest_float(self)
-
-    def as_integer_ratio(self) -> NoReturn:
-        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
-        raise _no_fraction(self)
-
-    def __repr__(self) -> str:
-        return text(self)
-
 
 class NegativeInfinity:
     """−∞, the score of what is masked: e^(−∞) = 0, and a number more or less makes no difference to it."""
@@ -286,6 +278,9 @@ class NegativeInfinity:
         raise UndefinedError(
             message("({value})·(−∞) is not defined, because the sign of {value} is not known.", value=text(other))
         )
+
+    def __pow__(self, exponent: int) -> Value:
+        return power(self, exponent) if isinstance(exponent, int) else NotImplemented
 
     __radd__ = __add__
     __rmul__ = __mul__

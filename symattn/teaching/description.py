@@ -271,7 +271,7 @@ def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
         chosen.title,
         "",
         (),
-        tuple(_option(name, default, about) for name, (default, about) in chosen.options.items()),
+        tuple(_option(name, default, about) for name, (default, about, *_) in chosen.options.items()),
         (),
         Example(
             f"import symattn\n\n{call}\nprint(sheet.key.title)\n",

@@ -38,8 +38,8 @@ def test_every_setting_comes_back(settings, other):
 @pytest.mark.parametrize("kind", problem_types())
 def test_every_problem_type_and_option_comes_back(kind):
     known = problem_types()[kind].options
-    changed = {bool: lambda x: not x, int: lambda x: x + 1, str: lambda x: x, list: lambda x: ["a", "b"]}
-    options = {name: changed[type(default)](default) for name, (default, _) in known.items()}
+    changed = {bool: lambda x: not x, int: lambda x: x + 1, str: lambda x: x, list: lambda x: ["scores", "mask"]}
+    options = {name: changed[type(default)](default) for name, (default, *_) in known.items()}
     recipe = make_recipe(problem=kind, seed=3, options=options)
     assert read_recipe(recipe.command()) == (recipe, 1)
 

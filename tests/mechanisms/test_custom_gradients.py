@@ -22,6 +22,7 @@ from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate
 from symattn.marking.marker.windows import cell, window
 from symattn.page.writers import FORMATS
+from symattn.teaching.explanation.program import OPENING, Computation, functions
 from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem_file import problem_file
 
@@ -152,6 +153,67 @@ def test_single_operations(name: str) -> None:
     y = formula(back.torch, back.leaves)
     back.back((y * y).sum())
     back.agrees(lambda name: floats(d, name), [n for n in POSITIVE if back[n].grad is not None])
+
+
+SCORES, TARGETS = [[1, -2], [3, "1/2"]], [["1/4", "3/4"], [0, 1]]
+MASKED = {"name": "M", "op": "mask", "operands": ["S"], "mask": "causal"}
+SEVERAL: dict[str, tuple[list[dict[str, Any]], Any]] = {
+    **{
+        f"feature map {feature}": ([{"op": "feature_map", "operands": ["S"], "feature": feature}], formula)
+        for feature, formula in {
+            "elu+1": lambda torch, s, t: torch.nn.functional.elu(s) + 1,
+            "relu": lambda torch, s, t: torch.relu(s),
+            "square": lambda torch, s, t: s**2,
+            "identity": lambda torch, s, t: s,
+        }.items()
+    },
+    "over the sum": ([{"op": "over_sum", "operands": ["S"]}], lambda torch, s, t: s / s.sum(1, keepdim=True)),
+    "over the sum of a column": (
+        [{"op": "over_sum", "operands": ["S"], "along": "columns"}], lambda torch, s, t: s / s.sum(0),
+    ),
+    "over the sum of what is seen": (
+        [MASKED, {"op": "over_sum", "operands": ["M"]}],
+        lambda torch, s, t: s.tril() / s.tril().sum(1, keepdim=True),
+    ),
+    "cross-entropy": (
+        [{"name": "P", "op": "softmax", "operands": ["S"]}, {"op": "cross_entropy", "operands": ["P", "T"]}],
+        lambda torch, s, t: -(t * torch.log_softmax(s, 1)).sum(1, keepdim=True),
+    ),
+    "cross-entropy of columns": (
+        [
+            {"name": "P", "op": "softmax", "operands": ["S"], "along": "columns"},
+            {"op": "cross_entropy", "operands": ["P", "T^T"], "along": "columns"},
+        ],
+        lambda torch, s, t: -(t.T * torch.log_softmax(s, 0)).sum(0, keepdim=True),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_weights_features_and_losses(name: str) -> None:
+    before, formula = SEVERAL[name]
+    steps = [*before[:-1], {"name": "Y", **before[-1]}, LAST]
+    d = custom.run({"S": SCORES, "T": TARGETS}, steps, gradients=[{"of": "last", "wrt": ["S"]}])
+    self_check(d)
+    back = autograd(d)
+    y = formula(back.torch, back["S"], back["T"])
+    back.back((y * y).sum())
+    back.agrees(lambda name: floats(d, name), ["S"])
+    source = Computation(d)
+    lines = source.worked(d.steps)
+    exec("\n".join((OPENING, functions(lines, set()), source.givens(d.givens), lines)), {})  # it asserts every line
+
+
+def test_what_is_neither_wanted_nor_possible_costs_nothing() -> None:
+    """With a hidden class, whose probability is 0, logits get P − T: ∂(−ln p_1)/∂s_1 = p_1 − 1."""
+    steps = [
+        {"name": "M", "op": "mask", "operands": ["S"], "mask": [[1, 1, 0]]},
+        {"name": "P", "op": "softmax", "operands": ["M"]},
+        {"name": "loss", "op": "cross_entropy", "operands": ["P", "T"]},
+    ]
+    d = custom.run({"S": [[0, 0, 5]], "T": [[1, 0, 0]]}, steps, gradients=[{"of": "loss", "wrt": ["S"]}])
+    self_check(d)
+    assert d.value("dS") == matrix([["-1/2", "1/2", 0]])
 
 
 @pytest.mark.parametrize("name", SINGLE)

@@ -194,8 +194,6 @@ def total(terms: Iterator[Value]) -> Value:
 
 NO_WAY_BACK = {
     "backpropagation_through_time",
-    "language_model",
-    "linear_attention",
     "online_softmax",
     "recurrent_jacobian",
     "softmax_jacobian",

@@ -16,7 +16,7 @@ from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Math, Words, spans
-from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN, RowItem, balanced_places
+from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN, RowItem
 from symattn.teaching.problems.ways import WAYS, carried_out
 from symattn.teaching.question import ChoiceAnswer
 
@@ -130,9 +130,10 @@ def test_the_key_stands_everywhere_equally_often():
 
 def test_places_are_balanced_in_every_block():
     from symattn.foundation.dice import Dice
-    from symattn.teaching.problems.choice import BLOCKS
+    from symattn.teaching.problems.derived import BLOCKS, balanced_places
 
-    places = balanced_places(Dice.seeded(1).rng("places"), 4)
+    places, other = balanced_places(Dice.seeded(1).rng("places"), 4, 2)
+    assert places != other
     assert len(places) == 4 * BLOCKS
     assert all(sorted(places[i : i + 4]) == [0, 1, 2, 3] for i in range(0, len(places), 4))
 

@@ -7,8 +7,10 @@ import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
+from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
-from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems import derived, problem_type, problem_types
+from symattn.teaching.question import ChoiceAnswer
 from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
 
 TYPES = list(problem_types())
@@ -60,9 +62,55 @@ def test_every_question_has_parts_with_marks_answers_and_a_load(name):
 def test_titles_and_options_are_said_in_words():
     for chosen in problem_types().values():
         assert chosen.title[0].isupper()
-        for default, word in chosen.options.values():
+        for default, word, *_ in chosen.options.values():
             assert word
             assert isinstance(default, str | int | bool | list)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_an_option_that_cannot_be_is_refused_by_name(name):
+    chosen = problem_type(name)
+    for option, (default, _, *kinds) in chosen.options.items():
+        wrong = {
+            bool: "perhaps",
+            int: 0 if kinds else "two",
+            str: "guess" if kinds else 1,
+            list: ["guess"] if kinds else 1,
+        }
+        with pytest.raises(InputError, match=f"^The option {option} of {name}.*'?{wrong[type(default)]}"):
+            chosen.spec({"options": {option: wrong[type(default)]}})
+        if isinstance(default, bool):
+            with pytest.raises(InputError, match="true or false"):
+                chosen.spec({"options": {option: int(default)}})
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_given_matrices_are_used_or_refused(name):
+    chosen, content = problem_type(name), made(name, "starter")[0].question.content
+    if not isinstance(content, derived.Content):
+        with pytest.raises(InputError, match=f"^The problem type {name} draws its own numbers; leave given out.$"):
+            chosen.spec({"given": {"Q": [[1, 2]]}})
+        return
+    given = {name: [list(row) for row in rows] for name, rows in content.given.items()}
+    spec = chosen.spec({"given": given, "level": "starter"})
+    rng = Dice.seeded(3).rng("given")
+    assert chosen.draw(spec, rng, 1, chosen.family(spec, rng)).given == content.given
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_options_that_are_alike_or_of_which_none_is_right_are_found(name):
+    chosen, question = problem_type(name), made(name, "starter")[0].question
+    chosen.prove(question)
+    for k, part in enumerate(question.parts):
+        if isinstance(part.answer, ChoiceAnswer):
+            first, *others = part.answer.options
+            for options, said in (
+                ((first, replace(others[0], text=first.text), *others[1:]), "alike"),
+                (tuple(replace(option, right=False) for option in part.answer.options), "0 right"),
+            ):
+                wrong = replace(part, answer=replace(part.answer, options=options))
+                with pytest.raises(SelfCheckError, match=said):
+                    chosen.prove(replace(question, parts=(*question.parts[:k], wrong, *question.parts[k + 1 :])))
 
 
 @pytest.mark.parametrize("name", ["counts", "design", "estimate", "heatmap", "masks", "prove", "shapes"])

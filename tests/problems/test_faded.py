@@ -131,7 +131,7 @@ def test_blanks_only_where_they_are_wanted():
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"blank": ["B"]}, "the steps are"), ({"share": 0}, "percentage"), ({"share": 101}, "percentage")],
+    [({"blank": ["B"]}, "the steps are"), ({"share": 0}, "1 to 100"), ({"share": 101}, "1 to 100")],
 )
 def test_options_out_of_range(options, said):
     with pytest.raises(InputError, match=said):

@@ -171,7 +171,7 @@ def test_a_second_explanation_is_found():
 
 
 def test_options_out_of_range():
-    with pytest.raises(InputError, match="1 or 2"):
+    with pytest.raises(InputError, match="1 to 2"):
         next(contents(TYPE, 1, options={"errors": 3}))
 
 

@@ -197,11 +197,11 @@ def test_stated_kind_style_and_sizes():
     q = question(3, options={"kind": "cross", "style": "block"}, sizes={"n": 2, "m": 5})
     assert q.parts[0].answer.shape == (2, 5)
     assert q.content.style == "block"
-    with pytest.raises(InputError, match="not known"):
+    with pytest.raises(InputError, match="option kind of masks is 'diagonal'; one of causal, "):
         question(1, options={"kind": "diagonal"})
     with pytest.raises(InputError, match="3 to 6 tokens"):
         question(1, sizes={"n": 9})
-    with pytest.raises(InputError, match="own scores"):
+    with pytest.raises(InputError, match="own numbers"):
         question(1, given={"S'": [[1, 2], [0, 1]]})
     with pytest.raises(InputError, match="no mask 'slanted'"):
         keep_of("slanted", (), 3, 3)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from functools import cache
+from inspect import isabstract
 from pathlib import Path
 
 import numpy as np
@@ -284,9 +285,9 @@ def test_every_operation_has_a_line_of_numpy() -> None:
     def below(kind: type) -> set[type]:
         return {kind, *(found for sub in kind.__subclasses__() for found in below(sub))}
 
-    kinds = {kind for kind in below(Op) - {Op} if kind.__module__ in own}
+    kinds = {kind for kind in below(Op) if kind.__module__ in own and not isabstract(kind)}
     assert len(kinds) > 30
-    assert all(any(parent in RULES for parent in kind.__mro__) for kind in kinds)
+    assert all(kind.numpy is not Op.numpy or any(parent in RULES for parent in kind.__mro__) for kind in kinds)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
-from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases
+from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
 from symattn.exact import Matrix, Size
 
 
@@ -39,9 +39,7 @@ MECHANISM = Mechanism(
     givens={
         "X": ("n", "d_model"),
         "E": ("m", "d_source"),
-        "W_Q": ("d_model", "h*d_k"),
-        "W_K": ("d_source", "g*d_k"),
-        "W_V": ("d_source", "g*d_v"),
+        **projections("d_source"),
     },
     optional={
         **output_and_biases("d_out"),

@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.derivation.mechanisms.encoder_block import residual, second_half
 from symattn.derivation.mechanisms.feed_forward import feed_forward
 from symattn.derivation.mechanisms.layer_norm import normalise
-from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases
+from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
 from symattn.exact import Matrix, Size
 
 
@@ -112,13 +112,7 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
     return found(drawn, "weights that are worth setting")
 
 
-_ATTENTION = {
-    "W_Q": ("d_model", "h*d_k"),
-    "W_K": ("d_model", "g*d_k"),
-    "W_V": ("d_model", "g*d_v"),
-}
 _OUTPUT = output_and_biases("d_model")
-_FROM_ENCODER = {"W_K": ("d_source", "g*d_k"), "W_V": ("d_source", "g*d_v")}
 _NORMS = {f"{letter}_{i}": ("1", "d_model") for i in (1, 2, 3) for letter in ("gamma", "beta")}
 
 MECHANISM = Mechanism(
@@ -127,8 +121,8 @@ MECHANISM = Mechanism(
     givens={
         "X": ("n", "d_model"),
         "E": ("m", "d_source"),
-        **{f"{name}^self": shape for name, shape in _ATTENTION.items()},
-        **{f"{name}^cross": shape for name, shape in {**_ATTENTION, **_FROM_ENCODER}.items()},
+        **{f"{name}^self": shape for name, shape in projections().items()},
+        **{f"{name}^cross": shape for name, shape in projections("d_source").items()},
         "W_1": ("d_model", "d_ff"),
         "W_2": ("d_ff", "d_model"),
     },

@@ -25,7 +25,7 @@ from symattn.derivation.mechanisms.layer_norm import (
     times,
     whole_rows_to_norm,
 )
-from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases
+from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
 from symattn.derivation.ops import Add
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Size
@@ -153,9 +153,7 @@ MECHANISM = Mechanism(
     title="Encoder block",
     givens={
         "X": ("n", "d_model"),
-        "W_Q": ("d_model", "h*d_k"),
-        "W_K": ("d_model", "g*d_k"),
-        "W_V": ("d_model", "g*d_v"),
+        **projections(),
         "W_1": ("d_model", "d_ff"),
         "W_2": ("d_ff", "d_model"),
     },

@@ -119,6 +119,11 @@ def alike(d: Derivation) -> str:
     return ""
 
 
+def projections(source: str = "d_model") -> dict[str, tuple[str, str]]:
+    """The weights of the queries of all heads, and of keys and values that come from inputs of some width."""
+    return {"W_Q": ("d_model", "h*d_k"), "W_K": (source, "g*d_k"), "W_V": (source, "g*d_v")}
+
+
 def output_and_biases(width: str) -> dict[str, tuple[str, str]]:
     """What heads may have besides their projections, with an output so wide."""
     return {
@@ -133,16 +138,8 @@ def output_and_biases(width: str) -> dict[str, tuple[str, str]]:
 MECHANISM = Mechanism(
     name="multi_head_attention",
     title="Multi-head attention",
-    givens={
-        "X": ("n", "d_model"),
-        "W_Q": ("d_model", "h*d_k"),
-        "W_K": ("d_model", "g*d_k"),
-        "W_V": ("d_model", "g*d_v"),
-    },
-    optional={
-        **output_and_biases("d_out"),
-        "B": ("n", "n"),
-    },
+    givens={"X": ("n", "d_model"), **projections()},
+    optional={**output_and_biases("d_out"), "B": ("n", "n")},
     usual=("W_O",),
     defaults={"heads": 2},
     uses=SCORES | HEADS,

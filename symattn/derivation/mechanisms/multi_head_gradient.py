@@ -14,7 +14,7 @@ from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
-from symattn.derivation.mechanisms.multi_head_attention import alike, heads
+from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
 from symattn.derivation.ops import Part
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -73,22 +73,13 @@ SHEETS, QUERIES = 100, 10
 MECHANISM = Mechanism(
     name="multi_head_gradient",
     title="Multi-head attention and its gradients",
-    givens={
-        "X": ("n", "d_model"),
-        "W_Q": ("d_model", "h*d_k"),
-        "W_K": ("d_model", "g*d_k"),
-        "W_V": ("d_model", "g*d_v"),
-    },
+    givens={"X": ("n", "d_model"), **projections()},
     optional={
-        "W_O": ("h*d_v", "d_out"),
+        **output_and_biases("d_out"),
         "dO": ("n", "d_out"),
         "dC": ("n", "h*d_v"),
         "dZ": ("n", "d_v"),
         "A_{head}": ("n", "n"),
-        "b_Q": ("1", "h*d_k"),
-        "b_K": ("1", "g*d_k"),
-        "b_V": ("1", "g*d_v"),
-        "b_O": ("1", "d_out"),
         "B": ("n", "n"),
     },
     usual=("W_O", "dO", "A_{head}"),

@@ -12,7 +12,7 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self, TypeVar
 
@@ -382,12 +382,10 @@ def square(m: Matrix, what: str) -> Matrix:
     return m
 
 
-def total(values: Collection[Value]) -> Value:
-    """The exact sum, 0 for nothing."""
-    result: Value = 0
-    for value in values:
-        result = result + value
-    return result
+def first_row_repeated(of: Op, left: Matrix, right: Matrix) -> Matrix:
+    """A product of which only the first row is worked out, for all rows."""
+    (first,) = of.apply(left.row(0), right).rows
+    return Matrix.of(first for _ in left.rows)
 
 
 __all__ = [
@@ -400,6 +398,7 @@ __all__ = [
     "ReplacementOp",
     "Rewritten",
     "WrongDerivation",
+    "first_row_repeated",
     "followed",
     "following",
     "found",
@@ -408,6 +407,5 @@ __all__ = [
     "same",
     "sizes",
     "square",
-    "total",
     "whole",
 ]

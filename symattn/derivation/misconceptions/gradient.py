@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.mechanisms.backward import is_gradient
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, total
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropyGradient,
@@ -23,6 +23,7 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.ops.normalisation import Rescale
 from symattn.exact import Matrix, Value
+from symattn.exact.sums import total
 
 # ------------------------------------------------------------------------------------------------ what is changed
 

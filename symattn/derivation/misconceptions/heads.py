@@ -11,10 +11,11 @@ from functools import reduce
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, total
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import MatMul, Part, Scale, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
+from symattn.exact.sums import total
 from symattn.formula import Call, Formula, Fraction, Name, Number, Sum
 
 # ------------------------------------------------------------------------------------------ what is changed

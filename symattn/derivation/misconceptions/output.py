@@ -13,6 +13,7 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
+    first_row_repeated,
     found,
     square,
 )
@@ -93,11 +94,6 @@ def _every_pair(a: Shape, v: Shape) -> Shape:
     if a[1] != v[0] or isinstance(a[0], str) or isinstance(a[1], str):
         raise ShapeError("every value needs a weight;")
     return a[0] * a[1], v[1]
-
-
-def _first_output_repeated(of: Op, a: Matrix, v: Matrix) -> Matrix:
-    (first,) = of.apply(a.row(0), v).rows
-    return Matrix.of(first for _ in a.rows)
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -237,7 +233,7 @@ MISCONCEPTIONS = (
         "O11",
         "first output repeated for all",
         "Z",
-        instead(_first_output_repeated),
+        instead(first_row_repeated),
         exactly="z_i = z_1 for every i",
         tell="Row 1 is right, and all rows are equal.",
         feedback="Each token has weights of its own, and so an output of its own.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symattn.derivation.derivation import Derivation, Op, Operand, Step
+from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions.base import COPY, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import Activation, Add, Hadamard, MatMul
 from symattn.derivation.ops.jacobian import InfinityNorm
@@ -53,7 +53,7 @@ def always_the_first_state(d: Derivation) -> Rewritten | None:
 
 def weights_transposed(d: Derivation) -> Rewritten | None:
     products = _positions(d, "H_h", MatMul)
-    return _rewritten(*(replace(s, operands=(s.operands[0], _turned(s.operands[1]))) for s in products))
+    return _rewritten(*(replace(s, operands=(s.operands[0], s.operands[1].flipped)) for s in products))
 
 
 def weights_exchanged(d: Derivation) -> Rewritten | None:
@@ -66,10 +66,6 @@ def weights_exchanged(d: Derivation) -> Rewritten | None:
     return _rewritten(*changed)
 
 
-def _turned(operand: Operand) -> Operand:
-    return replace(operand, transposed=not operand.transposed)
-
-
 # ------------------------------------------------------------------------------------------ through time
 
 
@@ -80,7 +76,7 @@ def slopes_forgotten(d: Derivation) -> Rewritten | None:
 
 def slopes_along_the_other_way(d: Derivation) -> Rewritten | None:
     jacobians = _positions(d, "J", Hadamard)
-    return _rewritten(*(replace(s, operands=(s.operands[0], _turned(s.operands[1]))) for s in jacobians))
+    return _rewritten(*(replace(s, operands=(s.operands[0], s.operands[1].flipped)) for s in jacobians))
 
 
 def products_entry_by_entry(d: Derivation) -> Rewritten | None:

@@ -11,14 +11,15 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
+    first_row_repeated,
     found,
     square,
-    total,
 )
 from symattn.derivation.misconceptions.softmax import without_empty_rows
 from symattn.derivation.ops import MatMul
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, square_root
+from symattn.exact.sums import total
 
 # ------------------------------------------------------------------------------------------ what is changed
 
@@ -78,11 +79,6 @@ def _self_excluded(of: Op, q: Matrix, k: Matrix) -> Matrix:
 
 def _where(m: Matrix, kept: Callable[[int, int], bool], other: Value) -> Matrix:
     return Matrix.of([x if kept(i, j) else other for j, x in enumerate(row)] for i, row in enumerate(m.rows))
-
-
-def _first_row_repeated(of: Op, q: Matrix, k: Matrix) -> Matrix:
-    (first,) = of.apply(q.row(0), k).rows
-    return Matrix.of(first for _ in q.rows)
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -170,7 +166,7 @@ MISCONCEPTIONS = (
         "T7b",
         "only the first query compared",
         "S",
-        rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), _first_row_repeated))),
+        rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), first_row_repeated))),
         exactly="s_ij = q_1·k_j for every i",
         tell="All rows of S are equal.",
         feedback="Each query is compared with every key: {row} i of $@name(S)$ is made with query i.",

@@ -16,11 +16,11 @@ from symattn.derivation.misconceptions.base import (
     found,
     replaced,
     square,
-    total,
 )
 from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power
+from symattn.exact.sums import total
 from symattn.exact.values import is_zero_for_sure
 
 Row = Sequence[Value]

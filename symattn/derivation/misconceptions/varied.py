@@ -115,9 +115,6 @@ class Slipping(Algebra[Varied]):
         self._slip(found, "A11", other, lambda: other, says)
         return found
 
-    def total(self, indices: Indices, term: Callable[[Index], Varied]) -> Varied:
-        return self.sum(*map(term, indices.counted))
-
     def sum(self, *terms: Varied) -> Varied:
         found = self._made("sum", terms, lambda: _short(_added([x.text() for x in terms]), found), True)
         for k in range(len(terms)):
@@ -249,9 +246,6 @@ class Floats(Algebra[float]):
 
     def size(self, indices: Indices, less: int = 0) -> float:
         return len(indices.counted) - less
-
-    def total(self, indices: Indices, term: Callable[[Index], float]) -> float:
-        return self.sum(*map(term, indices.counted))
 
     def sum(self, *terms: float) -> float:
         return sum(terms)

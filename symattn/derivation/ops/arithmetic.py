@@ -8,7 +8,8 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError, ShapeError
@@ -70,9 +71,6 @@ class Opposite(RuleOp):
 
     title = "Opposite"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.negative(operands[0][i, j])
 
@@ -89,9 +87,6 @@ class Exponential(RuleOp):
 
     base: Value | Literal["e"] = "e"
     title = "Exponential"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.exponential(operands[0][i, j], self.base)
@@ -117,9 +112,6 @@ class SquareRoot(RuleOp):
 
     title = "Root"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
 
@@ -134,7 +126,7 @@ class SquareRoot(RuleOp):
 
 
 @dataclass(frozen=True)
-class ToFloat(Op):
+class ToFloat(Rounding):
     """Each entry as the nearest number of a binary format, ties to even: float16, bfloat16, float32 or float64.
 
     Subnormal numbers are as in IEEE 754; −∞ stays, and what is too far below 0 becomes it.  `UndefinedError` where an
@@ -147,9 +139,6 @@ class ToFloat(Op):
     def title(self) -> str:
         return message("Round to {format}", format=self.format.name)
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def apply(self, *operands: Matrix) -> Matrix:
         return operands[0].map(self._nearest)
 
@@ -158,17 +147,8 @@ class ToFloat(Op):
             raise InputError(f"{x} has no nearest number in {self.format.name}: it contains a symbol.")
         return nearest_float(x, self.format)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return operands[0].entry(i, j)
-
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
 
 
 # ------------------------------------------------------------------------------------------------ the way back

@@ -10,7 +10,6 @@ from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
-from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -150,9 +149,6 @@ class Softmax(RuleOp):
     base: Value | Literal["e"] = "e"
     empty: Empty = "undefined"
     title = "Softmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._normalised)
@@ -350,9 +346,6 @@ class SoftmaxGradient(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Back through softmax"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def apply(self, *operands: Matrix) -> Matrix:
         weights, gradient = operands if self.along == "rows" else (m.T for m in operands)

@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
 from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
-from symattn.derivation.ops.linear import alike
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -52,8 +51,24 @@ from symattn.foundation.languages import counted, message
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
 
+class Rounding(Op):
+    """Other numbers for the entries, with which one goes on."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(i, j)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
+
+
 @dataclass(frozen=True)
-class Round(Op):
+class Round(Rounding):
     """Rounding as a step, so that what follows is worked out from the rounded values.
 
     nearest: each entry to the nearest, ties as declared (even, up, down);
@@ -80,9 +95,6 @@ class Round(Op):
             case "truncate":
                 return counted("Cut off to {n} decimal place", "Cut off to {n} decimal places", n=self.places)
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def apply(self, *operands: Matrix) -> Matrix:
         (a,) = operands
         if self.method == "largest-remainder" and self.along == "columns":
@@ -98,17 +110,8 @@ class Round(Op):
             raise InputError(f"{x} has no decimal value to be rounded to: it contains a symbol.")
         return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return operands[0].entry(i, j)
-
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
 
 
 @dataclass(frozen=True)
@@ -122,9 +125,6 @@ class Activation(RuleOp):
     def function(self) -> Function | None:
         """What is known of the function; None for the identity and for a mere name."""
         return FUNCTIONS.get(self.name.lower())
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x = operands[0][i, j]
@@ -390,9 +390,6 @@ class ActivationGradient(RuleOp):
     def __post_init__(self) -> None:
         if self.name not in SLOPES:
             raise InputError(f"The derivative of {self.name!r} is not known; one of {', '.join(SLOPES)} was expected.")
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, x = operands

@@ -8,9 +8,9 @@ from operator import add
 from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
-from symattn.derivation.ops.linear import Stack, alike
+from symattn.derivation.ops.linear import Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import Call, Formula, MatrixOf, Name, Sum
@@ -22,9 +22,6 @@ class Total(RuleOp):
 
     arity = -1
     title = "Sum"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))
@@ -107,9 +104,6 @@ class Copy(RuleOp):
 
     title = "The same"
     trivial = True
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
         return operands[0]

@@ -34,9 +34,6 @@ class Slope(RuleOp):
     function: Sloped
     title = "Slopes"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         h = operands[0][i, j]
         return A.apply("positive", h) if self.function == "relu" else A.known(SLOPES[self.function], h)

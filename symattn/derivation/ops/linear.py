@@ -18,6 +18,7 @@ from symattn.derivation.derivation import (
     Step,
     Style,
     Use,
+    alike,
     convention,
 )
 from symattn.derivation.ops.heads import Part
@@ -190,9 +191,6 @@ class Scale(RuleOp):
     of: str = ""
     title = "Scale"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(operands[0][i, j], A.number(self.divisor))
 
@@ -273,13 +271,6 @@ class Stack(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
-
-
-def alike(*shapes: Shape) -> Shape:
-    """The one shape that all have; `ShapeError` if they differ."""
-    if len(set(shapes)) != 1:
-        raise ShapeError("the matrices must have the same shape;")
-    return shapes[0]
 
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
@@ -366,6 +357,5 @@ __all__ = [
     "Stack",
     "SumOver",
     "Transpose",
-    "alike",
     "summed",
 ]

@@ -7,8 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
-from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
-from symattn.derivation.ops.linear import alike
+from symattn.derivation.derivation import (
+    Convention,
+    Floats,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -57,6 +68,13 @@ class CrossEntropy(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (p, t) = along_rows(self.along, i, j, *operands)
         return A.negative(A.total(p.columns, lambda k: A.product(t[i, k], A.apply("ln", p[i, k]))))
+
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def pull(self, use: Use) -> Pull:
+        """To the probabilities; what was wanted is no variable."""
+        return Pull((use.g, *use.step.operands), ProbabilityGradient(self.along))
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         p, t = operands
@@ -144,9 +162,6 @@ class CrossEntropyGradient(RuleOp):
     arity = 2
     title = "Back through cross-entropy and softmax"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         p, t = operands
         difference = A.minus(p[i, j], t[i, j])
@@ -165,6 +180,47 @@ class CrossEntropyGradient(RuleOp):
         return Sum((p, Negative(t)))
 
 
+@dataclass(frozen=True)
+class ProbabilityGradient(RuleOp):
+    """−g·t/p for the gradients g of the losses of rows (n×1), or of columns, and P and T (each n×c); 0 where t = 0."""
+
+    along: Literal["rows", "columns"] = "rows"
+    arity = 3
+    title = "Back through cross-entropy"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        g, p, t = shapes
+        if g != CrossEntropy(self.along).shape(p, t):
+            raise ShapeError("every loss needs a gradient;")
+        return p
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        g, p, t = operands
+        rows = zip(p.rows, t.rows, strict=True)
+        wanted = Matrix.of([x if y != 0 else 1 for x, y in zip(*lines, strict=True)] for lines in rows)
+        return super().apply(g, wanted, t)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, p, t = operands
+        return A.negative(A.quotient(A.product(g.stretched(i, j), t[i, j]), p[i, j]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, p, t = operands
+        return Negative(Fraction(Product((g, t), "⊙"), p))
+
+    def numpy(self, *operands: str) -> str:
+        g, p, t = operands
+        return f"-{g} * {t} / np.where({t} == 0, 1, {p})"
+
+    def witness(self, *operands: Floats) -> Floats:
+        g, p, t = operands
+        losses = g if self.along == "rows" else [g[0] for _ in p]
+        return [
+            [-(line[j % len(line)] / x) * y if y else 0.0 for j, (x, y) in enumerate(zip(*lines, strict=True))]
+            for line, *lines in zip(losses, p, t, strict=True)
+        ]
+
+
 OPS = {"cross_entropy": CrossEntropy}
 
-__all__ = ["CrossEntropy", "CrossEntropyGradient", "written_logarithm"]
+__all__ = ["CrossEntropy", "CrossEntropyGradient", "ProbabilityGradient", "written_logarithm"]

@@ -14,15 +14,26 @@ from operator import add, mul
 from typing import Literal, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
-from symattn.derivation.derivation import Convention, Operand, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
-from symattn.derivation.ops.linear import Spread, alike
+from symattn.derivation.derivation import (
+    Convention,
+    Operand,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    alike,
+    convention,
+)
+from symattn.derivation.ops.linear import Spread
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
-TWO = Number("2")
 
 
 @dataclass(frozen=True)
@@ -117,13 +128,29 @@ class MeanSquare(RuleOp):
 
 
 @dataclass(frozen=True)
-class Standardise(RuleOp):
+class _OverRoot(RuleOp):
+    """Entries over roots to whose squares ε is added."""
+
+    epsilon: Value = 0
+
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        return [convention("{epsilon} under the root", epsilon=epsilon)]
+
+
+@dataclass(frozen=True)
+class Standardise(_OverRoot):
     """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0.
 
     `UndefinedError` names the line where all entries are equal and ε is 0.
     """
 
-    epsilon: Value = 0
     arity = 3
     title = "Standardise"
 
@@ -145,9 +172,6 @@ class Standardise(RuleOp):
         x, mean, variance = operands
         return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
 
-    def flows(self, k: int) -> bool:
-        return k == 0
-
     def pull(self, use: Use) -> Pull:
         """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
         source, mean, variance = use.step.operands
@@ -159,19 +183,11 @@ class Standardise(RuleOp):
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
-        return [convention("{epsilon} under the root", epsilon=epsilon)]
-
 
 @dataclass(frozen=True)
-class Rescale(RuleOp):
+class Rescale(_OverRoot):
     """x/√(m + ε) for x (n×d) and its mean squares (n×1 or 1×d); undefined where m + ε = 0."""
 
-    epsilon: Value = 0
     arity = 2
     title = "Rescale"
 
@@ -189,9 +205,6 @@ class Rescale(RuleOp):
         x, squares = operands
         return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
 
-    def flows(self, k: int) -> bool:
-        return k == 0
-
     def pull(self, use: Use) -> Pull:
         source, squares = use.step.operands
         spread = _statistic(use, squares, MeanSquare, source)
@@ -200,13 +213,6 @@ class Rescale(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
-        return [convention("{epsilon} under the root", epsilon=epsilon)]
 
 
 _VARIANCE: Mapping[Axis, str] = {

@@ -301,9 +301,6 @@ class Multiple(RuleOp):
     of: str = ""
     title = "Multiple"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(A.number(self.factor), operands[0][i, j])
 

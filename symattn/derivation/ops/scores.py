@@ -8,15 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
+from math import inf
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
-from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, along_rows, index
+from symattn.derivation.derivation import (
+    Convention,
+    Floats,
+    Op,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Along, Empty, normalise_rows
-from symattn.derivation.ops.entrywise import FUNCTIONS, relu
-from symattn.derivation.ops.linear import Scale, alike, summed
+from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
+from symattn.derivation.ops.linear import Hadamard, Scale, summed
+from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.sums import shares, total
@@ -63,9 +78,6 @@ class SoftCap(RuleOp):
 
     cap: Value
     title = "Soft cap"
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         cap = A.number(self.cap)
@@ -175,9 +187,6 @@ class OverSum(RuleOp):
     def title(self) -> str:
         return "Divided by the row sum" if self.along == "rows" else "Divided by the column sum"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._shares)
 
@@ -191,6 +200,9 @@ class OverSum(RuleOp):
         if A.hidden(s[i, j]):
             return A.number(0)
         return A.quotient(s[i, j], A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: s[i, k]))
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.operand, use.result), OverSumGradient(self.along))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
@@ -299,11 +311,18 @@ class FeatureMap(RuleOp):
     feature: Feature = "elu+1"
     title = "Feature map"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.known(FEATURES[self.feature], operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        match self.feature:
+            case "elu+1":
+                return Pull((use.g, use.result), FeatureGradient())
+            case "relu":
+                return Pull((use.g, use.operand), ActivationGradient("relu"))
+            case "square":
+                return Pull((use.g, use.operand), Hadamard(), (Multiple(2),))
+        return Pull((use.g,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
@@ -361,9 +380,6 @@ class SoftCapGradient(RuleOp):
     arity = 2
     title = "Back through the soft cap"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return alike(*shapes)
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, y = operands
         share = A.quotient(y[i, j], A.number(self.cap))
@@ -373,6 +389,78 @@ class SoftCapGradient(RuleOp):
         g, y = operands
         share = Fraction(y, number(self.cap))
         return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
+
+
+@dataclass(frozen=True)
+class OverSumGradient(RuleOp):
+    """(g − Σ g·a)/Σ s, row by row, for the gradient G of weights A that are scores S over their sums (each n×m).
+
+    What is hidden gets 0.
+    """
+
+    along: Along = "rows"
+    arity = 3
+    title = "Back through division by the sum"
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (g, s, a) = along_rows(self.along, i, j, *operands)
+        if A.hidden(s[i, j]):
+            return A.number(0)
+        seen = A.visible(s.columns, lambda k: s[i, k])
+        less = A.minus(g[i, j], A.dot(seen, lambda k: g[i, k], lambda k: a[i, k]))
+        return A.quotient(less, A.total(seen, lambda k: s[i, k]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, s, a = operands
+        return Fraction(Sum((g, Negative(Call(Name("Sum"), (Product((g, a), "⊙"),))))), Call(Name("Sum"), (s,)))
+
+    def numpy(self, *operands: str) -> str:
+        g, s, a = operands
+        ends = f".sum(axis={int(self.along == 'rows')}, keepdims=True)"
+        seen = f"{s} > -np.inf"
+        return f"np.where({seen}, ({g} - ({g} * {a}){ends}) / np.where({seen}, {s}, 0){ends}, 0)"
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By the Jacobian ∂a_k/∂s_j = (δ_jk·Σ s − s_k)/(Σ s)²."""
+        if self.along == "columns":
+            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
+            return list(map(list, zip(*OverSumGradient().witness(*turned), strict=True)))
+        return [_back_over_sum(g, s) for g, s in zip(*operands[:2], strict=True)]
+
+
+def _back_over_sum(gradient: Sequence[float], scores: Sequence[float]) -> list[float]:
+    seen = {k: s for k, s in enumerate(scores) if s != -inf}
+    whole = sum(seen.values())
+    return [
+        sum(gradient[k] * (whole * (j == k) - s) for k, s in seen.items()) / whole**2 if j in seen else 0.0
+        for j in range(len(scores))
+    ]
+
+
+@dataclass(frozen=True)
+class FeatureGradient(RuleOp):
+    """G ⊙ min(1, φ) for the feature map φ = elu(x) + 1, whose derivative is φ itself up to x = 0, then 1."""
+
+    arity = 2
+    title = "Back through the feature map"
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, phi = operands
+        return A.product(g[i, j], A.negative(A.maximum(A.number(-1), A.negative(phi[i, j]))))
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        g, phi = operands
+        return FORMULAS.product(g.entry(i, j), Call(Name("min"), (ONE, phi.entry(i, j))))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, phi = operands
+        return Product((g, Call(Name("min"), (ONE, phi))), "⊙")
+
+    def numpy(self, *operands: str) -> str:
+        return "{} * np.minimum(1, {})".format(*operands)
+
+    def witness(self, *operands: Floats) -> Floats:
+        return [[g if y > 1 else g * y for g, y in zip(*lines, strict=True)] for lines in zip(*operands, strict=True)]
 
 
 _SLOPE = "ALiBi: the bias is minus the slope times how far query and key are apart; the slope is {slope}."
@@ -409,10 +497,12 @@ OPS = {
 __all__ = [
     "Bias",
     "Feature",
+    "FeatureGradient",
     "FeatureMap",
     "Hardmax",
     "Over",
     "OverSum",
+    "OverSumGradient",
     "SoftCap",
     "SoftCapGradient",
     "Temperature",

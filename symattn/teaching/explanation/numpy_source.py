@@ -344,7 +344,11 @@ def _entry_by_entry(op: RuleOp, names: Sequence[str], shapes: Sequence[Shape]) -
     def seen(name: str, shape: Shape) -> Entries[Any]:
         return Entries(shape, lambda i, j: sympy.Symbol(f"{name}[{i}, {j}]", real=True))
 
-    printer = NumPyPrinter({"fully_qualified_modules": True})
+    class Printer(NumPyPrinter):  # type: ignore[misc]
+        def _print_Max(self, largest: Any) -> str:  # noqa: N802  (SymPy's own needs functools)
+            return f"numpy.max([{', '.join(map(self._print, largest.args))}])"
+
+    printer = Printer({"fully_qualified_modules": True})
     entries = [seen(name, shape) for name, shape in zip(names, shapes, strict=True)]
     rows, columns = op.shape(*shapes)
     lines = [

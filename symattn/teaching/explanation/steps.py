@@ -28,12 +28,12 @@ from symattn.derivation.ops import (
     Transpose,
 )
 from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
-from symattn.derivation.ops.loss import CrossEntropy
+from symattn.derivation.ops.loss import CrossEntropy, ProbabilityGradient
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.position import Rotate, Sinusoids
 from symattn.derivation.ops.positional import Positional
-from symattn.derivation.ops.scores import Hardmax, Over, OverSum, SoftCap
+from symattn.derivation.ops.scores import FeatureGradient, Hardmax, Over, OverSum, OverSumGradient, SoftCap
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
@@ -168,10 +168,10 @@ def shows_factors(step: Step) -> bool:
 
 _STAND_ABOVE = (
     *(Transpose, Stack, Round, ToFloat, SumOver, Softmax, OverSum, Hardmax, Over, SoftCap),
-    *(SoftmaxJacobian, SoftmaxGradient, NormGradient, ProductSum),
+    *(SoftmaxJacobian, SoftmaxGradient, OverSumGradient, NormGradient, ProductSum),
     *(Positional, Sinusoids, Rotate, RunningMaximum, Exponentials, Accumulate, CrossEntropy),
     *(Mean, Variance, MeanSquare, Standardise, Rescale, Activation),
-    *(Exponential, SquareRoot, Divide, DivisorGradient),
+    *(Exponential, SquareRoot, Divide, DivisorGradient, ProbabilityGradient),
 )
 
 
@@ -323,8 +323,8 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
 _BY_HAND = (
     *(MatMul, Softmax, SumOver, Hadamard, Add),
     *(OverSum, SoftCap, Over, Rotate, Exponentials, Accumulate),
-    *(SoftmaxJacobian, SoftmaxGradient, NormGradient, ActivationGradient),
-    *(CrossEntropy, CrossEntropyGradient, ProductSum, Total),
+    *(SoftmaxJacobian, SoftmaxGradient, OverSumGradient, NormGradient, ActivationGradient, FeatureGradient),
+    *(CrossEntropy, CrossEntropyGradient, ProbabilityGradient, ProductSum, Total),
     *(Subtract, Divide, Exponential, SquareRoot, DivisorGradient),
     *(Mean, Variance, MeanSquare, Standardise, Rescale),
 )

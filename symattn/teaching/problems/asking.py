@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any, Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.errors import InputError
+from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, Value
 from symattn.formula import Blank, CellKind, Formula, ListOf, Name, Relation, Scope, read_formula, written
 from symattn.foundation.languages import filled, message
@@ -21,12 +21,15 @@ from symattn.page.document import (
     Block,
     Choices,
     Display,
+    FillIn,
+    FillIns,
     Inlines,
     ItemList,
     Math,
     Paragraph,
     Sentence,
     Table,
+    WorkingSpace,
     listing,
     places_of,
     sentence,
@@ -34,8 +37,17 @@ from symattn.page.document import (
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problems.base import Spec
-from symattn.teaching.question import LETTERS, ChoiceAnswer, Mark, MatrixAnswer, Option, Part
+from symattn.teaching.question import (
+    LETTERS,
+    ChoiceAnswer,
+    FormulaAnswer,
+    KnownError,
+    Mark,
+    MatrixAnswer,
+    Option,
+    Part,
+    Question,
+)
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
@@ -119,18 +131,10 @@ def prose(spec_notation: str) -> Prose:
     return Prose(load_notation(spec_notation))
 
 
-def tokens_are_rows(spec: Spec) -> None:
-    """`InputError` for a notation that has its tokens as columns: these questions are worded for rows."""
-    if spec.chosen_settings().orientation == "columns":
-        raise InputError(
-            f"The problem type {spec.type} is worded for tokens as rows; the notation {spec.notation} has columns."
-        )
+T = TypeVar("T")
 
 
-K = TypeVar("K")
-
-
-def bank(kind: type[K], name: str) -> K:
+def bank(kind: type[T], name: str) -> T:
     """What stands in the file `name`.toml of this folder."""
     text = resources.files("symattn.teaching.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return read(kind, tomllib.loads(text), f"{name}.toml")
@@ -139,12 +143,6 @@ def bank(kind: type[K], name: str) -> K:
 def series(items: Iterable[str]) -> str:
     """a; b; c."""
     return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
-
-
-def no_sizes(spec: Spec) -> None:
-    """`InputError` for sizes where a problem type has its own."""
-    if spec.sizes:
-        raise InputError(f"The problem type {spec.type} has sizes of its own; {', '.join(spec.sizes)} cannot be set.")
 
 
 @dataclass(frozen=True)
@@ -158,16 +156,24 @@ class Line:
 
 def table_part(
     name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[Line], *marks: Mark,
-    kind: CellKind = "exponential",
+    kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
+    errors: Sequence[KnownError] = (), slips: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
-    """A part with a table whose second column is to be filled in."""
+    """A part with a table whose second column is to be filled in.
+
+    `sums` are its rows that are made of others (see `MatrixAnswer`), `errors` wrong numbers that are known, and `slips`
+    what the key says of them.
+    """
     blank: Inlines = (Math(Blank(kind)),)
     return Part(
         name=name,
         title=title,
         ask=(Paragraph(asked), Table(heads, tuple((line.what, blank) for line in lines), row_heads=True)),
-        key=(Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),),
-        answer=MatrixAnswer(Matrix([[line.value] for line in lines])),
+        key=(
+            Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),
+            *([ItemList(tuple(slips))] if slips else []),
+        ),
+        answer=MatrixAnswer(Matrix([[line.value] for line in lines]), sums=sums or {}, errors=tuple(errors)),
         marks=marks,
     )
 
@@ -198,6 +204,59 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
+def choice_part(
+    name: str, title: Inlines, ask: Sequence[Block], offers: Sequence[Offer], *marks: Mark, key: Sequence[Block] = (),
+    several: bool = False,
+) -> Part:  # fmt: skip
+    """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
+    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several))
+    return Part(name, title, asked, solved, choice(offers, several), marks or (Mark("B", 1),))
+
+
+def number_part(
+    name: str, title: Inlines, ask: Inlines, label: Inlines, value: Value, key: Sequence[Block], *marks: Mark,
+    room: int, width: int,
+) -> Part:  # fmt: skip
+    """A part with one number for its answer, which stands behind its label; lengths in mm."""
+    asked = (Paragraph(ask), WorkingSpace(room), FillIns((FillIn(label, width),)))
+    return Part(name, title, asked, tuple(key), FormulaAnswer(value), marks)
+
+
+# ------------------------------------------------------------------------------------------------ parts together
+
+
+def counted_again(question: Question, **again: Sequence[object]) -> None:
+    """`SelfCheckError` where the numbers of a part are not those that another way of counting gives."""
+    answers = {part.name: part.answer for part in question.parts}
+    for name, numbers in again.items():
+        answer = answers[name]
+        assert isinstance(answer, MatrixAnswer | FormulaAnswer)
+        said = list(answer.value) if isinstance(answer, MatrixAnswer) else [answer.value]
+        if said != list(numbers):
+            raise SelfCheckError(f"The key of {name} says {said}; counted again it is {list(numbers)}.")
+
+
+def lettered(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts called a, b, c."""
+    return tuple(replace(part, name=letter) for letter, part in zip(LETTERS.lower(), parts, strict=False))
+
+
+def put_in(others: Sequence[T], at: int, *inserted: T) -> tuple[T, ...]:
+    """The others with something put in at a place: the right option among wrong ones."""
+    return (*others[:at], *inserted, *others[at:])
+
+
+def right_letter(part: Part) -> str:
+    """The letter of the right option, where there is one; "" for any other part."""
+    answer = part.answer
+    return LETTERS[min(answer.right)] if isinstance(answer, ChoiceAnswer) and not answer.several else ""
+
+
+def right_letters(parts: Iterable[Part]) -> dict[str, str]:
+    """Where the right options stand, part by part, which is to be balanced."""
+    return {message("key {part}", part=part.name): letter for part in parts if (letter := right_letter(part))}
+
+
 __all__ = [
     "LETTERS",
     "Line",
@@ -205,11 +264,16 @@ __all__ = [
     "Prose",
     "bank",
     "choice",
+    "choice_part",
     "choices",
     "choices_key",
-    "no_sizes",
+    "counted_again",
+    "lettered",
+    "number_part",
     "prose",
+    "put_in",
+    "right_letter",
+    "right_letters",
     "series",
     "table_part",
-    "tokens_are_rows",
 ]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import isqrt
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import mask_keep, scale_op
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, SelfCheckError, offered
 from symattn.foundation.dice import whole
-from symattn.foundation.typed import Between, Place, plain, read
+from symattn.foundation.typed import Between, OneOf, Place, plain, read
 from symattn.page.notation import load_notation
-from symattn.teaching.question import Content, Json, Question
+from symattn.teaching.question import ChoiceAnswer, Content, Json, Question
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LARGEST_SIZE = 10_000
@@ -100,12 +101,21 @@ Relabellings = Callable[[C, Spec, random.Random], Iterator[tuple[Key, Callable[[
 Family = Content
 """A family in JSON."""
 
+Option = tuple[Json, str] | tuple[Json, str, Any]
+"""An option's default, a word on what it does, and what `typed.read` reads it as, where not all values will do."""
 
-def _no_family(spec: Spec, rng: random.Random) -> Any:
-    return {}
+
+def one_of(names: Iterable[str]) -> Any:
+    """What an option is that is one of some names."""
+    return Annotated[str, OneOf(lambda: names)]
 
 
-def first_place(spec: Spec, rng: random.Random) -> Family:
+def up_to(most: int) -> Any:
+    """What an option is that is a whole number from 1."""
+    return Annotated[int, Between(1, most)]
+
+
+def first_place(spec: Spec, rng: random.Random) -> Any:
     """A family whose first variant has its right options anywhere; from there they move on from variant to variant."""
     return {"first": whole(rng, 0, 59)}
 
@@ -123,13 +133,15 @@ class ProblemType(Generic[C, F]):
 
     `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
-    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
-    `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
+    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share, if
+    more than where right options stand in the first of them.
+    `complaint` says why a content may not be set, "" if it may; `proof` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
-    makes each of these.  `options` are its own settings, each with its default and a word on what it does; `defaults`
-    are its own choices for the fields of `Spec`, and `presets` further ones for every value of its option `what`, by
-    which such a type chooses the mechanism.
+    makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
+    `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
+    that `draws` sizes or given matrices itself takes none that are stated; one with `rows_only` is worded for tokens
+    as rows.
     """
 
     name: str
@@ -137,14 +149,16 @@ class ProblemType(Generic[C, F]):
     draw: Callable[[Spec, random.Random, int, F], C]
     make: Callable[[C], Question]
     content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
-    family: Callable[[Spec, random.Random], F] = _no_family
+    family: Callable[[Spec, random.Random], F] = first_place
     complaint: Callable[[C, F], str] = lambda content, family: ""
-    prove: Callable[[Question], None] = lambda question: None
+    proof: Callable[[Question], None] = lambda question: None
     key: Callable[[C], Key] | None = None
     relabellings: Relabellings[C] | None = None
-    options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
+    options: Mapping[str, Option] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
+    draws: tuple[Literal["sizes", "given"], ...] = ()
+    rows_only: bool = False
 
     def freeze(self, content: C) -> Content:
         """A content as JSON."""
@@ -172,7 +186,14 @@ class ProblemType(Generic[C, F]):
             if name not in self.options:
                 tail = offered(name, self.options, "its options are: {}")
                 raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
-            read(_OPTION[type(self.options[name][0])], value, f"The option {name} of {self.name}")
+            default, _, *kinds = self.options[name]
+            if value != default or type(value) is not type(default):
+                read(kinds[0] if kinds else _OPTION[type(default)], value, f"The option {name} of {self.name}")
+        for name in self.draws:
+            if getattr(spec, name):
+                raise InputError(f"The problem type {self.name} draws its own {_DRAWN[name]}; leave {name} out.")
+        if self.rows_only:
+            tokens_are_rows(spec)
         settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
@@ -191,8 +212,28 @@ class ProblemType(Generic[C, F]):
             raise InputError(f"The option what of {self.name} is {what!r}; {tail}")
         return self.presets[what]
 
+    def prove(self, question: Question) -> None:
+        """`SelfCheckError` if the key is wrong: options that are alike, or by the proof of the type's own."""
+        for part in question.parts:
+            if isinstance(part.answer, ChoiceAnswer):
+                right = len(part.answer.right)
+                if any(one.text == other.text for one, other in combinations(part.answer.options, 2)):
+                    raise SelfCheckError(f"Two options of part {part.name} are alike.")
+                if not right or (right > 1 and not part.answer.several):
+                    raise SelfCheckError(f"Part {part.name} has {right} right options.")
+        self.proof(question)
+
     def option(self, spec: Spec, name: str) -> Any:
         return spec.options.get(name, self.options[name][0])
 
 
+def tokens_are_rows(spec: Spec) -> None:
+    """`InputError` for a notation that has its tokens as columns: these questions are worded for rows."""
+    if spec.chosen_settings().orientation == "columns":
+        raise InputError(
+            f"The problem type {spec.type} is worded for tokens as rows; the notation {spec.notation} has columns."
+        )
+
+
+_DRAWN = {"sizes": "sizes", "given": "numbers"}
 _OPTION: Mapping[type, Any] = {int: int, str: str, bool: bool, list: tuple[object, ...]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -23,17 +23,15 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
-from symattn.foundation.languages import message
 from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
-from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.explanation.steps import LINE, ends_within, step_title
 from symattn.teaching.explanation.wording import Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
-from symattn.teaching.problems.base import ProblemType, Spec
-from symattn.teaching.problems.derived import numbers
+from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
+from symattn.teaching.problems.base import ProblemType, Spec, tokens_are_rows, up_to
+from symattn.teaching.problems.derived import Family, balanced_places, numbers
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
 from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
@@ -51,7 +49,6 @@ WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
 MOST_ITEMS = 12
 WAYS_SHOWN = 5
 REDRAWN = 60
-BLOCKS = 12
 SHORT = 4
 """A decimal with so many places is short."""
 MORE = 8
@@ -63,22 +60,10 @@ Row = tuple[Value, ...]
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-@dataclass(frozen=True)
-class Family(derived.Family):
-    """What derivations share, and where the right options stand, item by item and variant by variant."""
-
-    places: tuple[tuple[int, ...], ...] = ()
-
-
 def family(spec: Spec, rng: random.Random) -> Family:
+    """With the places of the right options, item by item."""
     shared = derived.family(spec, rng)
-    places = tuple(balanced_places(rng, WRONG[spec.level] + 1) for _ in range(MOST_ITEMS))
-    return Family(**vars(shared), places=places)
-
-
-def balanced_places(rng: random.Random, options: int) -> tuple[int, ...]:
-    """Where the right one of so many options stands, variant by variant: each place once in every `options`."""
-    return tuple(place for _ in range(BLOCKS) for place in shuffled(rng, range(options)))
+    return replace(shared, places=balanced_places(rng, WRONG[spec.level] + 1, MOST_ITEMS))
 
 
 # ------------------------------------------------------------------------------------------------ content
@@ -129,8 +114,6 @@ class Content(derived.Content):
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     count, several = TYPE.option(spec, "items"), TYPE.option(spec, "several")
-    if not 1 <= count <= MOST_ITEMS:
-        raise InputError(f"The option items of choice is {count}; a number from 1 to {MOST_ITEMS} was expected.")
     if several:
         tokens_are_rows(spec)
     for _ in range(REDRAWN):
@@ -151,7 +134,7 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
     items: list[Item] = []
     for k, kind in enumerate(kinds):
-        place = family.places[k][(number - 1) % len(family.places[k])]
+        place = family.place(k, number)
         item: Item | None
         if kind == "formula":
             item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
@@ -169,7 +152,7 @@ def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: ran
     if len(rules) < wrong:
         return None
     options = sample(rng, rules, wrong)
-    return FormulaItem("formula", name, (*options[:place], "", *options[place:]))
+    return FormulaItem("formula", name, put_in(options, place, ""))
 
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
@@ -196,11 +179,13 @@ def _row_item(
     for shift in range(tokens):
         token = (turn + shift) % tokens
         if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
-            return RowItem("row", name, token, tuple(options))
+            return RowItem("row", name, token, options)
     return None
 
 
-def _options(found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random) -> list[str] | None:
+def _options(
+    found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random
+) -> tuple[str, ...] | None:
     """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
     key = row_of(found.derivation, name, token)
     kept: list[tuple[str, Row]] = []
@@ -215,8 +200,7 @@ def _options(found: Separation, name: str, token: int, place: int, wrong: int, r
     look = _whole if _exactly([key, *(row for _, row in chosen)]) else _short
     if not any(look(row) == look(key) for _, row in chosen):
         return None  # the right one would be the odd one out
-    ids = [id for id, _ in chosen]
-    return [*ids[:place], "", *ids[place:]]
+    return put_in([id for id, _ in chosen], place, "")
 
 
 def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
@@ -318,31 +302,14 @@ def make(content: Content) -> Question:
     found = derived.made(content).separation
     wording = Wording(found.derivation, problem.notation)
     several = content.several
+    marks = Mark("B", 2, "deduct one for every wrong tick", OneLess()) if several else Mark("B", 1)
     parts: list[Part] = []
-    for number, item in enumerate(content.items):
+    for item in content.items:
         prompt, offers = _asked(item, found, wording, problem)
-        marks = (Mark("B", 2, "deduct one for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
-        title = step_title(found.derivation[item.step], wording)
-        ask = (Paragraph(prompt), choices(offers, several))
-        key = (Paragraph(prompt), *choices_key(offers, several))
-        parts.append(Part("abcdefghijkl"[number], title, ask, key, choice(offers, several), marks))
-    answers = [part.answer for part in parts if isinstance(part.answer, ChoiceAnswer)]
-    return Question(
-        type=TYPE.name,
-        title=problem.title,
-        introduction=(Paragraph((Words(_SEVERAL if several else _ONE),)),),
-        given=derived.given(problem, wording_of(problem)),
-        parts=tuple(parts),
-        content=content,
-        problem=problem,
-        conventions=conventions(problem, wording_of(problem)),
-        features=derived.measured(problem),
-        positions={
-            message("key {part}", part=part.name): LETTERS[min(a.right)] for part, a in zip(parts, answers, strict=True)
-        }
-        if not several
-        else {},
-    )
+        title, ask = step_title(found.derivation[item.step], wording), [Paragraph(prompt)]
+        parts.append(choice_part("", title, ask, offers, marks, key=ask, several=several))
+    introduction: Inlines = (Words(_SEVERAL if several else _ONE),)
+    return derived.question(TYPE, content, problem, lettered(parts), introduction)
 
 
 _ONE = (
@@ -444,20 +411,17 @@ def _way_offers(item: WaysItem, wording: Wording) -> Made:
 
 
 def prove(question: Question) -> None:
-    """One option is right (or exactly the ways that give the result), and all options differ by what counts."""
+    """Exactly the ways that give the result are right, or the option that is no mistake."""
     assert question.problem is not None
     content: Content = question.content
     found = derived.made(content).separation
     for part, item in zip(question.parts, content.items, strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
-        texts = [option.text for option in part.answer.options]
-        if any(a == b for i, a in enumerate(texts) for b in texts[:i]):
-            raise SelfCheckError(f"Two options of part {part.name} are alike.")
         if isinstance(item, WaysItem):
             right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], found.derivation))
         else:
             right = frozenset({item.options.index("")})
-        if right != part.answer.right or not right:
+        if right != part.answer.right:
             raise SelfCheckError(f"The key of part {part.name} ticks other options than those that are right.")
 
 
@@ -476,13 +440,17 @@ TYPE = ProblemType(
     content=Content,
     family=family,
     complaint=derived.complaint,
-    prove=prove,
+    proof=prove,
     key=derived.key,
     options={
-        "items": (5, f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most"),
+        "items": (
+            5,
+            f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most",
+            up_to(MOST_ITEMS),
+        ),
         "several": (False, "whether several options may be right: ways of working, some of which only look wrong"),
     },
     defaults={"mechanism": "attention"},
 )
 
-__all__ = ["TYPE", "Content", "balanced_places", "rewritten", "row_of"]
+__all__ = ["TYPE", "Content", "rewritten", "row_of"]

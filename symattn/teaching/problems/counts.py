@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symattn.derivation.counting import Attention, Count, product
 from symattn.derivation.misconceptions import COUNTING
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.exact.reading import read
 from symattn.formula import Blank, Formula, Relation, number, read_formula
 from symattn.foundation.dice import pick, sample
 from symattn.foundation.languages import capitalised, counted, message
-from symattn.page.document import Block as Shown
 from symattn.page.document import (
     Code,
     Display,
@@ -27,15 +26,23 @@ from symattn.page.document import (
     Paragraph,
     Table,
     Words,
-    WorkingSpace,
     sentence,
 )
 from symattn.page.notation import load_notation
-from symattn.teaching.problems.asking import Line, Offer, Prose, choice, choices, choices_key, table_part
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.asking import (
+    Line,
+    Offer,
+    Prose,
+    choice_part,
+    counted_again,
+    number_part,
+    put_in,
+    table_part,
+)
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
-from symattn.teaching.question import Answer, FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
+from symattn.teaching.question import FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
 CACHED: Mapping[str, tuple[str, ...]] = {
@@ -133,8 +140,6 @@ class Content:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     starter = spec.level == "starter"
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
     at = (turn_of(number, family) - 1) % 4
@@ -230,17 +235,11 @@ def _parameters(content: Content, say: Prose) -> Part:
             "self-attention layer have together, with biases, when it reads {tokens} tokens?"
         )
     where = message("In {model}", model=model.title) if model else "In one layer"
-    return Part(
-        name="parameters",
-        title=(Words("Parameters"),),
-        ask=(say.paragraph(asked, where=where, width=d, heads=h, tokens=n), choices(offers)),
-        key=choices_key(offers),
-        answer=choice(offers),
-        marks=(Mark("B", 1),),
-    )
+    ask = say.paragraph(asked, where=where, width=d, heads=h, tokens=n)
+    return choice_part("parameters", (Words("Parameters"),), [ask], offers)
 
 
-def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) -> list[Offer]:
+def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) -> tuple[Offer, ...]:
     """Four counts in order of size, the right one at position `at`, the others by the counting misconceptions."""
     layer = Attention(d, h, d // h, n, h, bias)
     right, plain = layer.parameters, Attention(d, h, d // h).parameters
@@ -260,7 +259,7 @@ def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) ->
     key = Offer((Words(_digits(right)),), (Words(f"{terms} = {_digits(right)}."),), True)
     wrong = sorted((*smaller[:at], *larger[: 3 - at]))
     offers = [Offer((Words(_digits(count)),), say(why), False, diagnosis) for count, diagnosis, why in wrong]
-    return [*offers[:at], key, *offers[at:]]
+    return put_in(offers, at, key)
 
 
 def _digits(count: int) -> str:
@@ -308,21 +307,6 @@ def _line(what: Inlines, how: str, count: str, value: int) -> Line:
 
 def _operations(layer: Attention, say: Prose) -> Part:
     projected = product(layer.n, layer.d, layer.d)
-    part = table_part(
-        "operations",
-        say("Operations of one layer"),
-        say(
-            "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
-            tokens=layer.n,
-            width=layer.d,
-            heads=layer.h,
-        ),
-        (say("Product"), say("Multiply-adds")),
-        [_line(say(what), how, _digits(count), count) for what, how, count in operation_lines(layer)],
-        Mark("M", 1),
-        Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
-        kind="word",
-    )
     slips = (
         say("N2 Scores {count}: every head was given the full width.", count=_digits(layer.h * layer.scoring)),
         say("N4 All numbers doubled, {count} together: those are FLOPs.", count=_digits(2 * layer.operations)),
@@ -339,7 +323,23 @@ def _operations(layer: Attention, say: Prose) -> Part:
         KnownError(4 * projected, "N5", row=4),
         KnownError(layer.operations - projected, "N3", row=4),
     )
-    return _with_errors(part, errors, slips)
+    return table_part(
+        "operations",
+        say("Operations of one layer"),
+        say(
+            "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
+            tokens=layer.n,
+            width=layer.d,
+            heads=layer.h,
+        ),
+        (say("Product"), say("Multiply-adds")),
+        [_line(say(what), how, _digits(count), count) for what, how, count in operation_lines(layer)],
+        Mark("M", 1),
+        Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+        kind="word",
+        errors=errors,
+        slips=slips,
+    )
 
 
 def _scores(drawn: Scores, say: Prose) -> Part:
@@ -459,7 +459,18 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
-    part = table_part(
+    slips = (
+        say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
+        say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
+    )
+    norm = model.block.norm.parameters
+    errors = (
+        KnownError(norm, "N7", row=4),
+        KnownError(norm // 2, "N7", row=6),
+        KnownError(halved, "N7", row=7),
+        KnownError(twice, "N6", row=7),
+    )
+    return table_part(
         "whole",
         say("A whole language model"),
         say(
@@ -478,36 +489,18 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",
+        sums={5: dict.fromkeys((2, 3, 4), layers), 7: dict.fromkeys((0, 1, 5, 6), 1)},
+        errors=errors,
+        slips=slips,
     )
-    sums = {5: dict.fromkeys((2, 3, 4), layers), 7: dict.fromkeys((0, 1, 5, 6), 1)}
-    part = replace(part, answer=MatrixAnswer(Matrix([[count] for _, _, count in counts]), sums=sums))
-    slips = (
-        say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
-        say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
-    )
-    norm = model.block.norm.parameters
-    errors = (
-        KnownError(norm, "N7", row=4),
-        KnownError(norm // 2, "N7", row=6),
-        KnownError(halved, "N7", row=7),
-        KnownError(twice, "N6", row=7),
-    )
-    return _with_errors(part, errors, slips)
-
-
-def _with_errors(part: Part, errors: Sequence[KnownError], told: Sequence[Inlines]) -> Part:
-    """A table with the wrong numbers that are known, and what the key says of them."""
-    assert isinstance(part.answer, MatrixAnswer)
-    return replace(part, key=(*part.key, ItemList(tuple(told))), answer=replace(part.answer, errors=tuple(errors)))
 
 
 def _short(
     name: str, title: Inlines, asked: Inlines, value: int, key: tuple[Inlines, ...], marks: tuple[Mark, ...]
 ) -> Part:
     """A part with one number for its answer."""
-    answer: Answer = FormulaAnswer(value)
-    room: tuple[Shown, ...] = (Paragraph(asked), WorkingSpace(14), _blank((Words("Answer:"),)))
-    return Part(name, title, room, tuple(map(Paragraph, key)), answer, marks)
+    label: Inlines = (Words("Answer:"),)
+    return number_part(name, title, asked, label, value, [*map(Paragraph, key)], *marks, room=14, width=60)
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -522,7 +515,7 @@ def prove(question: Question) -> None:
     layer = content.toy.layer
     n, d, h, width = layer.n, layer.d, layer.h, layer.width
     again = [3 * _looped(n, d, d), h * _looped(n, width, n), h * _looped(n, n, width), _looped(n, d, d)]
-    _agree("operations", answers["operations"], [*again, sum(again)])
+    counted_again(question, operations=[*again, sum(again)])
     for k, name in enumerate(content.polynomials, 1):
         formula = answers[f"letters {k}"]
         assert isinstance(formula, FormulaAnswer) and isinstance(formula.value, Expr)
@@ -531,12 +524,12 @@ def prove(question: Question) -> None:
         if value != count_of(name, *sizes):
             raise SelfCheckError(f"The polynomial for {name} gives {value} where counting gives something else.")
     if whole := content.whole:
-        _agree("whole", answers["whole"], _listed(whole.words, whole.positions, whole.d, whole.layers))
+        counted_again(question, whole=_listed(whole.words, whole.positions, whole.d, whole.layers))
     if drawn := content.crossover:
         pair = CROSSOVERS[drawn.pair]
         more, less = (lambdify(("n", "d", "L"), read(text, symbols=True).value) for text in (pair.more, pair.less))
         first = next(n for n in range(1, SEARCHED) if more(n, drawn.d, 1) > less(n, drawn.d, 1))
-        _agree("crossover", answers["crossover"], [first])
+        counted_again(question, crossover=[first])
 
 
 def _listed(words: int, positions: int, d: int, layers: int) -> list[int]:
@@ -554,19 +547,12 @@ def _looped(rows: int, inner: int, columns: int) -> int:
     return sum(1 for _ in range(rows) for _ in range(columns) for _ in range(inner))
 
 
-def _agree(name: str, answer: Answer, again: list[int]) -> None:
-    assert isinstance(answer, MatrixAnswer | FormulaAnswer)
-    said = list(answer.value) if isinstance(answer, MatrixAnswer) else [answer.value]
-    if said != again:
-        raise SelfCheckError(f"The key of {name} says {said}; counted again it is {again}.")
-
-
 TYPE = ProblemType(
     name="counts",
     title="Counting parameters and operations",
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
-    family=first_place,
+    proof=prove,
+    draws=("sizes", "given"),
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from statistics import median
+from typing import Any
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import mask_keep
 from symattn.derivation.misconceptions.layout import whole
@@ -20,11 +21,14 @@ from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix
 from symattn.exact.approximate import approximate
+from symattn.formula import Formula, Relation
+from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain, read
-from symattn.page.document import Block, Heading, Paragraph, Words
+from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.parts import givens, instructions
+from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
+from symattn.teaching.explanation.steps import LINE
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.family import Band, balanced, draw_givens
@@ -34,13 +38,15 @@ from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.fairness.troubles import troubles
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.base import Spec
-from symattn.teaching.question import Json
+from symattn.teaching.problems.asking import right_letters
+from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.question import Json, Part, Question
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
+BLOCKS = 12  # after so many times their number of variants, the places of right options come again
 LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
@@ -51,14 +57,19 @@ LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fe
 class Family:
     """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
 
-    `argmax` has the columns of the largest weights, variant by variant.  A family without band and work is none: its
-    variants are drawn forwards and not compared.
+    `argmax` has the columns of the largest weights, variant by variant, and `places` where right options stand, choice
+    by choice.  A family without band and work is none: its variants are drawn forwards and not compared.
     """
 
     band: Band | None = None
     argmax: tuple[tuple[int, ...], ...] = ()
     work: float | None = None
     unavoidable: frozenset[str] = frozenset()
+    places: tuple[tuple[int, ...], ...] = ()
+
+    def place(self, choice: int, number: int) -> int:
+        """Where the right option of a choice stands in a variant."""
+        return self.places[choice][(number - 1) % len(self.places[choice])]
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
@@ -89,6 +100,11 @@ def family(spec: Spec, rng: random.Random) -> Family:
     band = Band.of(features(parents[0]), spec.level)
     unavoidable = frozenset.intersection(*map(troubles, parents))
     return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
+
+
+def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
+    """Where the right one of so many options stands: each place once in every `options` variants."""
+    return tuple(tuple(p for _ in range(BLOCKS) for p in shuffled(rng, range(options))) for _ in range(choices))
 
 
 def _backwards(spec: Spec) -> bool:
@@ -418,11 +434,47 @@ def positions(problem: Problem) -> dict[str, str]:
     return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
 
 
-def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
+def question(
+    asked: ProblemType[Any, Any],
+    content: Content,
+    problem: Problem,
+    parts: Iterable[Part],
+    introduction: Inlines,
+    *,
+    given: tuple[Block, ...] | None = None,
+    features: Mapping[str, float] | None = None,
+    positions: Mapping[str, str] | None = None,
+) -> Question:
+    """The question about a problem: all that is given is printed, unless `given` says what, and its work is measured.
+
+    Its keys are balanced, unless `positions` say what.
+    """
+    wording, listed = wording_of(problem), tuple(parts)
+    return Question(
+        type=asked.name,
+        title=problem.title,
+        introduction=(Paragraph(introduction),),
+        given=all_given(problem, wording) if given is None else given,
+        parts=listed,
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording),
+        features={**measured(problem), **(features or {})},
+        positions=right_letters(listed) if positions is None else positions,
+    )
+
+
+def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
     """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
     matrices = givens(problem, wording, only)
     rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
     return (Heading((Words("Given"),), 1), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
+
+
+def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:
+    """A step that is printed in full: its rule and its values."""
+    parts = (wording.name(step.name), wording.rule(step), wording.values(step.result))
+    return tuple(fold(Relation(parts, ("=", "=")), LINE))
 
 
 HALF_A_PAGE = 30

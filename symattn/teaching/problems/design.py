@@ -6,19 +6,20 @@ What the student chooses is marked by its property (`properties.py`); the items 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from symattn.derivation.ops import MatMul, Softmax
-from symattn.errors import InputError, SelfCheckError, offered
+from symattn.derivation.ops import Softmax
+from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare, exact
-from symattn.teaching.problems.asking import LETTERS, no_sizes, prose, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.foundation.typed import OneOf
+from symattn.teaching.problems.asking import lettered, prose, right_letter
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
-from symattn.teaching.problems.systems import Rows
-from symattn.teaching.question import ChoiceAnswer, Part, PropertyAnswer, Question
+from symattn.teaching.problems.systems import Rows, times
+from symattn.teaching.question import PropertyAnswer, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("scores", "mask", "keys"),
@@ -45,11 +46,7 @@ class Content:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    no_sizes(spec)
-    asked = TYPE.option(spec, "items") or list(ITEMS[spec.level])
-    if unknown := [name for name in asked if name not in KINDS]:
-        raise InputError(f"There is no item {unknown[0]!r} of design; {offered(unknown[0], KINDS)}")
+    asked = TYPE.option(spec, "items") or ITEMS[spec.level]
     given = Given.drawn(rng)
     items = tuple(KINDS[name](rng, given, turn_of(number, family)) for name in asked)
     return Content(spec.type, spec.notation, given.X, given.K, items)
@@ -57,7 +54,8 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
 
 def make(content: Content) -> Question:
     say, given = prose(content.notation), content.given
-    parts = [part for item in content.items for part in item.parts(given, say)]
+    parts = lettered(part for item in content.items for part in item.parts(given, say))
+    right = "".join(map(right_letter, parts))
     return Question(
         type=TYPE.name,
         title="Design attention",
@@ -67,21 +65,15 @@ def make(content: Content) -> Question:
             ),
         ),
         given=(say.equations(X=Matrix(given.X), K=Matrix(given.K)),) if given.shown else (),
-        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefghij", parts, strict=False)),
+        parts=parts,
         content=content,
         conventions=(
             say("Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled."),
             say("Softmax is taken along each row; its base is given in the question."),
         ),
         features={"load": float(sum(item.load for item in content.items))},
-        positions=_positions(parts),
+        positions={"impossible wish": right} if right else {},
     )
-
-
-def _positions(parts: Sequence[Part]) -> dict[str, str]:
-    """Where the right option stands, for the one item that is a choice."""
-    right = "".join(LETTERS[min(part.answer.right)] for part in parts if isinstance(part.answer, ChoiceAnswer))
-    return {"impossible wish": right} if right else {}
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -115,7 +107,6 @@ def _prove_property(answer: PropertyAnswer) -> None:
 def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
     if "S" in model:
         return model["S"]
-    times = MatMul().apply
     query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])
     return times(query, (model["K"] if "K" in model else Matrix(parameters["K"])).T)
 
@@ -123,10 +114,17 @@ def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matri
 TYPE = ProblemType(
     name="design",
     title="Design: choose matrices with a property",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
-    options={"items": ([], f"which items, in order, of {', '.join(KINDS)}; those of the level where none are named")},
+    proof=prove,
+    options={
+        "items": (
+            [],
+            f"which items, in order, of {', '.join(KINDS)}; those of the level where none are named",
+            tuple[Annotated[str, OneOf(lambda: KINDS)], ...],
+        )
+    },
+    draws=("sizes", "given"),
+    rows_only=True,
 )

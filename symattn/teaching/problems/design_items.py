@@ -35,7 +35,7 @@ from symattn.page.document import (
 )
 from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key
 from symattn.teaching.problems.properties import Attends, ExactWeights, ExactWeightsByKeys, WeightsOfScores
-from symattn.teaching.problems.systems import Row, Rows, query_for, scores_of, solution, weights_for
+from symattn.teaching.problems.systems import Row, Rows, normalised, query_for, scores_of, solution, times, weights_for
 from symattn.teaching.question import Answer, CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
 
 LEAST = "99/100"
@@ -103,10 +103,6 @@ def _parallel_free(X: Rows) -> bool:
 # ------------------------------------------------------------------------------------------------ words and weights
 
 
-def _normalised(parts: Row) -> Matrix:
-    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
-
-
 def _ratio(parts: Sequence[int]) -> str:
     """1 : 2 : 1, on one line."""
     return "\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}".join(map(str, parts))
@@ -167,7 +163,7 @@ class ScoresFromWeights(Design):
                 return cls("scores", rows)
 
     def parts(self, given: Given, say: Prose) -> list[Part]:
-        A = Matrix.of(_normalised(parts).rows[0] for parts in self.weights)
+        A = Matrix.of(normalised(parts).rows[0] for parts in self.weights)
         model = Matrix([[f"ln({part})" if part > 1 else 0 for part in parts] for parts in self.weights])
         wanted = WeightsOfScores("e", tuple(map(_fractions, self.weights)))
         answer = PropertyAnswer("weights of scores", plain(wanted), {"S": model})
@@ -206,7 +202,6 @@ class OfToken(Design):
         return query, weights
 
     def scores_line(self, given: Given, weights: Matrix, say: Prose) -> Paragraph:
-        times = MatMul().apply
         scores = times(times(Matrix([given.X[self.token]]), weights), Matrix(given.K).T).rows[0]
         return say.paragraph(
             "Its scores are $scores$. Any other matrix with the property is right as well.", scores=say.row(scores)
@@ -248,7 +243,7 @@ class WeightsOfToken(OfToken):
                 scores=say.row(scores),
                 row=say.values(Matrix([x])),
             ),
-            Display((Relation((say.formula("q"), say.values(Matrix([query]))), ("=",)), say.equation("W_Q", model))),
+            Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
             self.scores_line(given, model, say),
         ]
         answer = PropertyAnswer("exact weights", plain(wanted), {"W_Q": model})

@@ -47,7 +47,7 @@ def undetermined(d: Derivation, blanks: Blanks) -> set[Cell]:
                 for line in _lines(d, step):
                     unknown -= _by_softmax(line, unknown)
             elif not isinstance(step.op, LINEAR):
-                unknown -= _forwards(d, step, unknown)
+                unknown -= _forwards(step, unknown)
     return unknown
 
 
@@ -197,7 +197,7 @@ def _by_softmax(line: list[tuple[Cell, Cell, bool]], unknown: set[Cell]) -> set[
     return found & unknown
 
 
-def _forwards(d: Derivation, step: Step, unknown: set[Cell]) -> set[Cell]:
+def _forwards(step: Step, unknown: set[Cell]) -> set[Cell]:
     """All of a step that is not linear, once all that it starts from is known."""
     sources = {operand.name for operand in step.operands}
     return set() if any(name in sources for name, _, _ in unknown) else {(step.name, i, j) for i, j in cells_of(step)}

@@ -9,12 +9,12 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any, ClassVar, Literal
 
-from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.derivation import Derivation, Operand, transposed
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind
 from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.turning import turned
-from symattn.errors import InputError, SelfCheckError, offered
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
@@ -26,8 +26,8 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import LETTERS, Prose
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.asking import LETTERS, Prose, lettered
+from symattn.teaching.problems.base import ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
 from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
@@ -109,13 +109,24 @@ class ProductDrill(Drill):
     """A step that is a product of matrices."""
 
     @property
+    def product(self) -> tuple[str, Operand, Operand]:
+        """What is worked out, and its factors."""
+        raise NotImplementedError
+
+    @property
     def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
         """The rows of the first, and the columns of the second."""
-        raise NotImplementedError
+        given, (_, *operands) = thawed(self.given), self.product
+        left, right = (numbers(operand.of(given[operand.name])) for operand in operands)
+        return left.rows, right.T.rows
 
     @property
     def load(self) -> float:
         return dot_counts(*self.factors).load
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        name, *operands = self.product
+        return d.then(name, MatMul(), *operands)
 
 
 @dataclass(frozen=True)
@@ -134,12 +145,8 @@ class Projection(ProductDrill):
         return cls("projection", {"X": frozen(x), f"W_{role}": frozen(weights)}, role)
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["X"].rows, given[f"W_{self.role}"].T.rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then(self.role, MatMul(), "X", f"W_{self.role}")
+    def product(self) -> tuple[str, Operand, Operand]:
+        return self.role, Operand("X"), Operand(f"W_{self.role}")
 
 
 @dataclass(frozen=True)
@@ -154,12 +161,8 @@ class Scores(ProductDrill):
         return cls("scores", {"Q": frozen(queries), "K": frozen(w.integers(w.size["m"], w.size["d_k"], -1, 2))})
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["Q"].rows, given["K"].rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("S", MatMul(), "Q", transposed("K"))
+    def product(self) -> tuple[str, Operand, Operand]:
+        return "S", Operand("Q"), transposed("K")
 
 
 @dataclass(frozen=True)
@@ -292,21 +295,12 @@ class Mixing(ProductDrill):
         raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
 
     @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        given = thawed(self.given)
-        return given["A"].rows, given["V"].T.rows
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("Z", MatMul(), "A", "V")
+    def product(self) -> tuple[str, Operand, Operand]:
+        return "Z", Operand("A"), Operand("V")
 
 
 Item = Projection | Scores | Scaling | Masking | Weighing | Mixing
 
-PRODUCTS: Mapping[str, Callable[[_Wanted], ProductDrill]] = {
-    "projection": Projection.drawn,
-    "scores": Scores.drawn,
-    "output": Mixing.drawn,
-}
 DRAWN: Mapping[str, Callable[[_Wanted], Item]] = {
     "projection": Projection.drawn,
     "scores": Scores.drawn,
@@ -340,39 +334,29 @@ class Content:
 
 @dataclass(frozen=True)
 class Family:
-    """The middling load of every kind of product, from which siblings differ by little."""
+    """The middling load of every product (Q, K, V, S and Z), from which siblings differ by little."""
 
     loads: Mapping[str, float]
 
     def fits(self, item: Item) -> bool:
         if not isinstance(item, ProductDrill):
             return True
-        centre = self.loads[_product(item)]
+        centre = self.loads[item.product[0]]
         return abs(item.load - centre) <= SPREAD * centre
-
-
-def _product(item: ProductDrill) -> str:
-    """The kind of product: projections of queries, keys and values are three."""
-    return f"projection{item.role}" if isinstance(item, Projection) else item.kind
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
     loads: dict[str, float] = {}
-    for kind, turns in (("projection", range(3)), ("scores", range(1)), ("output", range(1))):
-        for turn in turns:
-            items = [PRODUCTS[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
-            loads[_product(items[0])] = sorted(item.load for item in items)[PARENTS // 2]
+    products = [Projection.drawn] * len(ROLES) + [Scores.drawn, Mixing.drawn]
+    for turn, drawn in enumerate(products):
+        items = [drawn(_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
+        loads[items[0].product[0]] = sorted(item.load for item in items)[PARENTS // 2]
     return Family(loads)
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     settings = spec.chosen_settings()
     step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
-    if step not in (*STEPS, "mixed"):
-        tail = offered(step, (*STEPS, "mixed"), "one of {} was expected")
-        raise InputError(f"The option step of drills is {step!r}; {tail}")
-    if not 1 <= count <= MOST_ITEMS:
-        raise InputError(f"The option items of drills is {count}; a number from 1 to {MOST_ITEMS} was expected.")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
     drawn: list[Item] = []
     for k, kind in enumerate(kinds):
@@ -410,7 +394,7 @@ def make(content: Content) -> Question:
     say = Prose(notation)
     parts: list[Part] = []
     derivations = [content.derivation(item) for item in content.items]
-    for letter, item, d in zip(LETTERS.lower(), content.items, derivations, strict=False):
+    for item, d in zip(content.items, derivations, strict=True):
         problem = Problem(item.kind, "", d, notation, exact=content.exact, places=content.places)
         wording, step = Wording(d, notation), d.last
         ask: tuple[Block, ...] = (
@@ -420,13 +404,12 @@ def make(content: Content) -> Question:
             *ask_step(step, wording, content.exact),
         )
         key = worked(step, wording, Detail(places=content.places))
-        title = step_title(step, wording)
-        parts.append(Part(letter, title, ask, key, _answer(d), item.marks))
+        parts.append(Part("", step_title(step, wording), ask, key, _answer(d), item.marks))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
         given=(),
-        parts=tuple(parts),
+        parts=lettered(parts),
         content=content,
         introduction=(Paragraph(_instructions(content.exact, content.places)),),
         conventions=_conventions(content, Wording(derivations[0], notation)),
@@ -518,13 +501,14 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     family=family,
-    prove=prove,
+    proof=prove,
     key=_key,
     options={
-        "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn"),
-        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}"),
+        "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn", one_of((*STEPS, "mixed"))),
+        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", up_to(MOST_ITEMS)),
     },
     defaults={"mechanism": "attention"},
+    draws=("given",),
 )
 
 __all__ = ["FORMS", "STEPS", "TYPE", "Content"]

@@ -10,13 +10,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from math import prod
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from symattn.derivation.ops import Softmax
-from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
 from symattn.formula import Formula, Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
@@ -27,14 +26,16 @@ from symattn.teaching.problems.asking import (
     Offer,
     Prose,
     choice,
+    choice_part,
     choices,
     choices_key,
-    no_sizes,
     prose,
-    tokens_are_rows,
+    put_in,
+    right_letter,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
-from symattn.teaching.question import ChoiceAnswer, Mark, OrderAnswer, Part, Question
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.items import Item, prove, question
+from symattn.teaching.question import Mark, OrderAnswer, Part, Question
 
 Whole = tuple[int, ...]
 Scores = tuple[int | None, ...]
@@ -57,13 +58,6 @@ def weights_of(row: Sequence[int | Fraction | None]) -> tuple[Value, ...]:
 def _row(say: Prose, row: Scores) -> ListOf:
     hidden = Negative(Infinity())
     return ListOf(tuple(hidden if s is None else say.number(s) for s in row), "(", ",")
-
-
-def _right_option(part: Part) -> int | None:
-    """Where the right option stands; None if two are alike."""
-    assert isinstance(part.answer, ChoiceAnswer)
-    (right,) = part.answer.right
-    return None if any(a.text == b.text for a, b in combinations(part.answer.options, 2)) else right
 
 
 # ------------------------------------------------------------------------------------------------ rows in order
@@ -118,7 +112,7 @@ ORDERINGS: Mapping[str, Ordering] = {
 
 
 @dataclass(frozen=True)
-class InOrder:
+class InOrder(Item):
     """Rows of weights, in parts of one whole, to be ordered by entropy; or rows of scores by their largest weight."""
 
     kind: Literal["entropy", "largest"]
@@ -174,13 +168,15 @@ class InOrder:
             marks=(Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),),
         )
 
-    def holds(self, part: Part) -> bool:
+    def trouble(self, part: Part) -> str:
         assert isinstance(part.answer, OrderAnswer)
         rows = [self.rows[LETTERS.index(letter)] for (letter,) in part.answer.groups]
         if self.kind == "entropy":
-            return all(_more_even(_parts(b), _parts(a)) for a, b in pairwise(rows))
-        largest = [weights_of(row)[row.index(max(row))] for row in rows]
-        return all(compare(a, b) < 0 for a, b in pairwise(largest))
+            ordered = all(_more_even(_parts(b), _parts(a)) for a, b in pairwise(rows))
+        else:
+            largest = [weights_of(row)[row.index(max(row))] for row in rows]
+            ordered = all(compare(a, b) < 0 for a, b in pairwise(largest))
+        return "" if ordered else "the rows do not grow"
 
 
 def _partition(rng: random.Random, total: int) -> list[int]:
@@ -313,7 +309,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Item):
     """What a change to a row of scores does to the weight of a key."""
 
     kind: Literal["effect"]
@@ -342,11 +338,12 @@ class Change:
         explained = (ticked, say.paragraph(effect.reason))
         return Part("", (Words("A change"),), (ask, choices(offers)), explained, choice(offers), (Mark("B", 1),))
 
-    def holds(self, part: Part) -> bool:
+    def trouble(self, part: Part) -> str:
         key, other = self.keys
         before, after = weights_of(self.row), weights_of(EFFECTS[self.effect].after(self.row, other))
         outcomes: Mapping[int, Outcome] = {1: "grows", -1: "falls", 0: "stays"}
-        return _right_option(part) == list(OUTCOMES).index(outcomes[compare(after[key], before[key])])
+        outcome = outcomes[compare(after[key], before[key])]
+        return "" if right_letter(part) == LETTERS[list(OUTCOMES).index(outcome)] else f"the weight {outcome}"
 
 
 def _effects(rng: random.Random, number: int, count: int) -> list[str]:
@@ -373,7 +370,7 @@ def _different_rows(rng: random.Random, count: int) -> list[Whole]:
 
 
 @dataclass(frozen=True)
-class Limit:
+class Limit(Item):
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
     kind: Literal["limit"]
@@ -394,8 +391,7 @@ class Limit:
             if (scores[-1] == scores[-2]) == tie and scores[-3] < scores[-2] and scores[0] < scores[1]:
                 break
         wrong = shuffled(rng, [1, 2, 3])
-        order = (*wrong[:place], 0, *wrong[place:])
-        return cls("limit", which, (*seen, None) if masked else row, order)
+        return cls("limit", which, (*seen, None) if masked else row, put_in(wrong, place, 0))
 
     @property
     def seen(self) -> list[int]:
@@ -422,8 +418,7 @@ class Limit:
             "hot": "A query has the scores $row$. The temperature $T$ grows without bound. To what do its "
             "weights tend?",
         }
-        ask = (say.paragraph(asked[self.limit], row=_row(say, self.row)), choices(placed))
-        return Part("", (Words("A limit"),), ask, choices_key(placed), choice(placed), (Mark("B", 1),))
+        return choice_part("", (Words("A limit"),), [say.paragraph(asked[self.limit], row=_row(say, self.row))], placed)
 
     def _offers(self, say: Prose) -> list[Offer]:
         """The right one first, then three others, all different."""
@@ -455,20 +450,18 @@ class Limit:
             third = wrong(shared, "the two scores differ, so their weights differ.")
         return [right, first, second, third]
 
-    def holds(self, part: Part) -> bool:
-        """Whether the weights are within a millionth of the limit at an extreme temperature."""
+    def trouble(self, part: Part) -> str:
+        """The weights must be within a millionth of the limit at an extreme temperature."""
         temperature, limit = (
             (Fraction(1, 20), self.coldest) if self.limit == "cold" else (Fraction(10**8), self.hottest)
         )
         weights = weights_of([None if s is None else s / temperature for s in self.row])
         near = Fraction(1, 10**6)
         tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, limit, strict=True))
-        return tends and _right_option(part) is not None
+        return "" if tends else f"the weights do not tend to {limit}"
 
 
 # ------------------------------------------------------------------------------------------------ the question
-
-Item = InOrder | Change | Limit
 
 
 @dataclass(frozen=True)
@@ -478,17 +471,15 @@ class Content:
     type: str
     notation: str
     reasons: bool
-    items: tuple[Item, ...]
+    items: tuple[InOrder | Change | Limit, ...]
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    no_sizes(spec)
     kinds, number = ITEMS[spec.level], turn_of(number, family)
     effects = iter(_effects(rng, number, kinds.count("effect")))
     limits = iter(enumerate(shuffled(rng, _LIMITS)))
     rows = iter(_different_rows(rng, len(kinds)))
-    items: list[Item] = []
+    items: list[InOrder | Change | Limit] = []
     for kind in kinds:
         match kind:
             case "entropy":
@@ -519,48 +510,27 @@ def _reasoned(part: Part) -> Part:
 def make(content: Content) -> Question:
     say, items = prose(content.notation), content.items
     parts = [item.part(say) for item in items]
-    if content.reasons:
-        parts = [_reasoned(part) for part in parts]
-    return Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=(say.paragraph("Answer without working out any weight."),),
-        given=(),
-        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefghij", parts, strict=False)),
-        content=content,
+    return question(
+        TYPE,
+        content,
+        [_reasoned(part) for part in parts] if content.reasons else parts,
+        introduction=say.paragraph("Answer without working out any weight."),
         conventions=(
             say("Softmax is taken along each row, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
             *([ENTROPY] if any(item.kind == "entropy" for item in items) else []),
         ),
-        features={"load": float(sum(item.load for item in items))},
-        positions=_positions(items, parts),
     )
-
-
-def _positions(items: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
-    letters = {"effect": "", "limit": ""}
-    for item, part in zip(items, parts, strict=True):
-        if isinstance(part.answer, ChoiceAnswer):
-            letters[item.kind] += LETTERS[min(part.answer.right)]
-    return {kind: found for kind, found in letters.items() if found}
-
-
-def prove(question: Question) -> None:
-    """Every order, every effect, every limit decided by exact softmax."""
-    content: Content = question.content
-    for item, part in zip(content.items, question.parts, strict=True):
-        if not item.holds(part):
-            raise SelfCheckError(f"Part {part.name}, {item}, does not have the answer {part.answer}.")
 
 
 TYPE = ProblemType(
     name="estimate",
     title="Reason without computing",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
+    proof=prove,
     options={"reasons": (True, "whether a reason in one sentence is asked for, with a mark of its own")},
+    draws=("sizes", "given"),
+    rows_only=True,
 )

@@ -16,7 +16,7 @@ from symattn.formula.width import fold
 from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.parts import conventions, mask_shown, wording_of
+from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
     LINE,
     LINE_BY_HAND,
@@ -30,7 +30,7 @@ from symattn.teaching.explanation.steps import (
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import numbers
 from symattn.teaching.problems.determined import (
     LINEAR,
@@ -65,8 +65,6 @@ def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) ->
     drawn = derived.content(spec, rng, number, family)
     problem = derived.problem_of(drawn)
     share, fade = TYPE.option(spec, "share"), TYPE.option(spec, "fade")
-    if not 1 <= share <= 100:
-        raise InputError(f"The option share of faded is {share}; a percentage from 1 to 100 was expected.")
     chosen = _chosen(problem, TYPE.option(spec, "blank"))
     d, line = problem.derivation, number - 1
     for _ in range(TRIES):
@@ -139,22 +137,20 @@ def make(content: Content) -> Question:
     for step in problem.steps:
         if step.name not in blanks:
             if not recovered or not any(o.name in recovered for o in step.operands):
-                printed += _printed(step, wording)
+                printed += derived.printed(step, wording)
             continue
         way: tuple[Block, ...] = (Display(tuple(printed)),) if printed else ()
         parts.append(_completed(step, blanks[step.name], way, problem, wording))
         printed = []
     shown = tuple(name for name in d.givens if name not in blanks)
-    return Question(
-        type=TYPE.name,
-        title=problem.title,
-        introduction=(Paragraph(_instructions(problem)),),
-        given=derived.given(problem, wording, shown) if shown else (),
-        parts=tuple(parts),
-        content=content,
-        problem=problem,
-        conventions=conventions(problem, wording),
-        features={**derived.measured(problem), "blanks": float(sum(map(len, blanks.values())))},
+    return derived.question(
+        TYPE,
+        content,
+        problem,
+        parts,
+        _instructions(problem),
+        given=derived.all_given(problem, wording, shown) if shown else (),
+        features={"blanks": float(sum(map(len, blanks.values())))},
         positions=derived.positions(problem),
     )
 
@@ -166,12 +162,6 @@ def _instructions(problem: Problem) -> Inlines:
         "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
         places=problem.places,
     )
-
-
-def _printed(step: Step, wording: Wording) -> list[Formula]:
-    """A step that is printed in full: its rule and its values."""
-    parts = (wording.name(step.name), wording.rule(step), wording.values(step.result))
-    return list(fold(Relation(parts, ("=", "=")), LINE))
 
 
 def _grid(
@@ -213,7 +203,7 @@ def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, prob
     d = problem.derivation
     matrix = numbers(d.value(name))
     products = [step for step in d if any(operand.name == name for operand in step.operands)]
-    lines = [line for step in products if step.name not in blanks for line in _printed(step, wording)]
+    lines = [line for step in products if step.name not in blanks for line in derived.printed(step, wording)]
     word = wording.notation.named(name).word
     symbol = wording.name(name)
     title = sentence("{word} {symbol}", word=word, symbol=symbol) if word else (Math(symbol),)
@@ -294,11 +284,11 @@ TYPE = ProblemType(
     content=Content,
     family=derived.family,
     complaint=derived.complaint,
-    prove=prove,
+    proof=prove,
     key=derived.key,
     options={
         "blank": ([], "the steps that have blanks, such as S and A; every step where none is named"),
-        "share": (40, "how many of their entries are blank, in percent"),
+        "share": (40, "how many of their entries are blank, in percent", up_to(100)),
         "backwards": (False, "whether entries of given matrices are blank as well, with their products printed"),
         "fade": (False, "a series: the last step is blank, then the last two, and so on"),
     },

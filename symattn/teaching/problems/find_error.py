@@ -24,7 +24,6 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
 from symattn.foundation.dice import pick, shuffled
-from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -41,19 +40,19 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
-from symattn.teaching.explanation.parts import conventions, wording_of, worked
+from symattn.teaching.explanation.parts import wording_of, worked
 from symattn.teaching.explanation.steps import LINE, Detail, cell_kind
 from symattn.teaching.explanation.wording import Wording, terminates
 from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key
-from symattn.teaching.problems.base import ProblemType, Spec
-from symattn.teaching.problems.choice import balanced_places, rewritten
-from symattn.teaching.problems.derived import numbers
+from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in, right_letters
+from symattn.teaching.problems.base import ProblemType, Spec, up_to
+from symattn.teaching.problems.choice import rewritten
+from symattn.teaching.problems.derived import balanced_places, numbers
 from symattn.teaching.problems.remarks import diagnosis
-from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, WordAnswer
+from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, WordAnswer
 
 OPTIONS = 5
 SLIP: Literal["slip"] = "slip"
@@ -100,10 +99,9 @@ class Content(derived.Content):
 
 @dataclass(frozen=True)
 class Family(derived.Family):
-    """What derivations share, what is planted in turn, and where the right options stand."""
+    """What derivations share, and what is planted in turn."""
 
     plants: tuple[str, ...] = ()
-    places: tuple[tuple[int, ...], ...] = ()
 
 
 # ------------------------------------------------------------------------------------------------ what can be planted
@@ -189,14 +187,12 @@ def family(spec: Spec, rng: random.Random) -> Family:
     plants = [
         queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
     ]
-    places = tuple(balanced_places(rng, OPTIONS) for _ in range(MOST_ERRORS))
-    return Family(**vars(shared), plants=tuple(plants), places=places)
+    places = balanced_places(rng, OPTIONS, MOST_ERRORS)
+    return Family(**vars(replace(shared, places=places)), plants=tuple(plants))
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     count = TYPE.option(spec, "errors")
-    if not 1 <= count <= MOST_ERRORS:
-        raise InputError(f"The option errors of find-error is {count}; 1 or {MOST_ERRORS} was expected.")
     plants = family.plants
     for attempt in range(REDRAWN * len(plants)):
         drawn = derived.content(spec, rng, number, family)
@@ -205,7 +201,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         if count > 1:
             wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
         if errors := _plant(derived.problem_of(drawn).derivation, wanted, rng):
-            where = [place[(number - 1) % len(place)] for place in family.places]
+            where = [family.place(k, number) for k in range(MOST_ERRORS)]
             offered = _offered(drawn, errors, where, rng)
             if offered is not None:
                 return Content(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
@@ -274,7 +270,7 @@ def _offered(
         if len(wrong) < OPTIONS - 1:
             return None
         wrong = shuffled(rng, wrong)
-        lists.append((*wrong[:place], own, *wrong[place:]))
+        lists.append(put_in(wrong, place, own))
     return lists
 
 
@@ -290,31 +286,22 @@ def make(content: Content) -> Question:
         scripts.append(with_error(scripts[-1], error))
     wording, found = wording_of(problem), derived.made(content).separation
     parts: list[Part] = []
-    letters = iter("abcdefgh")
     for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
         words = ONLY_LINE if len(errors) == 1 else LINES[k]
-        parts.append(_which(next(letters), words, problem.derivation[error.step], wording))
-        parts.append(_what(next(letters), words, error, offered, scripts[k], found, wording))
-    parts.append(_right(next(letters), errors[0].step, len(errors) > 1, wording, problem))
-    parts.append(_output(next(letters), errors[0].step, len(errors) > 1, wording, problem))
-    return Question(
-        type=TYPE.name,
-        title=problem.title,
-        introduction=(Paragraph((Words(_INTRODUCTION[len(errors) - 1]),)),),
-        given=(*derived.given(problem, wording), Heading((Words("The script"),), 1), *_script(scripts[-1], problem)),
-        parts=tuple(parts),
-        content=content,
-        problem=problem,
-        conventions=conventions(problem, wording),
-        features=derived.measured(problem),
-        positions={
-            "wrong step": " ".join(error.step for error in errors),
-            **{
-                message("key {part}", part=p.name): LETTERS[min(p.answer.right)]
-                for p in parts
-                if isinstance(p.answer, ChoiceAnswer)
-            },
-        },
+        parts.append(_which(words, problem.derivation[error.step], wording))
+        parts.append(_what(words, error, offered, scripts[k], found, wording))
+    parts.append(_right(errors[0].step, len(errors) > 1, wording, problem))
+    parts.append(_output(errors[0].step, len(errors) > 1, wording, problem))
+    named = lettered(parts)
+    script = (Heading((Words("The script"),), 1), *_script(scripts[-1], problem))
+    return derived.question(
+        TYPE,
+        content,
+        problem,
+        named,
+        (Words(_INTRODUCTION[len(errors) - 1]),),
+        given=(*derived.all_given(problem, wording), *script),
+        positions={"wrong step": " ".join(error.step for error in errors), **right_letters(named)},
     )
 
 
@@ -388,7 +375,7 @@ LINES = (
 )
 
 
-def _which(letter: str, words: LineWords, step: Step, wording: Wording) -> Part:
+def _which(words: LineWords, step: Step, wording: Wording) -> Part:
     name = wording.name(step.name)
     word = wording.word(step)
     ask = (FillIns((FillIn((Words(words.asked),), 30),)),)
@@ -396,11 +383,10 @@ def _which(letter: str, words: LineWords, step: Step, wording: Wording) -> Part:
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     answer = WordAnswer(first, tuple(others))
-    return Part(letter, (Words(words.title),), ask, key, answer, (Mark("B", 1),))
+    return Part("", (Words(words.title),), ask, key, answer, (Mark("B", 1),))
 
 
 def _what(
-    letter: str,
     words: LineWords,
     error: Planted,
     offered: Sequence[str],
@@ -422,9 +408,8 @@ def _what(
             name = wording.name(w.first or w.misconception.at)
             why = sentence("{code} would change {matrix} first, and differently.", code=id, matrix=name)
         offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
-    prompt, title = Paragraph((Words(words.what),)), (Words(words.what_title),)
-    ask, key = (prompt, choices(offers)), (prompt, *choices_key(offers))
-    return Part(letter, title, ask, key, choice(offers), (Mark("B", 1),))
+    ask = [Paragraph((Words(words.what),))]
+    return choice_part("", (Words(words.what_title),), ask, offers, key=ask)
 
 
 def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
@@ -447,16 +432,16 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
     return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=wording.in_signs(what))
 
 
-def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     of_first = "Write down the correct value of the first wrong line. Show how it is worked out."
     of_that = "Write down the correct value of that line. Show how it is worked out."
     ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
     key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
     answer = MatrixAnswer.of(problem.derivation, wrong)
-    return Part(letter, (Words("The correct line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    return Part("", (Words("The correct line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
-def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+def _output(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     last = problem.derivation.last
     answer = MatrixAnswer.of(problem.derivation, last.name)
     words = "Carry on from there to the output."
@@ -472,7 +457,7 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     key = tuple(block for step, detail in details for block in worked(step, wording, detail))
     if not following:
         key = (Paragraph((Words("The output is the line that was wrong; its correct value is the answer above."),)),)
-    return Part(letter, (Words("The correct output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    return Part("", (Words("The correct output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -506,9 +491,9 @@ TYPE = ProblemType(
     content=Content,
     family=family,
     complaint=derived.complaint,
-    prove=prove,
+    proof=prove,
     key=derived.key,
-    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}")},
+    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", up_to(MOST_ERRORS))},
     defaults={"mechanism": "attention"},
 )
 

@@ -51,7 +51,7 @@ def question(
         type=TYPE.name,
         title=problem.title,
         introduction=(*introduction(problem), *derived.opening(problem), *once),
-        given=derived.given(problem, wording),
+        given=derived.all_given(problem, wording),
         parts=parts,
         content=content,
         problem=problem,

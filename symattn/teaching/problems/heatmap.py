@@ -7,8 +7,8 @@ exactly 0, so that every question has one answer that the picture alone decides.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
@@ -16,23 +16,13 @@ from typing import ClassVar, Literal
 
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
-from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Inlines, Math, Words
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
-from symattn.teaching.problems.asking import (
-    LETTERS,
-    Offer,
-    Prose,
-    choice,
-    choices,
-    choices_key,
-    no_sizes,
-    prose,
-    tokens_are_rows,
-)
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.items import Item, prove, question
 from symattn.teaching.problems.pictures import (
     MASKS,
     PICTURE,
@@ -48,7 +38,7 @@ from symattn.teaching.problems.pictures import (
     scale,
     weights_under,
 )
-from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
+from symattn.teaching.question import Mark, OneLess, Part, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("mask", "statements"),
@@ -69,7 +59,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class WhichMatrix:
+class WhichMatrix(Item):
     """Which of four matrices is shown."""
 
     kind: Literal["matrix"]
@@ -89,7 +79,7 @@ class WhichMatrix:
             two_apart = all(_differences(p, q) >= 2 for p, q in combinations(patterns, 2))
             if two_apart and len({*patterns[0][2]}) > 1:
                 wrong = shuffled(rng, wrong)
-                return cls("matrix", scores, (*wrong[: number % 4], "right", *wrong[number % 4 :]))
+                return cls("matrix", scores, put_in(wrong, number % 4, "right"))
 
     def part(self, say: Prose) -> Part:
         shown = _variants(self.scores)
@@ -101,14 +91,9 @@ class WhichMatrix:
             else:
                 diagnosis, why = WRONG[name]
                 offers.append(Offer(text, say(why), diagnosis=diagnosis))
-        ask = (
-            say.paragraph("Which of these matrices (rounded to two places) is shown?"),
-            picture(shown["right"], say),
-            choices(offers),
-        )
-        return Part(
-            "", (Words("Which matrix"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 2),)
-        )
+        asked = say.paragraph("Which of these matrices (rounded to two places) is shown?")
+        ask = (asked, picture(shown["right"], say))
+        return choice_part("", (Words("Which matrix"),), ask, offers, Mark("B", 2), key=ask)
 
     def trouble(self, part: Part) -> str:
         shown = _variants(self.scores)
@@ -140,7 +125,7 @@ def _differences(p: Rows, q: Rows) -> int:
 
 
 @dataclass(frozen=True)
-class WhichMask:
+class WhichMask(Item):
     """Which mask was used."""
 
     kind: Literal["mask"]
@@ -165,8 +150,8 @@ class WhichMask:
             else:
                 why = say("the white cells are exactly those that it hides.")
             offers.append(Offer((Words(title),), why, right=name == self.mask))
-        ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say), choices(offers))
-        return Part("", (Words("Which mask"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 1),))
+        ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say))
+        return choice_part("", (Words("Which mask"),), ask, offers, key=ask)
 
     def trouble(self, part: Part) -> str:
         A = weights_under(self.scores, keep_of(self.mask))
@@ -200,7 +185,7 @@ TARGETS: Mapping[str, Callable[[int], int]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class WhichHead:
+class WhichHead(Item):
     """Which pattern a head has; its rows are given as parts of their own sums."""
 
     kind: Literal["head"]
@@ -225,9 +210,8 @@ class WhichHead:
             right = name == self.pattern
             why = say("this is what the picture shows.") if right else _unlike_head(A, name, say)
             offers.append(Offer((Words(words),), why, right))
-        asked = say.paragraph("This picture shows one head. Which pattern does it have?")
-        ask = (asked, picture(A, say), choices(offers))
-        return Part("", (Words("Which head"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 1),))
+        ask = (say.paragraph("This picture shows one head. Which pattern does it have?"), picture(A, say))
+        return choice_part("", (Words("Which head"),), ask, offers, key=ask)
 
     def trouble(self, part: Part) -> str:
         """The pattern recognised from the weights by what it says."""
@@ -336,7 +320,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class WhichStatements:
+class WhichStatements(Item):
     """Which of five statements on an unmasked picture are true.
 
     Two or three of them are; false ones come of reading columns as rows.
@@ -349,7 +333,7 @@ class WhichStatements:
     load: ClassVar = 7
 
     @classmethod
-    def draw(cls, rng: random.Random, number: int) -> WhichStatements:
+    def draw(cls, rng: random.Random) -> WhichStatements:
         while True:
             scores = clear_scores(rng, keep_of("none"))
             A = tuple(map(row_levels, scores))
@@ -377,15 +361,9 @@ class WhichStatements:
     def part(self, say: Prose) -> Part:
         A = self.weights
         offers = [Offer(s.text(say), s.why(A, say), s.true) for s in self.statements]
-        ask = (
-            say.paragraph("No mask was used here. Tick every statement that is true."),
-            picture(A, say),
-            scale(),
-            choices(offers, several=True),
-        )
-        answer, key = choice(offers, several=True), (*ask[:2], *choices_key(offers, several=True))
-        marks = (Mark("B", 3, "deduct one for each wrong tick", OneLess()),)
-        return Part("", (Words("True statements"),), ask, key, answer, marks)
+        key = (say.paragraph("No mask was used here. Tick every statement that is true."), picture(A, say))
+        marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
+        return choice_part("", (Words("True statements"),), (*key, scale()), offers, marks, key=key, several=True)
 
     def trouble(self, part: Part) -> str:
         A = self.weights
@@ -407,8 +385,6 @@ def _about_most(rng: random.Random, A: Rows, i: int) -> Statement | None:
 
 # ------------------------------------------------------------------------------------------------ the question
 
-Item = WhichMatrix | WhichMask | WhichHead | WhichStatements
-
 
 @dataclass(frozen=True)
 class Content:
@@ -416,13 +392,11 @@ class Content:
 
     type: str
     notation: str
-    items: tuple[Item, ...]
+    items: tuple[WhichMatrix | WhichMask | WhichHead | WhichStatements, ...]
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    no_sizes(spec)
-    items: list[Item] = []
+    items: list[WhichMatrix | WhichMask | WhichHead | WhichStatements] = []
     number = turn_of(number, family)
     for turn, kind in enumerate(ITEMS[spec.level]):
         match kind:
@@ -433,40 +407,20 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             case "head":
                 items.append(WhichHead.draw(rng, number - 1 + turn * (1 + (number - 1) // 5 % 2)))
             case "statements":
-                items.append(WhichStatements.draw(rng, number))
+                items.append(WhichStatements.draw(rng))
     return Content(spec.type, spec.notation, tuple(items))
 
 
 def make(content: Content) -> Question:
     say = prose(content.notation)
-    parts = [item.part(say) for item in content.items]
-    return Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=(say.paragraph("Answer from the pictures alone."),),
+    return question(
+        TYPE,
+        content,
+        [item.part(say) for item in content.items],
+        introduction=say.paragraph("Answer from the pictures alone."),
         given=legend(say),
-        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefgh", parts, strict=False)),
-        content=content,
         conventions=(say("Tokens are rows: row $i$ of a picture has the weights of token $i$, and sums to 1."),),
-        features={"load": float(sum(item.load for item in content.items))},
-        positions=_positions(content.items, parts),
     )
-
-
-def _positions(items: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item, part in zip(items, parts, strict=True):
-        if isinstance(part.answer, ChoiceAnswer) and not part.answer.several:
-            found[item.kind] = found.get(item.kind, "") + LETTERS[min(part.answer.right)]
-    return found
-
-
-def prove(question: Question) -> None:
-    """Every picture is clear, and its answer is the only one that agrees with the weights it was drawn from."""
-    content: Content = question.content
-    for item, part in zip(content.items, question.parts, strict=True):
-        if trouble := item.trouble(part):
-            raise SelfCheckError(f"Part {part.name} of a question on pictures: {trouble}.")
 
 
 TYPE = ProblemType(
@@ -475,6 +429,7 @@ TYPE = ProblemType(
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
-    family=first_place,
+    proof=prove,
+    draws=("sizes", "given"),
+    rows_only=True,
 )

@@ -8,35 +8,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
-from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep
 from symattn.exact import Matrix, Value, divide
-from symattn.formula import CellKind, Formula, Relation
+from symattn.formula import Formula, Relation
 from symattn.foundation.dice import whole
-from symattn.page.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
-from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key
+from symattn.page.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Paragraph, Words
+from symattn.teaching.explanation.steps import cell_kind
+from symattn.teaching.problems.asking import Offer, Prose, choice_part
 from symattn.teaching.problems.systems import Row, Rows
-from symattn.teaching.question import Answer, FormulaAnswer, MatrixAnswer
+from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
 Direct: TypeAlias = "Matrix | Value | frozenset[int]"
 
 
-@dataclass(frozen=True)
-class Task:
-    """One thing to be worked out in an instance: the sentence, the room for it, the answer, and how one gets there."""
-
-    ask: Inlines
-    room: tuple[Block, ...]
-    answer: Answer
-    key: tuple[Block, ...]
-
-
-Tasks = tuple[tuple[Block, ...], Task, Task]
-"""What is printed above, and the two tasks."""
+Tasks = tuple[tuple[Block, ...], Part, Part]
+"""What is printed above, and the two tasks, which have no names yet."""
 
 
 class Instance:
@@ -74,15 +63,6 @@ def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
     return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
 
 
-def times(a: Matrix, b: Matrix) -> Matrix:
-    return MatMul().apply(a, b)
-
-
-def normalised(parts: Sequence[int]) -> Matrix:
-    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
-    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
-
-
 def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:
     return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
 
@@ -113,25 +93,26 @@ def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def cell_kind_of(m: Matrix) -> CellKind:
-    if all(isinstance(x, int) for x in m):
-        return "integer"
-    return "fraction" if all(isinstance(x, int | Fraction) for x in m) else "exponential"
+def boxes(say: Prose, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Part:
+    room = AnswerGrid(name, *value.shape, cell_kind(value, exact=True))
+    return _task(ask, room, MatrixAnswer(value), *key, Display((Relation((name, say.values(value)), ("=",)),)))
 
 
-def boxes(say: Prose, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Task:
-    room = AnswerGrid(name, *value.shape, cell_kind_of(value))
-    result = Display((Relation((name, say.values(value)), ("=",)),))
-    return Task(ask, (room,), MatrixAnswer(value), (*key, result))
-
-
-def line(say: Prose, ask: Inlines, name: Formula, value: Value, *key: Block) -> Task:
+def line(say: Prose, ask: Inlines, name: Formula, value: Value, *key: Block) -> Part:
     room = FillIns((FillIn((Math(name), Words(" =")), 30),))
-    return Task(ask, (room,), FormulaAnswer(value), (*key, Display((Relation((name, say.number(value)), ("=",)),))))
+    return _task(ask, room, FormulaAnswer(value), *key, Display((Relation((name, say.number(value)), ("=",)),)))
 
 
-def options(ask: Inlines, offers: Sequence[Offer], several: bool = False) -> Task:
-    return Task(ask, (choices(offers, several),), choice(offers, several), choices_key(offers, several))
+def _task(ask: Inlines, room: Block, answer: Answer, *key: Block) -> Part:
+    return Part("", (), (Paragraph(ask), room), key, answer, WORKED_OUT)
+
+
+def options(ask: Inlines, offers: Sequence[Offer], several: bool = False) -> Part:
+    marks = WORKED_OUT if several else (Mark("B", 2),)
+    return choice_part("", (), [Paragraph(ask)], offers, *marks, several=several)
+
+
+WORKED_OUT = (Mark("M", 1), Mark("A", 1))
 
 
 def inline(formula: Formula) -> Inlines:

@@ -25,13 +25,11 @@ from symattn.teaching.problems.instances import (
     inline,
     mean,
     modest,
-    normalised,
     options,
     ordered,
-    times,
     weights,
 )
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.systems import Row, Rows, normalised, times
 
 # ------------------------------------------------------------------------------------------------ permutation
 
@@ -229,9 +227,8 @@ class Copies(Instance):
             "values is written three times, one copy after the other. Find the weights of all "
             "{number} keys.",
         }
-        given = Display((Relation((say.formula("a"), say.values(a)), ("=",)), say.equation("V", V)))
         return (
-            (given,),
+            (Display((say.equation("a", a), say.equation("V", V))),),
             boxes(
                 say,
                 say(texts[copies], number=3 * copies),
@@ -290,12 +287,7 @@ class Causal(Instance):
             (
                 say.equations(A=before, V=V, Z=Z),
                 say.paragraph("These are weights with a causal mask, values and outputs. Then $x_3$ is changed: now"),
-                Display(
-                    (
-                        Relation((say.formula("a_3"), say.values(after.row(2))), ("=",)),
-                        Relation((say.formula("v_3"), say.values(new_V.row(2))), ("=",)),
-                    )
-                ),
+                Display((say.equation("a_3", after.row(2)), say.equation("v_3", new_V.row(2)))),
             ),
             boxes(
                 say,

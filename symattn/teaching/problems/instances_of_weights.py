@@ -24,12 +24,10 @@ from symattn.teaching.problems.instances import (
     grid,
     inline,
     line,
-    normalised,
     options,
-    times,
     weights,
 )
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.systems import Row, Rows, normalised, times
 
 # ------------------------------------------------------------------------------------------------ row shift
 
@@ -133,15 +131,8 @@ class KeyBias(Instance):
     def tasks(self, say: Prose) -> Tasks:
         q, K, b = Matrix(self.q), Matrix(self.K), Matrix(self.b)
         plain, more = times(q, K.T), times(q, b.T)[0, 0]
-        given = Display(
-            (
-                Relation((say.formula("q"), say.values(q)), ("=",)),
-                say.equation("K", K),
-                Relation((say.formula("b"), say.values(b)), ("=",)),
-            )
-        )
         return (
-            (given,),
+            (Display((say.equation("q", q), say.equation("K", K), say.equation("b", b))),),
             boxes(
                 say,
                 say(
@@ -196,7 +187,7 @@ class Masked(Instance):
             2: "These are the weights of one query without a mask. Find its weights when {keys} are hidden.",
         }
         return (
-            (Display((Relation((say.formula("a"), say.values(full)), ("=",)),)),),
+            (say.equations(a=full),),
             boxes(
                 say,
                 say(texts[len(hidden)], keys=say.formulas([f"k_{j + 1}" for j in hidden], "and")),
@@ -305,7 +296,7 @@ class Temperature(Instance):
         raised = [part**factor for part in parts]
         once = parts[i].bit_length() - parts[j].bit_length()
         return (
-            (Display((Relation((say.formula("a"), say.values(normalised(parts))), ("=",)),)),),
+            (say.equations(a=normalised(parts)),),
             boxes(
                 say,
                 say(
@@ -367,7 +358,7 @@ class Doubling(Instance):
         squared = [part**2 for part in parts]
         ratio = Fraction(max(parts), min(parts))
         return (
-            (Display((Relation((say.formula("a"), say.values(normalised(parts))), ("=",)),)),),
+            (say.equations(a=normalised(parts)),),
             boxes(
                 say,
                 say("These are the weights of one query. Find its weights after all its scores have been doubled."),
@@ -440,11 +431,7 @@ class ProductAlone(Instance):
         product = times(W_Q, W_K.T)
         offers = []
         for number, (a, b) in enumerate(self._pairs()):
-            shown = (
-                Relation((say.formula("W_Q"), say.values(a)), ("=",)),
-                Relation((say.formula("W_K"), say.values(b)), ("=",)),
-            )
-            text = listing([inline(shown[0]), inline(shown[1])], "")
+            text = listing([inline(say.equation("W_Q", a)), inline(say.equation("W_K", b))], "")
             why = say("its product is $p$.", p=say.values(times(a, b.T)))
             offers.append(Offer(text, why, right=number == 0))
         return (

@@ -6,12 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, MaskStyle
-from symattn.errors import InputError, SelfCheckError, offered
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.foundation.dice import pick, sample, whole
@@ -36,8 +36,8 @@ from symattn.teaching.explanation.steps import Detail, cell_kind, entries
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Offer, bank, choice, choices, choices_key, series, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.asking import Offer, bank, choice_part, put_in, series
+from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KINDS,
@@ -120,12 +120,9 @@ class Content:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    if spec.given:
-        raise InputError("The problem type masks draws its own scores; leave given out.")
     round_, turn = divmod(number - 1, len(KINDS))
-    kind = _stated(spec, "kind", "mask", KINDS) or KINDS[turn]
-    style = _stated(spec, "style", "style", STYLES) or STYLES[(round_ + turn) % len(STYLES)]
+    kind = TYPE.option(spec, "kind") or KINDS[turn]
+    style = TYPE.option(spec, "style") or STYLES[(round_ + turn) % len(STYLES)]
     columns = spec.sizes.get("m" if kind == "cross" else "n", spec.sizes.get("n", TOKENS[spec.level]))
     if not FEWEST <= columns <= MOST:
         raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
@@ -154,21 +151,6 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         read=_reading(kind, columns, turn_of(number, family), rng),
         drawn=_drawing(turn_of(number, family), rng),
     )
-
-
-T = TypeVar("T", bound=str)
-
-
-def _stated(spec: Spec, option: str, what: str, known: Sequence[T]) -> T | None:
-    """What an option chooses of what there is; None where it is left open."""
-    stated = TYPE.option(spec, option)
-    if not stated:
-        return None
-    for name in known:
-        if name == stated:
-            return name
-    tail = offered(stated, known, "{} or nothing for all were expected")
-    raise InputError(f"The {what} {stated!r} is not known; {tail}")
 
 
 def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
@@ -408,21 +390,12 @@ def _read(content: Content) -> Part:
         Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
         for keys, diagnosis, why in _readings(keep, drawn.query)
     ]
-    offers = wrong[:3]
-    offers.insert(drawn.at, right)
     asked = message("Which tokens does token {token} see under this mask?", token=drawn.query + 1)
-    return Part(
-        name="read",
-        title=(Words("Another mask in numbers"),),
-        ask=(
-            Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
-            Display((Relation((Name("mask"), Mask(keep, drawn.style).matrix()), ("=",)),)),
-            choices(offers),
-        ),
-        key=choices_key(offers),
-        answer=choice(offers),
-        marks=(Mark("B", 1),),
+    ask = (
+        Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
+        Display((Relation((Name("mask"), Mask(keep, drawn.style).matrix()), ("=",)),)),
     )
+    return choice_part("read", (Words("Another mask in numbers"),), ask, put_in(wrong[:3], drawn.at, right))
 
 
 def _tokens(keys: frozenset[int]) -> str:
@@ -433,24 +406,13 @@ def _tokens(keys: frozenset[int]) -> str:
 def _picture(content: Content) -> Part:
     drawn = content.drawn
     sees = PICTURES[drawn.right][0]
-    offers = [_pictured(name, drawn.right) for name in drawn.wrong]
-    offers.insert(drawn.at, _pictured(drawn.right, drawn.right))
+    offers = [_pictured(name, drawn.right) for name in put_in(drawn.wrong, drawn.at, drawn.right)]
     levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
     hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
     labels = _labels(PICTURED)
     picture = HeatMap(levels, _hidden_keys(hidden, PICTURED), row_labels=labels, column_labels=labels)
-    return Part(
-        name="picture",
-        title=(Words("A mask drawn"),),
-        ask=(
-            Paragraph((Words("Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"),)),
-            picture,
-            choices(offers),
-        ),
-        key=choices_key(offers),
-        answer=choice(offers),
-        marks=(Mark("B", 1),),
-    )
+    ask = Paragraph((Words("Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"),))
+    return choice_part("picture", (Words("A mask drawn"),), (ask, picture), offers)
 
 
 def _pictured(name: str, right: str) -> Offer:
@@ -492,14 +454,19 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="masks",
     title="Masks: draw them, write them, use them, read them",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
+    proof=prove,
     options={
-        "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out"),
-        "style": ("", "how it is written: additive (0, −∞), keep (1, 0), block (1 hidden); in turn if left out"),
+        "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out", one_of(KINDS)),
+        "style": (
+            "",
+            "how it is written: additive (0, −∞), keep (1, 0), block (1 hidden); in turn if left out",
+            one_of(STYLES),
+        ),
         "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
     },
+    draws=("given",),
+    rows_only=True,
 )

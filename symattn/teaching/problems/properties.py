@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from symattn.derivation.ops import MatMul
 from symattn.errors import UndecidedError
 from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols, power
+from symattn.exact.sums import total
 from symattn.exact.values import NegativeInfinity
 from symattn.foundation.languages import Message, message
 from symattn.foundation.typed import read
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.systems import Row, Rows, times
 from symattn.teaching.question import Content
 
 Base = Literal["e"] | int
@@ -68,7 +68,7 @@ class QueryOfToken:
         return len(self.x), len(self.K[0])
 
     def scores(self, own: Own) -> Matrix:
-        return _times(_times(Matrix([self.x]), own["W_Q"]), Matrix(self.K).T)
+        return times(times(Matrix([self.x]), own["W_Q"]), Matrix(self.K).T)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class KeysOfQuery:
     base: Base
 
     def scores(self, own: Own) -> Matrix:
-        return _times(Matrix([self.q]), own["K"].T)
+        return times(Matrix([self.q]), own["K"].T)
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,10 @@ class Attends(QueryOfToken):
         if trouble := _unusable(own, self.asked, self.shape):
             return trouble
         scores, least = self.scores(own).rows[0], exact(self.least)
-        total = _sum(_power(self.base, s - scores[self.to]) for s in scores)
-        if compare(total, divide(1, least)) <= 0:
+        whole = total([_power(self.base, s - scores[self.to]) for s in scores])
+        if compare(whole, divide(1, least)) <= 0:
             return Verdict(True, message("The weight is at least {least}.", least=str(least)))
         return Verdict(False, message("The weight is less than {least}.", least=str(least)))
-
-
-def _times(a: Matrix, b: Matrix) -> Matrix:
-    return MatMul().apply(a, b)
 
 
 def _unusable(own: Own, name: str, shape: tuple[int, int]) -> Verdict | None:
@@ -156,13 +152,6 @@ def _gives(scores: Iterable[Value], weights: Iterable[Value], base: Base) -> boo
 
 def _power(base: Base, exponent: Value) -> Value:
     return exponential(exponent) if base == "e" else power(base, exponent)
-
-
-def _sum(values: Iterable[Value]) -> Value:
-    total: Value = 0
-    for value in values:
-        total = total + value
-    return total
 
 
 def verdict(rule: str, parameters: Content, own: Own) -> Verdict:

@@ -6,9 +6,9 @@ The proof is marked by a rubric, or its lines are put in order; the instance is 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.foundation.dice import shuffled
 from symattn.page.document import (
@@ -23,10 +23,10 @@ from symattn.page.document import (
     WorkingSpace,
     sentence,
 )
-from symattn.teaching.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.asking import LETTERS, Prose, lettered, prose, put_in, right_letter
+from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
-from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Task, Theorem
+from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Theorem
 from symattn.teaching.question import (
     Answer,
     ChoiceAnswer,
@@ -53,43 +53,33 @@ class Content:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    no_sizes(spec)
-    name = _chosen(TYPE.option(spec, "theorem"), number)
+    name = TYPE.option(spec, "theorem") or list(THEOREMS)[(number - 1) % len(THEOREMS)]
     turn = (turn_of(number, family) - 1 + (number - 1) // len(THEOREMS)) % 4
     wrong = shuffled(rng, [1, 2, 3])
-    instance = INSTANCES[name].drawn(rng, (*wrong[:turn], 0, *wrong[turn:]))
+    instance = INSTANCES[name].drawn(rng, put_in(wrong, turn, 0))
     lines = list(range(len(THEOREMS[name].proof)))
     while (given := shuffled(rng, lines)) == lines:
         pass
     return Content(spec.type, spec.notation, name, instance, tuple(given) if TYPE.option(spec, "lines") else ())
 
 
-def _chosen(name: str, number: int) -> str:
-    if not name:
-        return list(THEOREMS)[(number - 1) % len(THEOREMS)]
-    if name not in THEOREMS:
-        raise InputError(f"There is no theorem {name!r}; there are {', '.join(THEOREMS)}.")
-    return name
-
-
 def make(content: Content) -> Question:
     theorem, say = THEOREMS[content.theorem], prose(content.notation)
-    given, *tasks = content.instance.tasks(say)
+    given, first, second = content.instance.tasks(say)
     proof = _in_order(theorem, content.lines, say) if content.lines else _proof(theorem, say)
+    first = replace(first, title=(Words("An instance"),), ask=(*given, *first.ask))
+    parts = lettered((proof, first, replace(second, title=(Words("The same instance"),))))
+    right = "".join(map(right_letter, parts))
     return Question(
         type=TYPE.name,
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
-        parts=(
-            proof,
-            *(_part(name, task, given if name == "b" else ()) for name, task in zip("bc", tasks, strict=True)),
-        ),
+        parts=parts,
         content=content,
         introduction=(Paragraph((Words("Prove the theorem, then check it with numbers. Give exact values."),)),),
         conventions=_conventions(content, say),
-        features={"load": float(len(theorem.points) + sum(map(_size, tasks)))},
-        positions=_positions(tasks),
+        features={"load": float(len(theorem.points) + _size(first) + _size(second))},
+        positions={"key": right} if right else {},
     )
 
 
@@ -109,7 +99,7 @@ def _proof(theorem: Theorem, say: Prose) -> Part:
         ItemList(points),
     )
     marks = (Mark("B", len(points), "one for each point"),)
-    return Part("a", (Words("Proof"),), room, key, RubricAnswer(points), marks, marking)
+    return Part("", (Words("Proof"),), room, key, RubricAnswer(points), marks, marking)
 
 
 def _in_order(theorem: Theorem, lines: tuple[int, ...], say: Prose) -> Part:
@@ -126,25 +116,11 @@ def _in_order(theorem: Theorem, lines: tuple[int, ...], say: Prose) -> Part:
     )
     marks = (Mark("B", 3, "deduct one for each line that must be moved", OneLess()),)
     answer = OrderAnswer(tuple((letter,) for letter in right))
-    return Part("a", (Words("Proof"),), (ask, ItemList(shown), boxes), key, answer, marks)
+    return Part("", (Words("Proof"),), (ask, ItemList(shown), boxes), key, answer, marks)
 
 
-def _part(name: str, task: Task, given: tuple[Block, ...]) -> Part:
-    single = isinstance(task.answer, ChoiceAnswer) and not task.answer.several
-    marks = (Mark("B", 2),) if single else (Mark("M", 1), Mark("A", 1))
-    title = {"b": "An instance", "c": "The same instance"}[name]
-    return Part(name, (Words(title),), (*given, Paragraph(task.ask), *task.room), task.key, task.answer, marks)
-
-
-def _size(task: Task) -> int:
+def _size(task: Part) -> int:
     return sum(1 for _ in task.answer.value) if isinstance(task.answer, MatrixAnswer) else 2
-
-
-def _positions(tasks: list[Task]) -> dict[str, str]:
-    """Where the right option stands, in an instance that has a choice of one."""
-    answers = [task.answer for task in tasks if isinstance(task.answer, ChoiceAnswer) and not task.answer.several]
-    right = "".join(LETTERS[min(answer.right)] for answer in answers)
-    return {"key": right} if right else {}
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -166,23 +142,22 @@ def _agrees(answer: Answer, value: Direct) -> bool:
             return isinstance(value, Matrix) and matrix == value
         case FormulaAnswer(number):
             return bool(number == value)
-        case ChoiceAnswer(options, several):
-            texts = [option.text for option in options]
-            distinct = all(a != b for i, a in enumerate(texts) for b in texts[:i])
-            return answer.right == value and distinct and (several or len(answer.right) == 1)
+        case ChoiceAnswer():
+            return answer.right == value
     return False
 
 
 TYPE = ProblemType(
     name="prove",
     title="Explain and prove",
-    family=first_place,
     draw=draw,
     make=make,
     content=Content,
-    prove=prove,
+    proof=prove,
     options={
-        "theorem": ("", f"which theorem; all in turn where none is named: {', '.join(THEOREMS)}"),
+        "theorem": ("", f"which theorem; all in turn where none is named: {', '.join(THEOREMS)}", one_of(THEOREMS)),
         "lines": (False, "whether the lines of the proof are given, to be put in order"),
     },
+    draws=("sizes", "given"),
+    rows_only=True,
 )

@@ -15,15 +15,13 @@ from itertools import count
 from typing import Annotated
 
 from symattn.derivation.counting import chain, depth, multiply_adds
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.formula import read_formula
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import filled, message
 from symattn.foundation.typed import Key
 from symattn.page.document import (
     Choices,
-    FillIn,
-    FillIns,
     Inline,
     Inlines,
     ItemList,
@@ -35,7 +33,7 @@ from symattn.page.document import (
     listing,
     places_of,
 )
-from symattn.teaching.problems.asking import LETTERS, Line, bank, table_part
+from symattn.teaching.problems.asking import LETTERS, Line, bank, counted_again, number_part, table_part
 from symattn.teaching.problems.base import Family, ProblemType, Spec
 from symattn.teaching.problems.layers import (
     Work,
@@ -50,10 +48,8 @@ from symattn.teaching.problems.layers import (
 )
 from symattn.teaching.question import (
     ChoiceAnswer,
-    FormulaAnswer,
     Lesser,
     Mark,
-    MatrixAnswer,
     OneLess,
     Option,
     Part,
@@ -125,8 +121,6 @@ CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     tokens, widths = SIZES[spec.level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])
@@ -370,14 +364,9 @@ def _overtaking(content: Content) -> Part:
         bound=str(Fraction(k * d, 2)),
         smallest=n,
     )
-    return Part(
-        name="overtaking",
-        title=say("When the scores cost more"),
-        ask=(Paragraph(asked), WorkingSpace(24), FillIns((FillIn(say("$n$ ="), 30),))),
-        key=(Paragraph(why),),
-        answer=FormulaAnswer(n),
-        marks=(Mark("M", 1), Mark("A", 1)),
-    )
+    marks = Mark("M", 1), Mark("A", 1)
+    title, label = say("When the scores cost more"), say("$n$ =")
+    return number_part("overtaking", title, asked, label, n, [Paragraph(why)], *marks, room=24, width=30)
 
 
 def _ticked(
@@ -452,7 +441,6 @@ def prove(question: Question) -> None:
     """Counts by loops over positions, and distances by walking through the layers."""
     content: Content = question.content
     n, d, k, wide = content.n, content.d, content.k, content.wide
-    answers = {part.name: part.answer for part in question.parts}
     distance = content.last - content.first
     walked = [
         1,
@@ -468,19 +456,12 @@ def prove(question: Question) -> None:
         sum(per_token for _ in range(n) for _ in range(k)),
     ]
     first = next(n for n in count(1) if 2 * n * n * wide > k * n * wide * wide)
-    if answers["overtaking"] != FormulaAnswer(first):
-        raise SelfCheckError(f"The key of overtaking says {answers['overtaking']}; a search finds {first}.")
     products = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
     if products != [counted[0] + counted[1], counted[2]]:
         raise SelfCheckError(f"The layers take {products} multiply-adds; counted position by position: {counted}.")
-    checked = [("cost", counted), ("paths", walked)]
+    counted_again(question, overtaking=[first], cost=counted, paths=walked)
     if content.parallel:
-        checked.append(("chains", [_projected(), _projected(), _unrolled(n), _unrolled(2 * n)]))
-    for name, again in checked:
-        answer = answers[name]
-        assert isinstance(answer, MatrixAnswer)
-        if list(answer.value) != again:
-            raise SelfCheckError(f"The key of {name} says {list(answer.value)}; counted again it is {again}.")
+        counted_again(question, chains=[_projected(), _projected(), _unrolled(n), _unrolled(2 * n)])
 
 
 def _projected() -> int:
@@ -511,5 +492,11 @@ def _walk(distance: int, k: int, dilated: bool) -> int:
 
 
 TYPE = ProblemType(
-    name="recurrence", title="Attention beside recurrence", draw=draw, make=make, content=Content, prove=prove
+    name="recurrence",
+    title="Attention beside recurrence",
+    draw=draw,
+    make=make,
+    content=Content,
+    proof=prove,
+    draws=("sizes", "given"),
 )

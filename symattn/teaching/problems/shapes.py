@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
-from symattn.errors import InputError, SelfCheckError, ShapeError
+from symattn.errors import SelfCheckError, ShapeError
 from symattn.exact import Matrix
 from symattn.formula import (
     Annotated,
@@ -46,8 +46,8 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.page.notation import Notation, load_notation
-from symattn.teaching.problems.asking import Offer, Prose, bank, choice, choices, choices_key, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
+from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, lettered, put_in
+from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
@@ -257,9 +257,6 @@ class Content:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     defined, undefined = COUNTS[spec.level]
     heads = spec.level != "starter"
     good = sample(rng, BANK.expressions.defined, defined - heads)
@@ -303,8 +300,7 @@ def _sizes(rng: random.Random) -> dict[str, int]:
 
 def make(content: Content) -> Question:
     say, shapes = signs(content.notation), content.shapes
-    named = zip("abcdefghijklm", content.expressions, strict=False)
-    expressions = [_expression(letter, text, shapes, say) for letter, text in named]
+    expressions = lettered(_expression(text, shapes, say) for text in content.expressions)
     return Question(
         type=TYPE.name,
         title=TYPE.title,
@@ -343,7 +339,7 @@ def _written(shape: Size) -> Shape:
     return Shape(Number(str(shape[0])), Number(str(shape[1])), "cross")
 
 
-def _expression(letter: str, text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
+def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
     formula = read_formula(text)
     shape: Size | None
     try:
@@ -352,7 +348,7 @@ def _expression(letter: str, text: str, shapes: Mapping[str, Size], say: Prose) 
     except ShapeError as error:
         shape, why = None, (Words(message("Not defined. {reason}", reason=error.args[0])),)
     return Part(
-        name=letter,
+        name="",
         title=(Math(shown(text, say)),),
         ask=(FillIns((FillIn((Words("Shape:"),), 50),)),),
         key=(Display((annotated(formula, shapes, say),)), Paragraph(why)),
@@ -406,25 +402,14 @@ def _fault(content: Content, say: Prose) -> Part:
         ),
         True,
     )
-    offers = [_excuse(k, say, fault) for k in content.wrong]
-    offers.insert(content.at, right)
-    return Part(
-        name="fault",
-        title=(Words("The line that breaks"),),
-        ask=(
-            say.paragraph(
-                "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are "
-                "$d_model$×$d_k$, and with $W_V$, which is $d_model$×$d_v$, where {sizes}. Which is "
-                "the first line that is not defined, and why?",
-                sizes=_equal(content.fault_sizes, say),
-            ),
-            ItemList(tuple((Math(shown(line, say)),) for line in lines), ordered=True),
-            choices(offers),
-        ),
-        key=choices_key(offers),
-        answer=choice(offers),
-        marks=(Mark("B", 2),),
+    ask = say.paragraph(
+        "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are $d_model$×$d_k$, and with "
+        "$W_V$, which is $d_model$×$d_v$, where {sizes}. Which is the first line that is not defined, and why?",
+        sizes=_equal(content.fault_sizes, say),
     )
+    derivation = ItemList(tuple((Math(shown(line, say)),) for line in lines), ordered=True)
+    offers = put_in([_excuse(k, say, fault) for k in content.wrong], content.at, right)
+    return choice_part("fault", (Words("The line that breaks"),), (ask, derivation), offers, Mark("B", 2))
 
 
 def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
@@ -493,5 +478,12 @@ def _by_ops(formula: Formula, shapes: Mapping[str, Size]) -> tuple[int | str, in
 
 
 TYPE = ProblemType(
-    name="shapes", title="Shapes", family=first_place, draw=draw, make=make, content=Content, prove=prove
+    name="shapes",
+    title="Shapes",
+    draw=draw,
+    make=make,
+    content=Content,
+    proof=prove,
+    draws=("sizes", "given"),
+    rows_only=True,
 )

@@ -1,10 +1,11 @@
-"""Linear systems with exact numbers: queries and weight matrices that make scores what they are wanted to be."""
+"""Small exact matrices, and linear systems: queries and weights that make scores what they are wanted to be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 
+from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix, divide
 
 Row = tuple[int, ...]
@@ -54,4 +55,13 @@ def scores_of(x: Row, W: Rows, K: Rows) -> Row:
     return tuple(sum(a * b for a, b in zip(query, k, strict=True)) for k in K)
 
 
-__all__ = ["Row", "Rows", "query_for", "scores_of", "solution", "weights_for"]
+def times(a: Matrix, b: Matrix) -> Matrix:
+    return MatMul().apply(a, b)
+
+
+def normalised(parts: Sequence[int]) -> Matrix:
+    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
+    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
+
+
+__all__ = ["Row", "Rows", "normalised", "query_for", "scores_of", "solution", "times", "weights_for"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from symattn.teaching.problems.asking import bank
-from symattn.teaching.problems.instances import Direct, Task
+from symattn.teaching.problems.instances import Direct
 from symattn.teaching.problems.instances_of_outputs import (
     Causal,
     ConvexHull,
@@ -74,4 +74,4 @@ INSTANCES: Mapping[str, type[AnInstance]] = {
 
 THEOREMS: Mapping[str, Theorem] = MappingProxyType(bank(dict[str, Theorem], "theorems"))
 
-__all__ = ["INSTANCES", "THEOREMS", "AnInstance", "Direct", "Task", "Theorem"]
+__all__ = ["INSTANCES", "THEOREMS", "AnInstance", "Direct", "Theorem"]

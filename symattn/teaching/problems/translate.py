@@ -12,9 +12,7 @@ from symattn.derivation.misconceptions import whole
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Relation
-from symattn.formula.width import fold
 from symattn.foundation.dice import pick, shuffled
-from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -30,16 +28,15 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.page.notation import Notation, load_notation, notations
-from symattn.teaching.explanation.parts import conventions, mask_shown, wording_of
-from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.parts import mask_shown, wording_of
+from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key
+from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec
-from symattn.teaching.problems.choice import balanced_places
-from symattn.teaching.problems.derived import numbers
-from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.teaching.problems.derived import Family, balanced_places, numbers
+from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
 """Matrices that are mistaken for one another."""
@@ -56,15 +53,9 @@ OPTIONS = 4
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-@dataclass(frozen=True)
-class Family(derived.Family):
-    """What derivations share, and where the right options stand, choice by choice and variant by variant."""
-
-    places: tuple[tuple[int, ...], ...] = ()
-
-
 def family(spec: Spec, rng: random.Random) -> Family:
-    return Family(**vars(derived.family(spec, rng)), places=tuple(balanced_places(rng, OPTIONS) for _ in range(2)))
+    """With the places of the right name and the right product."""
+    return replace(derived.family(spec, rng), places=balanced_places(rng, OPTIONS, 2))
 
 
 @dataclass(frozen=True)
@@ -96,7 +87,6 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     named = _named(d, load_notation(spec.notation), other, target)
     if not named:
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
-    at_name, at_product = (place[(number - 1) % len(place)] for place in family.places)
     role, group = named[(number - 1) % len(named)]
     wrong = shuffled(rng, [name for name in group if name != role])
     right = next(k for k, operands in enumerate(PRODUCTS) if operands == other["S"].operands)
@@ -104,9 +94,9 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     return Content(
         **vars(drawn),
         into=into,
-        names=(*wrong[:at_name], role, *wrong[at_name:]),
+        names=put_in(wrong, family.place(0, number), role),
         role=role,
-        products=(*products[:at_product], right, *products[at_product:]),
+        products=put_in(products, family.place(1, number), right),
         token=pick(rng, range(tokens)),
     )
 
@@ -137,34 +127,21 @@ def make(content: Content) -> Question:
     other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
     here, there = wording_of(problem), wording_of(other)
     shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
-    parts = (
-        _name_part(content.names, content.role, here, there),
-        _product_part(content.products, there),
-        _shape_part(shaped, here, there),
-        _token_part(content.token, there),
-        _matrix_part("e", "S", there, other),
-        _matrix_part("f", other.derivation.last.name, there, other),
+    parts = lettered(
+        (
+            _name_part(content.names, content.role, here, there),
+            _product_part(content.products, there),
+            _shape_part(shaped, here, there),
+            _token_part(content.token, there),
+            _matrix_part("S", there, other),
+            _matrix_part(other.derivation.last.name, there, other),
+        )
     )
-    return Question(
-        type=TYPE.name,
-        title=problem.title,
-        introduction=(Paragraph(_introduction(problem, other)),),
-        given=(
-            *derived.given(problem, here),
-            Heading((Words("The derivation"),), 1),
-            *(block for step in problem.steps for block in (*mask_shown(step, here), _shown(step.name, here))),
-        ),
-        parts=parts,
-        content=content,
-        problem=problem,
-        conventions=conventions(problem, here),
-        features=derived.measured(problem),
-        positions={
-            message("key {part}", part=p.name): LETTERS[min(p.answer.right)]
-            for p in parts
-            if isinstance(p.answer, ChoiceAnswer)
-        },
-    )
+    derivation = [
+        block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
+    ]
+    given = (*derived.all_given(problem, here), Heading((Words("The derivation"),), 1), *derivation)
+    return derived.question(TYPE, content, problem, parts, _introduction(problem, other), given=given)
 
 
 def _introduction(problem: Problem, other: Problem) -> Inlines:
@@ -191,20 +168,13 @@ _LYING = {
 """How tokens lie here and there."""
 
 
-def _shown(name: str, wording: Wording) -> Display:
-    step = wording.derivation[name]
-    parts = (wording.name(name), wording.rule(step), wording.values(step.result))
-    return Display(tuple(fold(Relation(parts, ("=", "=")), LINE)))
-
-
 def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
     offers = []
     for name in names:
         why = sentence("{there} there is {here} here.", there=there.name(name), here=here.name(name))
         offers.append(Offer((Math(there.name(name)),), why, name == role))
     prompt = Paragraph(sentence("What is {matrix} called there?", matrix=here.name(role)))
-    title: Inlines = (Words("A name"),)
-    return Part("a", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+    return choice_part("", (Words("A name"),), [prompt], offers, key=[prompt])
 
 
 def _product_part(products: Sequence[int], there: Wording) -> Part:
@@ -225,8 +195,7 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
         offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
     prompt = Paragraph((Words("Which product gives the scores there?"),))
-    title: Inlines = (Words("The scores as a product"),)
-    return Part("b", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+    return choice_part("", (Words("The scores as a product"),), [prompt], offers, key=[prompt])
 
 
 _SWAPPED = {"Q": "K", "K": "Q"}
@@ -242,7 +211,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
     text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
     key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
     ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
-    return Part("c", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
+    return Part("", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
 
 
 _SAME_SHAPE = "{shape}, as here: tokens lie the same way."
@@ -258,17 +227,17 @@ def _token_part(token: int, there: Wording) -> Part:
     whole_numbers = all(isinstance(x, int) for x in value)
     grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
     key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
-    return Part("d", (Words("One token"),), (prompt, grid), key, MatrixAnswer(value), (Mark("B", 1),))
+    return Part("", (Words("One token"),), (prompt, grid), key, MatrixAnswer(value), (Mark("B", 1),))
 
 
-def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
+def _matrix_part(name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     prompt = Paragraph(sentence("Write {matrix}, with its values, as it looks there.", matrix=there.name(name)))
     grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)
     ask: tuple[Block, ...] = (prompt, grid)
-    key = (prompt, _shown(name, there))
+    key = (prompt, Display(derived.printed(step, there)))
     word = there.notation.named(name).word or step.op.title
-    return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    return Part("", (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -285,11 +254,6 @@ def prove(question: Question) -> None:
     for step in again:
         if step.name not in other or step.result != other.value(step.name):
             raise SelfCheckError(f"In the notation {target.name}, {step.name} is not what was translated.")
-    for part in question.parts:
-        if isinstance(part.answer, ChoiceAnswer):
-            texts = [option.text for option in part.answer.options]
-            if len(part.answer.right) != 1 or any(a == b for i, a in enumerate(texts) for b in texts[:i]):
-                raise SelfCheckError(f"The options of part {part.name} are alike, or not one of them is right.")
 
 
 TYPE = ProblemType(
@@ -300,7 +264,7 @@ TYPE = ProblemType(
     content=Content,
     family=family,
     complaint=derived.complaint,
-    prove=prove,
+    proof=prove,
     key=derived.key,
     options={
         "into": ("", f"the notation to translate into: {', '.join(notations())}; else the other layout of tokens")
