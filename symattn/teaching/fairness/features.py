@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, sub
+from operator import add
 from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
@@ -46,8 +46,9 @@ class Counts(NamedTuple):
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # of a tuple, it would be a longer one
         return Counts(*map(add, self, other))
 
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts(*map(sub, self, other))
+    def exchanged(self, part: Counts, other: Counts) -> Counts:
+        """With other arithmetic in place of a part of it."""
+        return Counts(*[x - a + b for x, a, b in zip(self, part, other, strict=True)])
 
     @property
     def terms(self) -> int:
