@@ -397,19 +397,19 @@ class _Wanted:
         """How far the arithmetic up to the scores, and the load of the output, are outside of what is wanted; 0 where
         they are inside.
         """
-        load = counts.load + output
-        least, most = (share * counts.terms for share in self.target.negatives)
+        load, terms = counts.load + output, counts.terms
+        least, most = self.target.negatives
+        least, most = least * terms, most * terms
         room = 0 if self.band else min(NEG_APART, (most - least) / 4)
-        held: tuple[float, ...] = (counts.neg, counts.h, output)
+        outside = max(least + room - counts.neg, counts.neg - (most - room), 0.0)
+        held: tuple[float, ...] = (counts.h, output)
         if self.band:
             held += self.band.held(counts, load)
         elif self.load:
             held += (load,)
         if zeros is not None:
             held += (50 * zeros,)
-        bounds = ((least + room, most - room), *self.bounds)
-        outside = 0.0
-        for x, (low, high) in zip(held, bounds, strict=False):
+        for x, (low, high) in zip(held, self.bounds, strict=False):
             if not low <= x <= high:
                 outside += low - x if x < low else x - high
         return outside
@@ -667,6 +667,7 @@ def _patterns(
 
     Scaled scores are integers where the divisor is rational; where it is not, their range is taken to the nearest.
     """
+    target = TARGETS[level]
     if softmax == "equal":
         return frozenset({(0,) * visible})
     size = approximate(divisor)
@@ -775,7 +776,7 @@ def _queries(
     left, found = NODES, 0
 
     def extend(
-        i: int, among: Iterable[int], Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: Integers
+        i: int, among: Iterable[int], Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: list[int]
     ) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
         """Row i, one `among` these, and those above it; `ends` are those of the columns of Q, as `table` has them."""
         nonlocal left, found
@@ -797,12 +798,11 @@ def _queries(
                     found += 1
                     yield (q, *Q), (row, *S)
                 continue
-            longer = sieve.longer(ends, q) if sieve else ends
-            above = sieve.passing(i - 1, longer) if sieve else fitting[i - 1]
+            longer, above = sieve.above(i - 1, ends, q) if sieve else (ends, fitting[i - 1])
             if above:
                 yield from extend(i - 1, above, (q, *Q), (row, *S), (pattern, *patterns), kept, longer)
 
-    last, ends = wanted.n - 1, (0,) * wanted.d_k
+    last, ends = wanted.n - 1, [0] * wanted.d_k
     among = sieve.passing(last, ends) if sieve else fitting[last]
     yield from extend(last, among, (), (), (), tuple(wanted.images), ends)
 
@@ -836,16 +836,25 @@ class _Sieve:
         self.fitting = [sum([bits[k] for k in row]) for row in fitting]
         self.order = [row[::-1] for row in fitting]
 
-    def passing(self, i: int, ends: Integers) -> list[int]:
+    def passing(self, i: int, ends: Iterable[int]) -> list[int]:
         """The numbers of those that may stand in row i, above columns with these ends; what was shuffled last first."""
         left = self.fitting[i]
         for end, passed in zip(ends, self.passed, strict=True):
             left &= passed[end]
-        return [k for k in self.order[i] if left >> k & 1] if left else []
+        return [k for k in self.order[i] if left >> k & 1]
 
-    def longer(self, ends: Integers, q: Integers) -> Integers:
-        """The ends with the entries of a query above them."""
-        return tuple([end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)])
+    def above(self, i: int, ends: Iterable[int], q: Integers) -> tuple[list[int], list[int]]:
+        """The ends with the entries of a query above them, and the numbers of those that may stand in row i then; at
+        once no longer followed where there is none.
+        """
+        left, longer = self.fitting[i], []
+        for end, x, passed in zip(ends, q, self.passed, strict=True):
+            end = end << BITS | x + SMALL + 1
+            left &= passed[end]
+            if not left:
+                return longer, []
+            longer.append(end)
+        return longer, [k for k in self.order[i] if left >> k & 1]
 
 
 class _Passed(_Known[int]):
@@ -1039,7 +1048,11 @@ def _steered(
         c = pick(rng, free)
         w = pick(rng, choices[c])
         before, after = works[c], work(c, w)
-        changed = (state[0].exchanged(before[0], after[0]), state[1] - before[1] + after[1], state[2] - before[2] + after[2])
+        changed = (
+            state[0].exchanged(before[0], after[0]),
+            state[1] - before[1] + after[1],
+            state[2] - before[2] + after[2],
+        )
         if (now := excess(*changed)) <= best:
             chosen[c], works[c], state, best = w, after, changed, now
     return None

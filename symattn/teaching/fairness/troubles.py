@@ -112,13 +112,17 @@ class _UnclearError(Exception):
 
 
 def _clear_distance(a: Floats | None, b: Floats | None) -> float:
-    """As `distance`, where the errors of floats make no difference to any verdict."""
+    """As `distance`, where the errors of floats make no difference to any verdict; of what is clearly far apart, how far
+    the first entry is that shows it.
+    """
     if a is None or b is None or len(a) != len(b) or len(a[0]) != len(b[0]):
         return distance(a, b)
     apart = 0.0
     for p, q in zip(a, b, strict=True):
         for x, y in zip(p, q, strict=True):
             if x != y and (d := abs(x - y)) > apart:
+                if d > LEAST + ERROR:
+                    return d
                 apart = d
     if abs(apart - SMALLEST) < ERROR or abs(apart - LEAST) < ERROR:
         raise _UnclearError

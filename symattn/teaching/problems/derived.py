@@ -21,14 +21,14 @@ from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix
 from symattn.exact.approximate import approximate
 from symattn.foundation.dice import shuffled
-from symattn.foundation.typed import plain, read
+from symattn.foundation.typed import plain
 from symattn.page.document import Block, Heading, Paragraph, Words
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import givens, instructions
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.family import Band, balanced, draw_givens
-from symattn.teaching.fairness.features import features, work
+from symattn.teaching.fairness.features import features, largest_weights, work
 from symattn.teaching.fairness.relabel import TOKENS, permuted
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.fairness.troubles import troubles
@@ -280,16 +280,17 @@ class Made:
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
-    return _made(json.dumps(plain(Content("", *(getattr(content, f.name) for f in fields(Content)[1:])))))
+    settings, given = json.dumps(plain(content.settings)), tuple(content.given.items())
+    return _made(content.mechanism, settings, content.notation, content.exact, content.places, given)
 
 
 @lru_cache(maxsize=8)
-def _made(text: str) -> Made:
-    content = read(Content, json.loads(text))
-    chosen = mechanism(content.mechanism)
-    derivation = chosen.run(thawed(content.given), Settings.read(content.settings))
-    notation = load_notation(content.notation)
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=content.exact, places=content.places))
+def _made(
+    name: str, settings: str, notation: str, exact: bool, places: int, given: tuple[tuple[str, Rows], ...]
+) -> Made:
+    chosen = mechanism(name)
+    derivation = chosen.run(thawed(dict(given)), Settings.read(json.loads(settings)))
+    return Made(Problem(chosen.title, name, derivation, load_notation(notation), exact=exact, places=places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -412,7 +413,7 @@ def positions(problem: Problem) -> dict[str, str]:
     if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
         return {}
     try:
-        found = features(problem.derivation).argmax
+        found = largest_weights(problem.derivation)
     except InputError:
         return {}
     return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
