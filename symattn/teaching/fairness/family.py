@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from itertools import combinations_with_replacement, compress, permutations, product
@@ -667,7 +667,6 @@ def _patterns(
 
     Scaled scores are integers where the divisor is rational; where it is not, their range is taken to the nearest.
     """
-    target = TARGETS[level]
     if softmax == "equal":
         return frozenset({(0,) * visible})
     size = approximate(divisor)
@@ -844,10 +843,10 @@ class _Sieve:
         return [k for k in self.order[i] if left >> k & 1]
 
     def above(self, i: int, ends: Iterable[int], q: Integers) -> tuple[list[int], list[int]]:
-        """The ends with the entries of a query above them, and the numbers of those that may stand in row i then; at
-        once no longer followed where there is none.
+        """The ends with the entries of a query above them, and the numbers of those that may stand in row i then; where
+        there are none, the ends are not whole.
         """
-        left, longer = self.fitting[i], []
+        left, longer = self.fitting[i], list[int]()
         for end, x, passed in zip(ends, q, self.passed, strict=True):
             end = end << BITS | x + SMALL + 1
             left &= passed[end]

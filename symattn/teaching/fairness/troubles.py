@@ -112,8 +112,8 @@ class _UnclearError(Exception):
 
 
 def _clear_distance(a: Floats | None, b: Floats | None) -> float:
-    """As `distance`, where the errors of floats make no difference to any verdict; of what is clearly far apart, how far
-    the first entry is that shows it.
+    """As `distance`, where the errors of floats make no difference to any verdict; where entries are clearly far apart,
+    how far the first of them are.
     """
     if a is None or b is None or len(a) != len(b) or len(a[0]) != len(b[0]):
         return distance(a, b)
