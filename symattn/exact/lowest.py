@@ -45,6 +45,9 @@ LONGEST_COEFFICIENT = 128  # bits
 ATTEMPTS = 6
 DIGITS = 25
 
+Terms = tuple[tuple[Key, Rational], ...]
+"""Those of a sum, in their order."""
+
 Roots = tuple[int, tuple[Radicand, ...]]
 """(r, (R, …)): √r·√R…"""
 
@@ -72,12 +75,13 @@ def lowest(v: Finite) -> Finite:
     if not isinstance(v, Quotient):
         return v
     if v.lowest is None:
-        v.lowest = _lowest(v)
+        v.lowest = _lowest(tuple(terms_of(v.numerator).items()), tuple(v.denominator.terms.items()))
     return v.lowest
 
 
-def _lowest(v: Quotient) -> Finite:
-    above, below = _without_common_roots(terms_of(v.numerator), v.denominator.terms)
+@lru_cache(maxsize=4096)  # the weights of siblings are the same numbers; as text, terms keep their order
+def _lowest(numerator: Terms, denominator: Terms) -> Finite:
+    above, below = _without_common_roots(dict(numerator), dict(denominator))
     groups = [_by_roots(above), _by_roots(below)]
     parts = _parts([sums for group in groups for sums in group.values()])
     if parts is not None and len(groups[1]) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
@@ -49,7 +50,8 @@ LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fe
 
 @dataclass(frozen=True)
 class Family:
-    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
+    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show, and
+    those that many hide, by which they are judged first.
 
     `argmax` has the columns of the largest weights, variant by variant.  A family without band and work is none: its
     variants are drawn forwards and not compared.
@@ -59,6 +61,7 @@ class Family:
     argmax: tuple[tuple[int, ...], ...] = ()
     work: float | None = None
     unavoidable: frozenset[str] = frozenset()
+    suspects: frozenset[str] = frozenset()
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
@@ -87,8 +90,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
-    unavoidable = frozenset.intersection(*map(troubles, parents))
-    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
+    return Family(band, tuple(map(tuple, argmax)), None, *_hidden([troubles(d) for d in parents]))
 
 
 def _backwards(spec: Spec) -> bool:
@@ -109,8 +111,16 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
-    unavoidable = frozenset.intersection(*(troubles(d, at_the_end=False) for d in parents[: several // 2]))
-    return Family(work=median(map(work, parents)), unavoidable=unavoidable)
+    hidden = _hidden([troubles(d, at_the_end=False) for d in parents[: several // 2]])
+    return Family(None, (), median(map(work, parents)), *hidden)
+
+
+def _hidden(found: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the troubles of some parents, those that all have; the misconceptions in the one that most others have."""
+    unavoidable = frozenset.intersection(*found)
+    others = sorted(trouble for each in found for trouble in each - unavoidable)
+    often = max(others, key=others.count, default="")
+    return unavoidable, frozenset(re.findall(r"\w+", often))
 
 
 def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
@@ -203,8 +213,8 @@ def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
     if family.band is None and family.work is None:
         return ""
-    found = troubles(made(content).problem.derivation, at_the_end=family.work is None)
-    avoidable = found - family.unavoidable
+    derivation, at_the_end = made(content).problem.derivation, family.work is None
+    avoidable = troubles(derivation, at_the_end=at_the_end, but=family.unavoidable, suspects=family.suspects)
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
