@@ -363,14 +363,6 @@ class _Wanted:
         fitting = (p for image, p in self.images.items() if all(j in js for j, js in zip(image, largest, strict=True)))
         return next(fitting, tuple(range(max(self.n, self.m))))
 
-    def goes_on(self, row: _ScoreRow, S: Sequence[_ScoreRow], pattern: Integers, patterns: Rows) -> bool:
-        """Whether a row of scores above these last ones can still become a whole matrix."""
-        if self.multiset is not None and patterns.count(pattern) >= self.multiset.count(pattern):
-            return False
-        if _ties(pattern) + sum(map(_ties, patterns)) > self.ties:
-            return False
-        return self.even or row.scores not in [other.scores for other in S]
-
     def scores_fit(self, Q: Rows, K: Rows, S: Sequence[_ScoreRow], patterns: Rows) -> bool:
         """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
         rows = tuple(row.scores for row in S)
@@ -779,6 +771,9 @@ def _queries(
     ) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
         """Row i, one `among` these, and those above it; `ends` are those of the columns of Q, as `table` has them."""
         nonlocal left, found
+        taken, tied = [] if wanted.even else [row.scores for row in S], sum(map(_ties, patterns))
+        shared = wanted.multiset  # of whose patterns one more may come
+        spare = shared and [pattern for pattern in shared if patterns.count(pattern) < shared.count(pattern)]
         for bit in among:
             if left <= 0 or found >= FOUND:
                 return
@@ -787,9 +782,11 @@ def _queries(
             q, row = queries[bit], rows[bit]
             pattern = row.patterns[i]
             assert pattern is not None  # it fits
-            if q in Q or not wanted.goes_on(row, S, pattern, patterns):
+            if q in Q or row.scores in taken or _ties(pattern) + tied > wanted.ties:
                 continue
-            kept = tuple([image for image in images if image[i] in row.largest[i]])
+            if spare is not None and pattern not in spare:
+                continue
+            kept = images and tuple([image for image in images if image[i] in row.largest[i]])
             if images and not kept:
                 continue
             if not i:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add
+from operator import add, sub
 from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
     def exchanged(self, part: Counts, other: Counts) -> Counts:
         """With other arithmetic in place of a part of it."""
-        return Counts(*[x - a + b for x, a, b in zip(self, part, other, strict=True)])
+        return Counts._make(map(add, map(sub, self, part), other))
 
     @property
     def terms(self) -> int:
