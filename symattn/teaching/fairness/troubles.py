@@ -190,6 +190,9 @@ class _Followed:
                 break
             if first is None and self._is_wrong(step):
                 first = step.name
+            if first is None:  # what follows from a right result is right
+                del self.steps[step.name]
+                self.floats[step.name] = self.nearly.truth[step.name]
         return Replay(id, first, self.floats.get)
 
     def _worked_out(self, step: Step) -> Floats | None:
