@@ -75,11 +75,12 @@ def lowest(v: Finite) -> Finite:
     if not isinstance(v, Quotient):
         return v
     if v.lowest is None:
-        v.lowest = _lowest(tuple(terms_of(v.numerator).items()), tuple(v.denominator.terms.items()))
+        terms = tuple(terms_of(v.numerator).items()), tuple(v.denominator.terms.items())
+        towers = any(roots for sums in terms for (_, _, roots), _ in sums)
+        v.lowest = _lowest(*terms) if towers else _known(*terms)
     return v.lowest
 
 
-@lru_cache(maxsize=4096)  # the weights of siblings are the same numbers; as text, terms keep their order
 def _lowest(numerator: Terms, denominator: Terms) -> Finite:
     above, below = _without_common_roots(dict(numerator), dict(denominator))
     groups = [_by_roots(above), _by_roots(below)]
@@ -95,6 +96,11 @@ def _lowest(numerator: Terms, denominator: Terms) -> Finite:
             ]
             above, below = {key: c for sums in terms[:-1] for key, c in sums.items()}, terms[-1]
     return Quotient.of(*_without_content(above, below))
+
+
+_known = lru_cache(maxsize=4096)(_lowest)
+"""The weights of siblings are the same numbers.  As text, terms keep their order, in which sums below roots are equal
+all the same: these are left out."""
 
 
 @lru_cache(maxsize=4096)

@@ -90,7 +90,8 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
-    return Family(band, tuple(map(tuple, argmax)), None, *_hidden([troubles(d) for d in parents]))
+    unavoidable, suspects = _hidden([troubles(d) for d in parents])
+    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable, suspects=suspects)
 
 
 def _backwards(spec: Spec) -> bool:
@@ -111,8 +112,8 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
-    hidden = _hidden([troubles(d, at_the_end=False) for d in parents[: several // 2]])
-    return Family(None, (), median(map(work, parents)), *hidden)
+    unavoidable, suspects = _hidden([troubles(d, at_the_end=False) for d in parents[: several // 2]])
+    return Family(work=median(map(work, parents)), unavoidable=unavoidable, suspects=suspects)
 
 
 def _hidden(found: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
