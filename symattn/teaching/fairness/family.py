@@ -328,16 +328,9 @@ class _Wanted:
     powers: dict[tuple[int, _ScoreRow], Row]
     effort: _Effort
 
-    def fitting(self, i: int, rows: Iterable[_ScoreRow]) -> list[int]:
-        """The numbers of the scores that query i may have, with a largest weight where it is wanted in some order of
-        tokens.
-        """
-        aims = self.aims[i] if self.images else None
-        return [
-            k
-            for k, row in enumerate(rows)
-            if row.patterns[i] is not None and (aims is None or not aims.isdisjoint(row.largest[i]))
-        ]
+    def may_be(self, i: int, row: _ScoreRow) -> bool:
+        """Whether query i may have these scores, and a largest weight where it is wanted in some order of tokens."""
+        return row.patterns[i] is not None and (not self.images or not self.aims[i].isdisjoint(row.largest[i]))
 
     @cached_property
     def aims(self) -> list[set[int]]:
@@ -542,17 +535,9 @@ def _code(numbers: Integers) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def _multiples(numbers: Integers, values: Integers) -> dict[int, int]:
-    """The codes of the numbers times each of some values."""
-    code = _code(numbers)
-    return {x: x * code for x in values}
-
-
-@lru_cache(maxsize=1 << 14)
-def _rests(numbers: Integers, values: Integers, step: int) -> dict[int, int]:
-    """The codes of what leaves the same remainders."""
-    code = _code(tuple(x % step for x in numbers))
-    return {x: x % step * code for x in values}
+def _rest(numbers: Integers, step: int) -> int:
+    """The code of the remainders."""
+    return _code(tuple(x % step for x in numbers))
 
 
 def _decoded(code: int, length: int) -> Integers:
@@ -759,7 +744,7 @@ def _queries(
     wanted.effort.left -= len(scored)
     likely = [(start + end, row) for start, end, row in scored if row.fits]
     queries, rows = [q for q, _ in likely], [row for _, row in likely]
-    fitting = [wanted.fitting(i, rows) for i in range(wanted.n)]
+    fitting = [[bit for bit, row in enumerate(rows) if wanted.may_be(i, row)] for i in range(wanted.n)]
     if not all(fitting):
         return
     fitting = [shuffled(rng, bits) for bits in fitting]
@@ -794,8 +779,8 @@ def _queries(
                     found += 1
                     yield (q, *Q), (row, *S)
                 continue
-            longer, above = sieve.above(i - 1, ends, q) if sieve else (ends, fitting[i - 1])
-            if above:
+            longer = sieve.longer(ends, q) if sieve else ends
+            if above := sieve.passing(i - 1, longer) if sieve else fitting[i - 1]:
                 yield from extend(i - 1, above, (q, *Q), (row, *S), (pattern, *patterns), kept, longer)
 
     last, ends = wanted.n - 1, [0] * wanted.d_k
@@ -837,20 +822,13 @@ class _Sieve:
         left = self.fitting[i]
         for end, passed in zip(ends, self.passed, strict=True):
             left &= passed[end]
+            if not left:
+                return []
         return [k for k in self.order[i] if left >> k & 1]
 
-    def above(self, i: int, ends: Iterable[int], q: Integers) -> tuple[list[int], list[int]]:
-        """The ends with the entries of a query above them, and the numbers of those that may stand in row i then; where
-        there are none, the ends are not whole.
-        """
-        left, longer = self.fitting[i], list[int]()
-        for end, x, passed in zip(ends, q, self.passed, strict=True):
-            end = end << BITS | x + SMALL + 1
-            left &= passed[end]
-            if not left:
-                return longer, []
-            longer.append(end)
-        return longer, [k for k in self.order[i] if left >> k & 1]
+    def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
+        """The ends with the entries of a query above them."""
+        return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
 
 
 class _Passed(_Known[int]):
@@ -891,8 +869,8 @@ def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> l
 def _halves(columns: Rows, values: Integers, step: int, rng: random.Random) -> Iterable[tuple[Integers, int, int]]:
     """Halves of queries, with codes of their scores for these columns of K, and of what leaves the same remainders."""
     halves = _chosen(values, len(columns), HALVES, rng)
-    scores = _totals(halves, [_multiples(column, values) for column in columns])
-    rests = _totals(halves, [_rests(column, values, step) for column in columns])
+    scores = _totals(halves, [{x: x * code for x in values} for code in map(_code, columns)])
+    rests = _totals(halves, [{x: x % step * code for x in values} for code in (_rest(c, step) for c in columns)])
     return zip(halves, scores, rests, strict=True)
 
 
@@ -933,7 +911,7 @@ class _Columns:
         entries = wanted.target.entries
         chosen = _chosen(entries, wanted.d_model, COLUMNS, rng)
         wanted.effort.left -= len(chosen)
-        codes = _totals(chosen, [_multiples(column, entries) for column in self.columns])
+        codes = _totals(chosen, [{w: w * code for w in entries} for code in map(_code, self.columns)])
         signs = _totals(chosen, [{w: _signs(w, column) for w in entries} for column in self.columns])
         zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
         for w, code, sign in zip(chosen, codes, signs, strict=True):
@@ -1043,14 +1021,10 @@ def _steered(
         wanted.effort.left -= 1
         c = pick(rng, free)
         w = pick(rng, choices[c])
-        before, after = works[c], work(c, w)
-        changed = (
-            state[0].exchanged(before[0], after[0]),
-            state[1] - before[1] + after[1],
-            state[2] - before[2] + after[2],
-        )
+        old, new = works[c], work(c, w)
+        changed = (state[0].exchanged(old[0], new[0]), state[1] - old[1] + new[1], state[2] - old[2] + new[2])
         if (now := excess(*changed)) <= best:
-            chosen[c], works[c], state, best = w, after, changed, now
+            chosen[c], works[c], state, best = w, new, changed, now
     return None
 
 

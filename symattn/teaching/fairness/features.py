@@ -184,7 +184,9 @@ def features(d: Derivation) -> Features:
 
     `InputError` for symbols or sizes left open: they have no load.
     """
-    _refuse_letters(d)
+    for name, matrix in (*d.givens.items(), *((step.name, step.result) for step in d)):
+        if not isinstance(matrix, Matrix) or any(map(has_symbols, matrix)):
+            raise InputError(f"Features are counted for numbers; {name} has letters.")
     scores, softmax = _scores(d), next((s.op for s in d if isinstance(s.op, Softmax)), None)
     visible = [[x for x in row if x is not NEGATIVE_INFINITY] for row in scores]
     ordered = [sorted(row, key=approximate) for row in visible]
@@ -195,7 +197,7 @@ def features(d: Derivation) -> Features:
     outputs = [x for row in _by_query(d, "Z") for x in row]
     counts = sum(_products(d), Counts())
     floats = [[approximate(x) for x in row] for row in weights]
-    argmax = tuple(map(_largest_at, floats))
+    argmax = tuple(row.index(max(row)) for row in floats)
     givens = [x for name, m in d.givens.items() if not name.startswith("b_") and isinstance(m, Matrix) for x in m]
     return Features(
         counts=counts,
@@ -218,22 +220,6 @@ def features(d: Derivation) -> Features:
         zeros=Fraction(sum(x == 0 for x in givens), max(len(givens), 1)),
         negatives=Fraction(counts.neg, max(counts.terms, 1)),
     )
-
-
-def largest_weights(d: Derivation) -> tuple[int, ...]:
-    """`argmax` of the features alone."""
-    _refuse_letters(d)
-    return tuple(_largest_at([approximate(x) for x in row]) for row in _by_query(d, "A"))
-
-
-def _largest_at(row: Sequence[float]) -> int:
-    return row.index(max(row))
-
-
-def _refuse_letters(d: Derivation) -> None:
-    for name, matrix in (*d.givens.items(), *((step.name, step.result) for step in d)):
-        if not isinstance(matrix, Matrix) or any(map(has_symbols, matrix)):
-            raise InputError(f"Features are counted for numbers; {name} has letters.")
 
 
 def work(d: Derivation) -> float:
@@ -391,4 +377,4 @@ def _listed(values: Iterable[object]) -> str:
     return " ".join(map(str, values))
 
 
-__all__ = ["Counts", "Features", "dot_counts", "features", "largest_weights", "powers", "product_counts", "work"]
+__all__ = ["Counts", "Features", "dot_counts", "features", "powers", "product_counts", "work"]

@@ -29,7 +29,7 @@ from symattn.teaching.explanation.parts import givens, instructions
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.family import Band, balanced, draw_givens
-from symattn.teaching.fairness.features import features, largest_weights, work
+from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import TOKENS, permuted
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.fairness.troubles import troubles
@@ -424,7 +424,7 @@ def positions(problem: Problem) -> dict[str, str]:
     if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
         return {}
     try:
-        found = largest_weights(problem.derivation)
+        found = features(problem.derivation).argmax
     except InputError:
         return {}
     return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
