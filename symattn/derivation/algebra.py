@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from symattn import exact
@@ -71,7 +71,7 @@ class Indices:
 
     def __and__(self, other: Indices) -> Indices:
         """The index that two operands share."""
-        return replace(self, long=self.long or other.long)
+        return self if self.long or not other.long else replace(self, long=True)
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Formulas(Algebra[Formula]):
 
     def dot(self, indices: Indices, left: Callable[[Index], Formula], right: Callable[[Index], Formula]) -> Formula:
         sign: Literal["", "·"] = "" if isinstance(indices.size, str) or indices.long else "·"  # Σ x_ik w_kj
-        return self.total(indices, lambda k: Product((left(k), right(k)), sign))
+        return self.total(indices, lambda k: _pair(left(k), right(k), sign))
 
     def sum(self, *terms: Formula) -> Formula:
         return Sum(terms)
@@ -337,6 +337,12 @@ class Formulas(Algebra[Formula]):
 
     def hidden(self, x: Formula) -> bool:
         return x == MINUS_INFINITY
+
+
+@lru_cache(maxsize=4096)
+def _pair(left: Formula, right: Formula, sign: Literal["", "·"]) -> Product:
+    """Products of small numbers come again and again."""
+    return Product((left, right), sign)
 
 
 def along_rows(

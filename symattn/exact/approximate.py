@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Overflow
+from functools import lru_cache
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
@@ -145,6 +146,7 @@ def _quotient(above: Mapping[Key, Rational], below: Mapping[Key, Rational]) -> f
     return _sum(above, shift) / _sum(below, shift)
 
 
+@lru_cache(maxsize=4096)
 def _exponent(a: Exponent) -> float:
     return sum(p / q * math.sqrt(r) for r, p, q in a)
 

@@ -45,6 +45,9 @@ LONGEST_COEFFICIENT = 128  # bits
 ATTEMPTS = 6
 DIGITS = 25
 
+Terms = tuple[tuple[Key, Rational], ...]
+"""Those of a sum, in their order."""
+
 Roots = tuple[int, tuple[Radicand, ...]]
 """(r, (R, …)): √r·√R…"""
 
@@ -72,12 +75,14 @@ def lowest(v: Finite) -> Finite:
     if not isinstance(v, Quotient):
         return v
     if v.lowest is None:
-        v.lowest = _lowest(v)
+        terms = tuple(terms_of(v.numerator).items()), tuple(v.denominator.terms.items())
+        towers = any(roots for sums in terms for (_, _, roots), _ in sums)
+        v.lowest = _lowest(*terms) if towers else _known(*terms)
     return v.lowest
 
 
-def _lowest(v: Quotient) -> Finite:
-    above, below = _without_common_roots(terms_of(v.numerator), v.denominator.terms)
+def _lowest(numerator: Terms, denominator: Terms) -> Finite:
+    above, below = _without_common_roots(dict(numerator), dict(denominator))
     groups = [_by_roots(above), _by_roots(below)]
     parts = _parts([sums for group in groups for sums in group.values()])
     if parts is not None and len(groups[1]) == 1:
@@ -91,6 +96,11 @@ def _lowest(v: Quotient) -> Finite:
             ]
             above, below = {key: c for sums in terms[:-1] for key, c in sums.items()}, terms[-1]
     return Quotient.of(*_without_content(above, below))
+
+
+_known = lru_cache(maxsize=4096)(_lowest)
+"""The weights of siblings are the same numbers.  As text, terms keep their order, in which sums below roots are equal
+all the same: these are left out."""
 
 
 @lru_cache(maxsize=4096)

@@ -69,7 +69,7 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
     if is_symbolic(value):
         return _expression(value, names)
     if isinstance(value, Quotient):
-        return _in_lowest_terms(_Same(value))
+        return _in_lowest_terms(value.numerator, value.denominator)
     if isinstance(value, ExpSum):
         return _exp_sum(value)
     if isinstance(value, NegativeInfinity):
@@ -170,24 +170,9 @@ def _order(item: tuple[Key, Rational]) -> tuple[Rational | Decimal, int, str]:
     return by_size(exponent), radicand, str(roots)
 
 
-class _Same:
-    """A quotient by its identity: it has no hash."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Quotient) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
-
-
-@lru_cache(maxsize=1024)  # a weight comes again in every entry of the output, and on every page
-def _in_lowest_terms(same: _Same) -> Formula:
-    value = lowest(same.value)
+@lru_cache(maxsize=4096)  # a weight comes again in every entry of the output, on every page, and in siblings
+def _in_lowest_terms(numerator: Rational | ExpSum, denominator: ExpSum) -> Formula:
+    value = lowest(Quotient(numerator, denominator))
     return _quotient(value) if isinstance(value, Quotient) else number(value)
 
 

@@ -103,7 +103,7 @@ def whole(rng: random.Random, low: int, high: int) -> int:
 
 
 def pick(rng: random.Random, items: Sequence[T]) -> T:
-    return items[whole(rng, 0, len(items) - 1)]
+    return items[int(rng.random() * len(items))]
 
 
 def picks(rng: random.Random, items: Sequence[T], count: int) -> list[T]:

@@ -91,30 +91,42 @@ class Candidates(Protocol[One]):
 
 
 def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float | None = None) -> Iterator[One]:
-    """Of the candidates for one variant after the other, the first that may be set beside those chosen before."""
+    """Of the candidates for one variant after the other, the first that may be set beside those chosen before.
+
+    One whose key is too much like another's waits, and is judged only if after enough draws there is none better.
+    """
     most = OVERLAP[spec.level] if overlap is None else overlap
     seen: set[str] = set()
     keys = Keys()
+
+    def may_be_set(found: Candidate) -> bool:
+        if complaint := "the same as another" if found.name in seen else found.complaint:
+            tally.refuse(complaint)
+        return not complaint
+
     while True:
         number = len(seen) + 1
         enough = next((draws for last, draws in ENOUGH_DRAWS.items() if number <= last), FEW_DRAWS)
         best: tuple[float, One] | None = None
+        waiting: list[tuple[float, One]] = []
         for attempt in range(MOST_DRAWS):
-            if best and (best[0] <= most or attempt >= enough):
-                break
             tally.drawn += 1
             found = candidates.drawn(number, attempt)
             alike = keys.likeness(found.key)
             if alike > most and (others := [(keys.likeness(other.key), other) for other in found.others()]):
                 alike, found = min(others, key=lambda other: other[0])
-            if best and alike >= best[0]:
-                tally.refuse("a key too much like another one")
-            elif found.name in seen:
-                tally.refuse("the same as another")
-            elif complaint := found.complaint:
-                tally.refuse(complaint)
+            if alike <= most:
+                judged = iter([(alike, found)])
             else:
-                best = alike, found
+                waiting.append((alike, found))
+                if attempt + 1 < enough:
+                    continue
+                waiting, judged = [], iter(sorted(waiting, key=lambda one: one[0]))
+            best = next((one for one in judged if may_be_set(one[1])), None)
+            if best:
+                for _ in (*judged, *waiting):
+                    tally.refuse("a key too much like another one")
+                break
         if best is None:
             raise InputError(_exhausted(spec, len(seen), tally))
         overlapping, found = best
@@ -167,17 +179,19 @@ class Keys:
 def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
     """The most entries that a key has in common with one of those that are indexed.
 
-    Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts.
+    Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts, and
+    three sets of one digit are added to one of it and one of the next.
     """
     digits: list[int] = []
-    for having, entry in zip(places, key, strict=False):
-        carry = having.get(entry, 0)
-        for i, digit in enumerate(digits):
-            if not carry:
-                break
-            digits[i], carry = digit ^ carry, digit & carry
-        if carry:
-            digits.append(carry)
+    having = [found for place, entry in zip(places, key, strict=False) if (found := place.get(entry))]
+    while having:
+        carried: list[int] = []
+        while len(having) > 1:
+            a, b, c = having.pop(), having.pop(), having.pop() if having else 0
+            carried.append(a & b | (a ^ b) & c)
+            having.append(a ^ b ^ c)
+        digits += having
+        having = carried
     most, best = 0, -1  # all of them
     for i in reversed(range(len(digits))):
         if digits[i] & best:

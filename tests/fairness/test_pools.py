@@ -3,7 +3,9 @@
 Everything is worked out again by NumPy, by loops of its own; the misconceptions' outputs, too.
 """
 
+import random
 from collections import Counter
+from dataclasses import dataclass
 from itertools import chain, combinations, count, cycle, islice
 from types import SimpleNamespace
 
@@ -14,8 +16,9 @@ import pytest
 from symattn.api import derive
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
+from symattn.teaching import pool as module
 from symattn.teaching.fairness.separation import separation
-from symattn.teaching.pool import Tally, pool, shared
+from symattn.teaching.pool import Tally, choose, pool, shared
 from symattn.teaching.problems import problem_type
 
 PAIR = [("self_attention", 0.30), ("attention", 0.30)]
@@ -166,6 +169,49 @@ def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_ke
     kept = [question.content["key"] for question in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
     assert kept == ["aaaa", "abbb"]
     assert tally.alike == [0.25]
+
+
+@dataclass
+class Drawn:
+    key: tuple[str, ...]
+    name: str
+    complaint: str
+    more: tuple["Drawn", ...] = ()
+
+    def others(self):
+        return self.more
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_variant_chosen_is_the_least_alike_of_those_that_may_be_set(monkeypatch, seed):
+    """Whatever is judged first: the first that is unlike all others, else the least alike after so many draws."""
+    monkeypatch.setattr(module, "ENOUGH_DRAWS", {6: 8})
+    rng = random.Random(seed)
+
+    def drawn(more=()):
+        key = tuple(rng.choice("abc") for _ in range(8))
+        return Drawn(key, str(rng.randrange(300)), rng.choice(["", "", "dull", "too hard"]), more)
+
+    asked = {}
+
+    def attempt(number, k):
+        return asked.setdefault((number, k), drawn(tuple(drawn() for _ in range(rng.choice([0, 0, 3])))))
+
+    chosen = list(islice(choose(SimpleNamespace(level="standard"), SimpleNamespace(drawn=attempt), Tally(), 0.5), 12))
+    before = []
+    for number, taken in enumerate(chosen, 1):
+        likeness = lambda d: max((shared(d.key, b.key) for b in before), default=0)  # noqa: E731
+        fit = []
+        for k in range(1000):
+            d = attempt(number, k)
+            if likeness(d) > 0.5 and d.more:
+                d = min(d.more, key=likeness)
+            if not d.complaint and d.name not in {b.name for b in before}:
+                fit.append(d)
+            if fit and (likeness(fit[-1]) <= 0.5 or k + 1 >= (8 if number <= 6 else module.FEW_DRAWS)):
+                break
+        assert taken is min(fit, key=likeness)
+        before.append(taken)
 
 
 def test_sharing_is_counted_position_by_position():

@@ -1,6 +1,7 @@
 """Verdicts on a variant are those of the whole replays, compared here by loops of their own; keys and contents, too."""
 
 import random
+import re
 from fractions import Fraction
 from itertools import combinations
 from types import SimpleNamespace
@@ -80,6 +81,11 @@ def test_verdicts_are_those_of_the_whole_replays(name, stated):
     found = by_the_rules(d)
     assert troubles(d) == found
     assert troubles(d, at_the_end=False) == {trouble for trouble in found if "≈" not in trouble}
+    for trouble in found:
+        suspects = set(re.split("[=~≈]", trouble)) - {""}
+        those = {t for t in found if set(re.split("[=~≈]", t)) <= {*suspects, ""}}
+        assert troubles(d, suspects=frozenset(suspects)) == those
+        assert troubles(d, suspects=frozenset(suspects), but=frozenset(those)) == found - those
 
 
 def attention(q, k, v, divisor):

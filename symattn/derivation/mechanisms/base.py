@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import permutations
 from operator import add
 from typing import Annotated, Literal, TypeAlias
@@ -678,13 +678,19 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
         letter = next((short for short, long in letters.items() if long == name), "")
         filled = re.sub(rf"\b{name}\b", letter or f"({sizes[name]})", filled)
     try:
-        divisor = read(filled, symbols=bool(letters)).value
+        divisor = _formula_of_sizes(filled, bool(letters))
     except ReadError as error:
         raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
     if is_symbolic(divisor):
         full = {short: size_in_sympy(long) for short, long in letters.items()}
         divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
     return Scale(_divisor(divisor, spec), of if used else "")
+
+
+@lru_cache(maxsize=64)
+def _formula_of_sizes(text: str, symbols: bool) -> Value:
+    """The same for all variants of a pool."""
+    return read(text, symbols=symbols).value
 
 
 def _divisor(divisor: Value, spec: object) -> Value:

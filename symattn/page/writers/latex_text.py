@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from symattn.page.writers.common import visible
 from symattn.page.writers.tex import GREEK
@@ -67,6 +68,7 @@ _SMALL_CHUNK = re.compile(r".{4}(?=.)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
 
 
+@lru_cache(maxsize=4096)
 def escaped(text: str, room: float = 41) -> str:
     """Text for a paragraph: nothing in it is a command, and nothing in it stops TeX, if foreign letters are listed.
 

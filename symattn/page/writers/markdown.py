@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import assert_never
 
 from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf, contains
@@ -98,6 +99,7 @@ _TEX_IN_LINE = replace(_TEX, flat=True)
 # --- text ---------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def escaped(words: str) -> str:
     """Text that Markdown prints as it is.
 

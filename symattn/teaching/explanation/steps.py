@@ -130,7 +130,8 @@ def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
 
 def begins_decimals(step: Step, derivation: Derivation) -> bool:
     """Whether it is the first with decimals that are carried on."""
-    return step is next((s for s in derivation if isinstance(s.result, Matrix) and in_decimals(s.result)), None)
+    carries = (s for s in derivation if isinstance(s.result, Matrix) and in_decimals(s.result))
+    return isinstance(step.result, Matrix) and in_decimals(step.result) and step is next(carries)
 
 
 DECIMALS = message(

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, reduce
+from functools import cache, cached_property, lru_cache
 from itertools import combinations_with_replacement, compress, permutations, product
-from operator import getitem, or_
+from operator import getitem
 from statistics import median
 from typing import Any, Literal, Self, TypeVar
 
@@ -356,14 +356,6 @@ class _Wanted:
         fitting = (p for image, p in self.images.items() if all(j in js for j, js in zip(image, largest, strict=True)))
         return next(fitting, tuple(range(max(self.n, self.m))))
 
-    def goes_on(self, S: Sequence[_ScoreRow], patterns: Rows) -> bool:
-        """Whether these last rows of scores can still become a whole matrix."""
-        if not self.even and S[0] in S[1:]:
-            return False
-        if sum(map(_ties, patterns)) > self.ties:
-            return False
-        return self.multiset is None or patterns.count(patterns[0]) <= self.multiset.count(patterns[0])
-
     def scores_fit(self, Q: Rows, K: Rows, S: Sequence[_ScoreRow], patterns: Rows) -> bool:
         """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
         rows = tuple(row.scores for row in S)
@@ -390,18 +382,22 @@ class _Wanted:
         """How far the arithmetic up to the scores, and the load of the output, are outside of what is wanted; 0 where
         they are inside.
         """
-        load = counts.load + output
-        least, most = (share * counts.terms for share in self.target.negatives)
+        load, terms = counts.load + output, counts.terms
+        least, most = self.target.negatives
+        least, most = least * terms, most * terms
         room = 0 if self.band else min(NEG_APART, (most - least) / 4)
-        held: tuple[float, ...] = (counts.neg, counts.h, output)
+        outside = max(least + room - counts.neg, counts.neg - (most - room), 0.0)
+        held: tuple[float, ...] = (counts.h, output)
         if self.band:
             held += self.band.held(counts, load)
         elif self.load:
             held += (load,)
         if zeros is not None:
             held += (50 * zeros,)
-        bounds = ((least + room, most - room), *self.bounds)
-        return sum([max(low - x, x - high, 0.0) for x, (low, high) in zip(held, bounds, strict=False)])
+        for x, (low, high) in zip(held, self.bounds, strict=False):
+            if not low <= x <= high:
+                outside += low - x if x < low else x - high
+        return outside
 
     @cached_property
     def bounds(self) -> tuple[tuple[float, float], ...]:
@@ -445,16 +441,16 @@ class _Known(dict[int, T]):
 MOST_KNOWN = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _ScoreRow:
     """A row of scores as each query has it: its pattern, none where it may not have these (they are neither wanted nor
     modest), and which keys get the largest weight.
     """
 
     scores: Integers
-    patterns: tuple[Integers | None, ...] = field(compare=False)
-    largest: tuple[Integers, ...] = field(compare=False)
-    fits: bool = field(compare=False)
+    patterns: tuple[Integers | None, ...]
+    largest: tuple[Integers, ...]
+    fits: bool
 
 
 class _ScoreRows(_Known[_ScoreRow | None]):
@@ -747,40 +743,49 @@ def _queries(
         scored = _mild_queries(wanted, K, values, scored)
     wanted.effort.left -= len(scored)
     likely = [(start + end, row) for start, end, row in scored if row.fits]
-    fitting = [[bit for bit, (_, row) in enumerate(likely) if wanted.may_be(i, row)] for i in range(wanted.n)]
+    queries, rows = [q for q, _ in likely], [row for _, row in likely]
+    fitting = [[bit for bit, row in enumerate(rows) if wanted.may_be(i, row)] for i in range(wanted.n)]
     if not all(fitting):
         return
     fitting = [shuffled(rng, bits) for bits in fitting]
-    sieve = _Sieve([q for q, _ in likely], fitting, table) if table else None
+    sieve = _Sieve(queries, fitting, table) if table else None
     left, found = NODES, 0
 
     def extend(
-        Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: Sequence[int]
+        i: int, among: Iterable[int], Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: list[int]
     ) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
-        """Rows above those that there are; `ends` are those of the columns of Q, as `table` has them."""
+        """Row i, one `among` these, and those above it; `ends` are those of the columns of Q, as `table` has them."""
         nonlocal left, found
-        i = wanted.n - len(Q) - 1
-        if i < 0:
-            if wanted.scores_fit(Q, K, S, patterns):
-                found += 1
-                yield Q, S
-            return
-        for bit in sieve.passing(i, ends) if sieve else fitting[i]:
+        taken, tied = [] if wanted.even else [row.scores for row in S], sum(map(_ties, patterns))
+        shared = wanted.multiset  # of whose patterns one more may come
+        spare = shared and [pattern for pattern in shared if patterns.count(pattern) < shared.count(pattern)]
+        for bit in among:
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
             wanted.effort.left -= 1
-            q, row = likely[bit]
+            q, row = queries[bit], rows[bit]
             pattern = row.patterns[i]
             assert pattern is not None  # it fits
-            if q in Q or not wanted.goes_on((row, *S), (pattern, *patterns)):
+            if q in Q or row.scores in taken or _ties(pattern) + tied > wanted.ties:
                 continue
-            kept = tuple(image for image in images if image[i] in row.largest[i])
-            if kept or not images:
-                longer = sieve.longer(ends, q) if sieve else ends
-                yield from extend((q, *Q), (row, *S), (pattern, *patterns), kept, longer)
+            if spare is not None and pattern not in spare:
+                continue
+            kept = images and tuple([image for image in images if image[i] in row.largest[i]])
+            if images and not kept:
+                continue
+            if not i:
+                if wanted.scores_fit((q, *Q), K, (row, *S), (pattern, *patterns)):
+                    found += 1
+                    yield (q, *Q), (row, *S)
+                continue
+            longer = sieve.longer(ends, q) if sieve else ends
+            if above := sieve.passing(i - 1, longer) if sieve else fitting[i - 1]:
+                yield from extend(i - 1, above, (q, *Q), (row, *S), (pattern, *patterns), kept, longer)
 
-    yield from extend((), (), (), tuple(wanted.images), (0,) * wanted.d_k)
+    last, ends = wanted.n - 1, [0] * wanted.d_k
+    among = sieve.passing(last, ends) if sieve else fitting[last]
+    yield from extend(last, among, (), (), (), tuple(wanted.images), ends)
 
 
 def _mild_queries(wanted: _Wanted, K: Rows, values: Integers, scored: Sequence[Scored]) -> list[Scored]:
@@ -807,31 +812,39 @@ class _Sieve:
     """
 
     def __init__(self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], table: _Columns) -> None:
-        self.above = table.above
-        self.having: list[dict[int, int]] = [{} for _ in queries[0]]
-        for bit, q in enumerate(queries):
-            for sets, x in zip(self.having, q, strict=True):
-                sets[x] = sets.get(x, 0) | 1 << bit
-        self.passed: list[dict[int, int]] = [{} for _ in self.having]
-        self.fitting = [sum(1 << bit for bit in bits) for bits in fitting]
-        self.rank = [{bit: -k for k, bit in enumerate(bits)} for bits in fitting]
+        bits = [1 << k for k in range(len(queries))]
+        self.passed = [_Passed(column, bits, table.above) for column in zip(*queries, strict=True)]
+        self.fitting = [sum([bits[k] for k in row]) for row in fitting]
+        self.order = [row[::-1] for row in fitting]
 
-    def passing(self, i: int, ends: Sequence[int]) -> list[int]:
+    def passing(self, i: int, ends: Iterable[int]) -> list[int]:
         """The numbers of those that may stand in row i, above columns with these ends; what was shuffled last first."""
         left = self.fitting[i]
-        for end, passed, sets in zip(ends, self.passed, self.having, strict=True):
-            if end not in passed:
-                passed[end] = reduce(or_, (sets.get(x, 0) for x in self.above[end]), 0)
+        for end, passed in zip(ends, self.passed, strict=True):
             left &= passed[end]
-        bits = []
-        while left:
-            bits.append(left.bit_length() - 1)
-            left ^= 1 << bits[-1]
-        return sorted(bits, key=self.rank[i].__getitem__)
+            if not left:
+                return []
+        return [k for k in self.order[i] if left >> k & 1]
 
     def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
         """The ends with the entries of a query above them."""
         return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
+
+
+class _Passed(_Known[int]):
+    """The queries whose entry in one column may stand above its last ones, by the code of these."""
+
+    def __init__(self, column: Integers, bits: Sequence[int], above: _Above) -> None:
+        super().__init__()
+        self.above, self.having = above, [0] * (2 * SMALL + 1)  # from the end, those with a negative entry
+        for x, bit in zip(column, bits, strict=True):
+            self.having[x] |= bit
+
+    def worked_out(self, code: int) -> int:
+        passed = 0
+        for x in self.above[code]:
+            passed |= self.having[x]
+        return passed
 
 
 def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> list[Scored]:
@@ -940,6 +953,7 @@ BITS = 4
 """Binary digits for each entry of a column, up to `SMALL` in size, in the code of its end."""
 
 
+@lru_cache(maxsize=1 << 14)
 def _end(column: Integers) -> int:
     return sum((x + SMALL + 1) << BITS * i for i, x in enumerate(column))
 
@@ -1007,10 +1021,10 @@ def _steered(
         wanted.effort.left -= 1
         c = pick(rng, free)
         w = pick(rng, choices[c])
-        before, after = work(c, chosen[c]), work(c, w)
-        changed = (state[0] - before[0] + after[0], state[1] - before[1] + after[1], state[2] - before[2] + after[2])
+        old, new = works[c], work(c, w)
+        changed = (state[0].exchanged(old[0], new[0]), state[1] - old[1] + new[1], state[2] - old[2] + new[2])
         if (now := excess(*changed)) <= best:
-            chosen[c], state, best = w, changed, now
+            chosen[c], works[c], state, best = w, new, changed, now
     return None
 
 

@@ -46,8 +46,9 @@ class Counts(NamedTuple):
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # of a tuple, it would be a longer one
         return Counts(*map(add, self, other))
 
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts(*map(sub, self, other))
+    def exchanged(self, part: Counts, other: Counts) -> Counts:
+        """With other arithmetic in place of a part of it."""
+        return Counts._make(map(add, map(sub, self, part), other))
 
     @property
     def terms(self) -> int:

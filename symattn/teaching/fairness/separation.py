@@ -18,6 +18,7 @@ LEAST = 0.05
 
 
 Floats = tuple[tuple[float, ...], ...]
+Distance = Callable[["Floats | None", "Floats | None"], float]
 
 
 def floats_of(matrix: AnyMatrix | None) -> Floats | None:
@@ -59,7 +60,7 @@ class Core:
     replays: Sequence[Replay]
     truth: Mapping[str, Floats | None]
 
-    def troubles(self, distance: Callable[[Floats | None, Floats | None], float], at_the_end: bool) -> frozenset[str]:
+    def troubles(self, distance: Distance, at_the_end: bool) -> frozenset[str]:
         """What is wrong with this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
 
         With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end,
@@ -205,6 +206,7 @@ __all__ = [
     "SMALLEST",
     "Collision",
     "Core",
+    "Distance",
     "Floats",
     "Replay",
     "Separation",

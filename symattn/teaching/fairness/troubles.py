@@ -8,7 +8,7 @@ exact operands, as is a misconception whose exact values might grow too long, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from operator import mul
 
@@ -17,6 +17,7 @@ from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import (
     LONGEST,
     MatrixwiseDerivation,
+    Misconception,
     Rewritten,
     following,
     is_short_enough,
@@ -28,25 +29,43 @@ from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
-from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Floats, Replay, distance, floats_of
+from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
 
 LARGEST, ERROR = 1e5, 5e-10
 """Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
 on."""
 
 
-def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[str]:
-    """What is wrong with the core of a variant, as ids: see `Core.troubles`; nothing where there are letters."""
+def troubles(
+    derivation: Derivation,
+    *,
+    at_the_end: bool = True,
+    but: frozenset[str] = frozenset(),
+    suspects: frozenset[str] = frozenset(),
+) -> frozenset[str]:
+    """What is wrong with the core of a variant, as ids: see `Core.troubles`; nothing where there are letters.
+
+    What does not count is left out (`but`).  If there is anything wrong with the suspects, some misconceptions by their
+    ids, the others are not looked at.
+    """
     matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
     if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
         return frozenset()
     laid = MatrixwiseDerivation(derivation)
     if _is_plain(laid.rows):
         try:
-            return _Nearly(laid).core().troubles(_clear_distance, at_the_end)
+            return _troubles(_Nearly(laid), _clear_distance, at_the_end, but, suspects)
         except _UnclearError:
             pass
-    return _Exactly(laid).core().troubles(distance, at_the_end)
+    return _troubles(_Exactly(laid), distance, at_the_end, but, suspects)
+
+
+def _troubles(
+    judged: _Exactly, distance: Distance, at_the_end: bool, but: frozenset[str], suspects: frozenset[str]
+) -> frozenset[str]:
+    core = [m for m in misconceptions().values() if m.core]
+    found = judged.core([m for m in core if m.id in suspects]).troubles(distance, at_the_end) - but
+    return found or judged.core(core).troubles(distance, at_the_end) - but
 
 
 class _Exactly:
@@ -54,16 +73,16 @@ class _Exactly:
 
     def __init__(self, laid: MatrixwiseDerivation) -> None:
         self.laid, self.rows = laid, laid.rows
+        self.truth = {step.name: floats_of(step.result) for step in self.rows}
         self.alike: dict[str, list[tuple[AnyMatrix, Replay]]] = {}
 
-    def core(self) -> Core:
+    def core(self, core: Iterable[Misconception]) -> Core:
         replays = []
-        for misconception in misconceptions().values():
-            if misconception.core:
-                rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
-                if rewritten:
-                    replays.append(self.replay(misconception.id, rewritten))
-        return Core(replays, {step.name: floats_of(step.result) for step in self.rows})
+        for misconception in core:
+            rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
+            if rewritten:
+                replays.append(self.replay(misconception.id, rewritten))
+        return Core(replays, self.truth)
 
     def replay(self, id: str, rewritten: Rewritten) -> Replay:
         """A misconception followed no further than anybody asks; as an earlier one, if it writes the same in the only
@@ -112,13 +131,17 @@ class _UnclearError(Exception):
 
 
 def _clear_distance(a: Floats | None, b: Floats | None) -> float:
-    """As `distance`, where the errors of floats make no difference to any verdict."""
+    """As `distance`, where the errors of floats make no difference to any verdict; where entries are clearly far apart,
+    how far the first of them are.
+    """
     if a is None or b is None or len(a) != len(b) or len(a[0]) != len(b[0]):
         return distance(a, b)
     apart = 0.0
     for p, q in zip(a, b, strict=True):
         for x, y in zip(p, q, strict=True):
             if x != y and (d := abs(x - y)) > apart:
+                if d > LEAST + ERROR:
+                    return d
                 apart = d
     if abs(apart - SMALLEST) < ERROR or abs(apart - LEAST) < ERROR:
         raise _UnclearError
@@ -130,8 +153,9 @@ class _Nearly(_Exactly):
 
     def __init__(self, laid: MatrixwiseDerivation) -> None:
         super().__init__(laid)
-        self.truth = {step.name: _bounded(floats_of(step.result)) for step in self.rows}
         self.floats = {name: floats_of(m) for name, m in self.rows.givens.items()} | self.truth
+        for floats in self.truth.values():
+            _bounded(floats)
 
     def replay(self, id: str, rewritten: Rewritten) -> Replay:
         try:
@@ -166,6 +190,9 @@ class _Followed:
                 break
             if first is None and self._is_wrong(step):
                 first = step.name
+            if first is None:  # what follows from a right result is right
+                del self.steps[step.name]
+                self.floats[step.name] = self.nearly.truth[step.name]
         return Replay(id, first, self.floats.get)
 
     def _worked_out(self, step: Step) -> Floats | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
@@ -24,7 +25,7 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
-from symattn.foundation.typed import plain, read
+from symattn.foundation.typed import plain
 from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
@@ -55,7 +56,8 @@ LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fe
 
 @dataclass(frozen=True)
 class Family:
-    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
+    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show, and
+    those that many hide, by which they are judged first.
 
     `argmax` has the columns of the largest weights, variant by variant, and `places` where right options stand, choice
     by choice.  A family without band and work is none: its variants are drawn forwards and not compared.
@@ -65,6 +67,7 @@ class Family:
     argmax: tuple[tuple[int, ...], ...] = ()
     work: float | None = None
     unavoidable: frozenset[str] = frozenset()
+    suspects: frozenset[str] = frozenset()
     places: tuple[tuple[int, ...], ...] = ()
 
     def place(self, choice: int, number: int) -> int:
@@ -98,8 +101,8 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
-    unavoidable = frozenset.intersection(*map(troubles, parents))
-    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
+    unavoidable, suspects = _hidden([troubles(d) for d in parents])
+    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable, suspects=suspects)
 
 
 def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
@@ -125,8 +128,16 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     parents = [draw(chosen, settings, sizes, rng).derivation]
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
-    unavoidable = frozenset.intersection(*(troubles(d, at_the_end=False) for d in parents[: several // 2]))
-    return Family(work=median(map(work, parents)), unavoidable=unavoidable)
+    unavoidable, suspects = _hidden([troubles(d, at_the_end=False) for d in parents[: several // 2]])
+    return Family(work=median(map(work, parents)), unavoidable=unavoidable, suspects=suspects)
+
+
+def _hidden(found: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the troubles of some parents, those that all have; the misconceptions in the one that most others have."""
+    unavoidable = frozenset.intersection(*found)
+    others = sorted(trouble for each in found for trouble in each - unavoidable)
+    often = max(others, key=others.count, default="")
+    return unavoidable, frozenset(re.findall(r"\w+", often))
 
 
 def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
@@ -219,8 +230,8 @@ def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
     if family.band is None and family.work is None:
         return ""
-    found = troubles(made(content).problem.derivation, at_the_end=family.work is None)
-    avoidable = found - family.unavoidable
+    derivation, at_the_end = made(content).problem.derivation, family.work is None
+    avoidable = troubles(derivation, at_the_end=at_the_end, but=family.unavoidable, suspects=family.suspects)
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
@@ -296,16 +307,17 @@ class Made:
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
-    return _made(json.dumps(plain(Content("", *(getattr(content, f.name) for f in fields(Content)[1:])))))
+    settings, given = json.dumps(plain(content.settings)), tuple(content.given.items())
+    return _made(content.mechanism, settings, content.notation, content.exact, content.places, given)
 
 
 @lru_cache(maxsize=8)
-def _made(text: str) -> Made:
-    content = read(Content, json.loads(text))
-    chosen = mechanism(content.mechanism)
-    derivation = chosen.run(thawed(content.given), Settings.read(content.settings))
-    notation = load_notation(content.notation)
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=content.exact, places=content.places))
+def _made(
+    name: str, settings: str, notation: str, exact: bool, places: int, given: tuple[tuple[str, Rows], ...]
+) -> Made:
+    chosen = mechanism(name)
+    derivation = chosen.run(thawed(dict(given)), Settings.read(json.loads(settings)))
+    return Made(Problem(chosen.title, name, derivation, load_notation(notation), exact=exact, places=places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
