@@ -190,8 +190,8 @@ def has_dense_fraction(node: Formula) -> bool:
 # --- lines and columns --------------------------------------------------------------------------------
 
 TEXT_SIZE = 11  # in points; whatever is larger is large print
-LINE = 41.0  # the width of a line of text, in em: 165 mm at 11 pt
-PAGE_WIDTH = 165  # the same in millimetres
+LINE = 43.3  # the width of a line of formulas, in em: 174 mm at 11 pt, less what they are indented by
+PAGE_WIDTH = 174  # of a line of text, in millimetres
 _SLACK = 23  # millimetres of a page that a figure or boxes leave free, for the words before them
 
 

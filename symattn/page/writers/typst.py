@@ -111,8 +111,7 @@ _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": 
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
 _PAPER = {"a4": "a4", "letter": "us-letter"}
-_LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equally long on both
-_RIGHT = {"a4": 22.0, "letter": 25.0}
+_MARGIN = {"a4": 18.0, "letter": 20.95}  # left and right, in millimetres: lines are equally long on both
 
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
@@ -507,8 +506,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         page=page,
         formula_size=_formula_size(page),
         paper=_PAPER[document.look.paper],
-        left=_LEFT[document.look.paper],
-        right=_RIGHT[document.look.paper],
+        margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
         body=_body(common.with_sound_levels(document.blocks), page),
@@ -578,42 +576,67 @@ def _question(question: Asked, row: InRow, page: Page) -> str:
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
 
 
-_ENTRIES_APART = 1.8  # em
-_TIGHT = {" ⋅ ": (" tightdot ", 0.3), " + ": (" tightplus ", 0.25)}  # and what of the width in em is saved
+_ENTRIES_APART = 1.4  # em
+_GENEROUS = 0.98  # of their estimated width, equations of digits take
+_TIGHT = {  # and what of the width in em is saved
+    " ⋅ ": (" tightdot ", 0.3),
+    " + ": (" tightplus ", 0.25),
+    " − ": (" tightminus ", 0.25),
+    "= ": ("tightequal ", 0.2),
+    "≈ ": ("tightapprox ", 0.2),
+}
 
 
 def _tightened(equations: Sequence[Formula]) -> tuple[list[str], list[float]]:
     """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
-    cells, widths = _aligned_all(equations), [width(equation) for equation in equations]
+    cells, widths = _aligned_all(equations), [_GENEROUS * width(equation) for equation in equations]
     for sign, (tight, saved) in _TIGHT.items():
         widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
         cells = [cell.replace(sign, tight) for cell in cells]
     return cells, widths
 
 
+def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
+    """In how many columns equations stand: as few as do with as few lines as have room."""
+    columns = common.columns_as_wide(widths, most, page.line / _formula_size(page), _ENTRIES_APART)
+    lines = -(-len(widths) // columns)
+    return next(n for n in range(1, columns + 1) if -(-len(widths) // n) == lines)
+
+
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
-    kept = common.stays_with_next(blocks, together)
+    kept, beside = common.stays_with_next(blocks, together), _marks_beside(blocks, page)
     sources: list[str] = []
-    for before, block, stays in zip((None, *blocks), blocks, kept, strict=False):
-        if isinstance(block, Paragraph) and before and _has_room_for_marks(before, block, page):
-            marking = f"{_text(block.content)}#h(1.5em){_words(block.marks)}"
-            sources.append(f"#marks-beside[{marking}]")
-        else:
+    for k, (block, stays) in enumerate(zip(blocks, kept, strict=True)):
+        if k in beside:
+            marking = beside[k]
+            sources.append(f"#marked[{_text(marking.content)}#h(1.5em){_words(marking.marks)}][\n{_block(block, page)}\n]")
+        elif block not in beside.values():
             sources.append(f"#kept[{_block(block, page)}]" if stays else _block(block, page))
     return "\n\n".join(sources)
 
 
+def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, Paragraph]:
+    """Which formulas have the marks for them beside their last line: those before, or the line that entries belong to."""
+    beside: dict[int, Paragraph] = {}
+    for k, block in enumerate(blocks):
+        if isinstance(block, Paragraph) and block.marks:
+            worked = k > 1 and isinstance(blocks[k - 1], Entries)
+            places = (k - 1, k - 2) if worked else (k - 1,)
+            if (place := next((n for n in places if n >= 0 and _has_room_for_marks(blocks[n], block, page)), -1)) >= 0:
+                beside[place] = block
+    return beside
+
+
 def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
-    """Whether marks stand beside the last line of the formulas that they are for."""
-    if not marking.marks or page.form or page.large or page.share < 1:
+    """Whether marks stand beside the last line of formulas."""
+    if page.form or page.large or page.share < 1:
         return False
     match block:
         case Display(lines, ()):
             wide = max(map(width, lines), default=page.line)  # the last may be a matrix, as high as others
         case Entries(equations, columns):
             widths = _tightened(equations)[1]
-            room = (page.line - 1.5) / _formula_size(page)
-            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            columns = _columns_of_entries(widths, columns, page)
             last = len(equations) % columns or columns
             wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
         case _:
@@ -644,9 +667,9 @@ def _block(block: Block, page: Page) -> str:
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            room = (page.line - 1.5) / _formula_size(page)
+            room = page.line / _formula_size(page)
             cells, widths = _tightened(equations)
-            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            columns = _columns_of_entries(widths, columns, page)
             folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
