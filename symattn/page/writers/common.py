@@ -717,7 +717,12 @@ def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
 
 def lines_height(lines: Iterable[Formula]) -> float:
     """The height of formulas one below the other, in em."""
-    return sum(_height(line) + 0.9 for line in lines)
+    return sum(map(line_height, lines))
+
+
+def line_height(line: Formula) -> float:
+    """The height of a formula on a line of its own with the space above it, in em."""
+    return _height(line) + 0.9
 
 
 def _height(formula: Formula) -> float:

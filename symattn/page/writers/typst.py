@@ -485,6 +485,11 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
         return _document(settled(document), account), account.replaced
 
 
+def tightened(source: str) -> str:
+    """The source of a document with less space between what stands in it."""
+    return source.replace("\n#let tight = false", "\n#let tight = true", 1)
+
+
 def _document(document: Document, account: coverage.Printing) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
@@ -607,41 +612,91 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     kept, beside = common.stays_with_next(blocks, together), _marks_beside(blocks, page)
     sources: list[str] = []
     for k, (block, stays) in enumerate(zip(blocks, kept, strict=True)):
+        if k in beside.values() or _result_beside(blocks, k, page):
+            continue
+        found = _result_beside(blocks, k - 1, page)
+        source = found[0] if found else _block(block, page)
         if k in beside:
-            marking = beside[k]
-            sources.append(f"#marked[{_text(marking.content)}#h(1.5em){_words(marking.marks)}][\n{_block(block, page)}\n]")
-        elif block not in beside.values():
-            sources.append(f"#kept[{_block(block, page)}]" if stays else _block(block, page))
+            marking = blocks[beside[k]]
+            assert isinstance(marking, Paragraph)
+            sources.append(f"#marked[{_text(marking.content)}#h(1.5em){_words(marking.marks)}][\n{source}\n]")
+        else:
+            sources.append(f"#kept[{source}]" if stays else source)
     return "\n\n".join(sources)
 
 
-def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, Paragraph]:
-    """Which formulas have the marks for them beside their last line: those before, or the line that entries belong to."""
-    beside: dict[int, Paragraph] = {}
+def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int, fits: bool) -> str:
+    rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+    return _formulas(_spoken(*equations), rows, fits=fits, close=True)
+
+
+def _is_wide_open(page: Page) -> bool:
+    """Whether there may be something beside formulas: lines are whole, and print is not large."""
+    return not (page.form or page.large or page.share < 1)
+
+
+_MOST_BESIDE = 6  # lines of equations with their result beside them, all of which stay on one page
+_BEFORE_RESULT = 1.5  # em
+
+
+def _result_beside(blocks: Sequence[Block], k: int, page: Page) -> tuple[str, float] | None:
+    """Equations at a place with their result, which comes next, beside them, and the width of both; if that is lower.
+
+    They stand in as many columns as make the whole of it lowest.
+    """
+    match blocks[max(k, 0) : k + 2]:
+        case [Entries(equations, most), Display((result,), ())] if _is_wide_open(page):
+            pass
+        case _:
+            return None
+    cells, widths = _tightened(equations)
+    usual = _columns_of_entries(widths, most, page)
+    high, below = max(map(common.line_height, equations)), common.line_height(result)
+    lowest, best = -(-len(cells) // usual) * high + below - 0.1, None
+    for columns in range(1, usual + 1):
+        lines = -(-len(cells) // columns)
+        wide = _width_of_columns(widths, columns) + _BEFORE_RESULT + width(result)
+        fits = wide * _formula_size(page) <= page.line and lines <= _MOST_BESIDE
+        if fits and max(lines * high, below) < lowest:
+            lowest, best = max(lines * high, below), (columns, wide)
+    if best is None or any(map(_UNKNOWN_WIDTH.search, cells)):
+        return None
+    columns, wide = best
+    parts = _in_columns(equations, cells, columns, True), _formulas(_spoken(result), [_aligned(result)], fits=True)
+    return "#beside" + "".join(f"[\n{part}\n]" for part in parts), wide
+
+
+def _width_of_columns(widths: Sequence[float], columns: int) -> float:
+    return sum(max(widths[k::columns]) for k in range(columns)) + _ENTRIES_APART * (columns - 1)
+
+
+def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, int]:
+    """Which formulas have which marks beside their last line: those before them, or the line that entries belong to."""
+    beside: dict[int, int] = {}
     for k, block in enumerate(blocks):
-        if isinstance(block, Paragraph) and block.marks:
-            worked = k > 1 and isinstance(blocks[k - 1], Entries)
-            places = (k - 1, k - 2) if worked else (k - 1,)
-            if (place := next((n for n in places if n >= 0 and _has_room_for_marks(blocks[n], block, page)), -1)) >= 0:
-                beside[place] = block
+        if isinstance(block, Paragraph) and block.marks and _is_wide_open(page):
+            marks = common.inlines_width((*block.content, Words(block.marks))) + 4
+            places = (k - 1, k - 2) if k > 1 and isinstance(blocks[k - 1], Entries) else (k - 1,) if k else ()
+            for place in places:
+                wide = _last_line(blocks, place, page)
+                if wide is not None and wide * _formula_size(page) + marks <= page.line:
+                    beside[place] = k
+                    break
     return beside
 
 
-def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
-    """Whether marks stand beside the last line of formulas."""
-    if page.form or page.large or page.share < 1:
-        return False
-    match block:
-        case Display(lines, ()):
-            wide = max(map(width, lines), default=page.line)  # the last may be a matrix, as high as others
+def _last_line(blocks: Sequence[Block], k: int, page: Page) -> float | None:
+    """The width of the last line of formulas in em; None where there are none."""
+    match blocks[k]:
+        case Display(lines, ()) if lines:
+            found = _result_beside(blocks, k - 1, page)
+            return found[1] if found else max(map(width, lines))  # the last may be a matrix, as high as others
         case Entries(equations, columns):
             widths = _tightened(equations)[1]
             columns = _columns_of_entries(widths, columns, page)
             last = len(equations) % columns or columns
-            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
-        case _:
-            return False
-    return wide * _formula_size(page) + common.inlines_width((*marking.content, Words(marking.marks))) + 4 <= page.line
+            return sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
+    return None
 
 
 def _block(block: Block, page: Page) -> str:
@@ -673,9 +728,7 @@ def _block(block: Block, page: Page) -> str:
             folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            fits = _surely_fit(equations, cells, page, columns)
-            return _formulas(_spoken(*equations), rows, fits=fits, close=True)
+            return _in_columns(equations, cells, columns, _surely_fit(equations, cells, page, columns))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):

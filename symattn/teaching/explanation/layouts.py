@@ -265,7 +265,7 @@ def _with_result(shown: Display, rest: Sequence[Block]) -> Blocks:
         case _:
             return (shown, *rest)
     match line, values:
-        case Relation(parts, signs), Relation((_, MatrixOf() as result), (sign,)):
+        case Relation(parts, signs), Relation((_, result), (sign,)):
             whole = Relation((*parts, result), (*signs, sign))
         case Relation(parts, signs), Row((Relation((_, result), (sign,)), Relation((_, decimals), (other,)))):
             whole = Relation((*parts, result, decimals), (*signs, sign, other))
