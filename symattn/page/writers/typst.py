@@ -671,15 +671,16 @@ def _width_of_columns(widths: Sequence[float], columns: int) -> float:
 
 
 def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, int]:
-    """Which formulas have which marks beside their last line: those before them, or the line that entries belong to."""
+    """Which formulas have which marks beside their last line: the last ones before them that have room."""
     beside: dict[int, int] = {}
     for k, block in enumerate(blocks):
         if isinstance(block, Paragraph) and block.marks and _is_wide_open(page):
             marks = common.inlines_width((*block.content, Words(block.marks))) + 4
-            places = (k - 1, k - 2) if k > 1 and isinstance(blocks[k - 1], Entries) else (k - 1,) if k else ()
-            for place in places:
+            for place in range(k - 1, max(k - 4, -1), -1):
                 wide = _last_line(blocks, place, page)
-                if wide is not None and wide * _formula_size(page) + marks <= page.line:
+                if wide is None:
+                    break
+                if wide * _formula_size(page) + marks <= page.line:
                     beside[place] = k
                     break
     return beside
