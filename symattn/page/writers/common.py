@@ -55,6 +55,7 @@ from symattn.page.document import (
     Look,
     Math,
     Paragraph,
+    Program,
     Solved,
     Strong,
     Table,
@@ -758,6 +759,11 @@ def run_together(left: Formula, right: Formula) -> bool:
     return any(
         isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
     )
+
+
+def without_programs(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks that are written: programs are for notebooks alone."""
+    return [block for block in blocks if not isinstance(block, Program)]
 
 
 FEW = 4  # lines of formulas that stay on one page

@@ -96,7 +96,7 @@ from symattn.page.writers.page import filled
 from symattn.page.writers.rows import Asked, InRow, in_rows
 
 SUFFIX = ".typ"
-BESIDES: frozenset[Besides] = frozenset({"programs"})  # it sets nothing of them, but takes note of where they stand
+BESIDES: frozenset[Besides] = frozenset()
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
@@ -609,6 +609,7 @@ def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
 
 
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
+    blocks = common.without_programs(blocks)
     kept, beside = common.stays_with_next(blocks, together), _marks_beside(blocks, page)
     sources: list[str] = []
     for k, (block, stays) in enumerate(zip(blocks, kept, strict=True)):
