@@ -245,12 +245,12 @@ class Page:
     @property
     def top(self) -> int:
         """The upper margin in millimetres, with the header in it."""
-        return 18 + round(8 * (self.scale - 1))
+        return {"a4": 18, "letter": 15}[self.look.paper] + round(8 * (self.scale - 1))
 
     @property
     def bottom(self) -> int:
         """The lower margin in millimetres, with the footer in it."""
-        return 21 + round(12 * (self.scale - 1))
+        return {"a4": 21, "letter": 18}[self.look.paper] + round(12 * (self.scale - 1))
 
     @property
     def height(self) -> int:
