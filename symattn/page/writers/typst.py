@@ -681,7 +681,7 @@ def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, int]:
                 wide = _last_line(blocks, place, page)
                 if wide is None:
                     break
-                if wide * _formula_size(page) + marks <= page.line:
+                if wide * _formula_size(page) + marks <= page.line and not _result_beside(blocks, place, page):
                     beside[place] = k
                     break
     return beside

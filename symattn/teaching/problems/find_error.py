@@ -342,7 +342,9 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
         if problem.exact and width(equation) > LINE:
             blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
             del lines[0]
-        blocks += [Display(fold(line, LINE) if isinstance(line, Relation) else (line,)) for line in wrapped(lines, LINE)]
+        blocks += [
+            Display(fold(line, LINE) if isinstance(line, Relation) else (line,)) for line in wrapped(lines, LINE)
+        ]
     return tuple(blocks)
 
 
