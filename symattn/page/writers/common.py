@@ -45,6 +45,7 @@ from symattn.page.document import (
     Columns,
     Display,
     Document,
+    Entries,
     Falk,
     FillIn,
     Flow,
@@ -784,7 +785,10 @@ def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
 
 
 def _is_short(block: Block) -> bool:
-    return isinstance(block, Paragraph | ItemList) or (isinstance(block, Display) and len(block.lines) <= FEW)
+    match block:
+        case Display(lines) | Entries(lines):
+            return len(lines) <= FEW
+    return isinstance(block, Paragraph | ItemList)
 
 
 def _announces(paragraph: Paragraph) -> bool:
