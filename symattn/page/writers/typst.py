@@ -486,7 +486,7 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
 
 
 def tightened(source: str) -> str:
-    """The source of a document with less space between what stands in it."""
+    """The source of a document with less space between what stands in it, and above and below."""
     return source.replace("\n#let tight = false", "\n#let tight = true", 1)
 
 
@@ -637,7 +637,7 @@ def _is_wide_open(page: Page) -> bool:
 
 
 _MOST_BESIDE = 6  # lines of equations with their result beside them, all of which stay on one page
-_BEFORE_RESULT = 1.5  # em
+_BEFORE_RESULT = 1.5  # em: what formulas are indented by
 
 
 def _result_beside(blocks: Sequence[Block], k: int, page: Page) -> tuple[str, float] | None:

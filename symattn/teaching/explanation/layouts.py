@@ -260,7 +260,7 @@ def _with_result(shown: Display, rest: Sequence[Block]) -> Blocks:
     """One line, and the result of the step that is worked out below it on the same line, if that is wide enough."""
     (line,) = shown.lines
     match rest:
-        case [Entries() as entries, Display((values,), (), role="values" | ""), *others]:
+        case [Entries() as entries, Display((values,), (), step), *others] if step == shown.step:
             pass
         case _:
             return (shown, *rest)
