@@ -67,12 +67,12 @@ def test_questions_stand_side_by_side_only_where_that_saves_a_page() -> None:
 
 def test_questions_in_a_row_are_no_wider_than_the_page_and_of_one_level() -> None:
     wide = [block for k in range(9) for block in question(k, 7)]
-    assert max(shown(wide, Page())) <= 1  # two of 7 boxes of 12 mm are more than 165 mm
+    assert max(shown(wide, Page())) <= 1  # two of 7 boxes of 12 mm are more than 174 mm
     levels = [block for k in range(12) for block in question(k, 2, 1 + k % 2)]
     assert max(shown(levels, Page())) <= 1
     for block in in_rows([block for k in range(11) for block in question(k, 2)], Page()):
         if isinstance(block, InRow):
-            assert sum(block.widths) <= 165
+            assert sum(block.widths) <= 174
 
 
 @pytest.mark.parametrize("page", [Page(Look(text_size=18)), Page(Look(text_size=24)), Page(share=0.5)])

@@ -94,14 +94,14 @@ PIECE = WorkingSpace(7, width=50, count=12)
 @pytest.mark.parametrize(
     ("rows", "columns", "below"),
     [
-        # 165 mm less the boxes, 12 mm wide and 10 mm high, and their name: so many pieces of 50 mm in lines of 7 mm.
-        (3, 2, 21),  # 1 beside in each of 4 lines, since pieces are not equally wide; 3 below in each line
-        (3, 6, 21),
-        (8, 2, 7),  # 11 lines of 1 beside
+        # 174 mm less the boxes, 12 mm wide and 10 mm high, and their name: so many pieces of 50 mm in lines of 7 mm.
+        (3, 2, 14),  # 2 beside in each of 4 lines, since pieces are not equally wide; 3 below in each line
+        (3, 6, 21),  # 1 beside in each line
+        (8, 2, 0),  # 11 lines of 2 beside
     ],
 )
 def test_space_below_boxes_is_what_has_no_room_beside_them(rows: int, columns: int, below: int) -> None:
-    room = 165 - columns * 12 - 16 - 9
+    room = 174 - columns * 12 - 16 - 9
     beside = max(min(1, room // 50), int(0.85 * room / 50)) * ((rows * 10 + 3) // 7)
     expected = 7 * -(-max(0, 12 - beside) // 3)
     assert below_boxes(AnswerSpace(AnswerGrid(Name("Q"), rows, columns), PIECE), Page()) == below == expected

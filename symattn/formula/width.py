@@ -87,6 +87,11 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
     [2, 2]
     >>> len(fold(Relation((q, Sum((one, two, one)), one), ("=", "=")), 20))
     4
+
+    A fraction whose numerator is too wide becomes a sum of fractions:
+
+    >>> len(fold(Relation((q, Fraction(Sum((one, two)), one)), ("=",)), 20))
+    2
     """
     lines: list[Formula] = []
     parts, signs = relation.parts[:1], relation.signs[:0]
@@ -97,8 +102,11 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
         if (signs or _continues(parts[0])) and used + more > limit:
             lines.append(_line(parts, signs))
             parts, signs, used = (NOTHING,), (), indent
+        if isinstance(part, Fraction) and isinstance(part.above, Sum) and indent + more > limit:
+            part = _over_each(part.above, part.below, limit - indent - _RELATION)
         if isinstance(part, Sum) and used + more > limit:
-            first, *between, last = _cut(part, limit - indent - _RELATION)
+            pieces: list[Formula] = [*_cut(part, limit - indent - _RELATION)]
+            first, *between, last = pieces
             lines += [_line((*parts, first), (*signs, sign)), *between]
             parts, signs, used = (last,), (), indent + _RELATION + width(last)
         elif isinstance(part, Product) and used + more > limit and all(isinstance(x, MatrixOf) for x in part.factors):
@@ -120,7 +128,13 @@ def _continues(formula: Formula) -> bool:
     return isinstance(formula, Sum) and formula.terms[:1] == (NOTHING,)
 
 
-def _cut(terms: Sum, limit: float) -> list[Formula]:
+def _over_each(above: Sum, below: Formula, limit: float) -> Sum:
+    """A fraction with a long sum above its bar as a sum of fractions, each as wide as a line."""
+    pieces = (tuple(term for term in piece.terms if term != NOTHING) for piece in _cut(above, limit - _PLUS - 0.3))
+    return Sum(tuple(Fraction(Sum(piece) if len(piece) > 1 else piece[0], below) for piece in pieces))
+
+
+def _cut(terms: Sum, limit: float) -> list[Sum]:
     """A sum in lines; every one but the first begins with nothing, so that its sign is written."""
     lines: list[tuple[Formula, ...]] = []
     line, used = terms.terms[:1], width(terms.terms[0])
@@ -130,7 +144,7 @@ def _cut(terms: Sum, limit: float) -> list[Formula]:
             lines.append(line)
             line, used = (NOTHING,), 0.0
         line, used = (*line, term), used + more
-    return [Sum(line) for line in (*lines, line)]
+    return [Sum(piece) for piece in (*lines, line)]
 
 
 def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
@@ -177,8 +191,8 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case Sum(terms):
             signs = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
             lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
-            bodies = (term.body if isinstance(term, Negative) else term for term in terms)
-            return signs + lead + sum(bracketed(body, isinstance(body, Sum)) for body in bodies)
+            bodies = ((term.body, Sum | Negative) if isinstance(term, Negative) else (term, Sum) for term in terms)
+            return signs + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
         case Product(factors, sign):
             gap = {"": 0.17, "·": _DOT, "×": _TIMES, "⊙": _TIMES}[sign] * size
             dots = sum(_are_figures(*pair) for pair in pairwise(factors)) if sign == "" else 0

@@ -16,7 +16,7 @@ from symattn.page.document import Document
 from symattn.page.writers.pdf import write_pdf
 
 BESIDE = 1.0 * MILLIMETRE  # what stands so little in the margin is no overflow
-LEFT, RIGHT = 22, 21  # margins in millimetres, at least
+LEFT, RIGHT = 17, 17  # margins in millimetres, at least
 # Rules of `page` that complain of what is right: lengths of streams (by hand, and for qpdf), and widths of glyphs in
 # fonts that consist of parts, as those of East Asian scripts do that belong to a machine.
 FALSE_ALARMS = ("STREAM-LENGTH", "GLYPH-WIDTH")

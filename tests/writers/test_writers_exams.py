@@ -42,7 +42,7 @@ from symattn.page.writers import FORMATS, pdf
 from symattn.page.writers.common import Page, box_size, choice_columns, laid_out, letter
 
 SIZES = (11, 18, 24)
-LEFT, RIGHT = 23, 210 - 22  # the margins, in millimetres from the left edge
+LEFT, RIGHT = 18, 210 - 18  # the margins, in millimetres from the left edge
 
 
 def made(document: object, engine: str) -> bytes:

@@ -45,6 +45,7 @@ from symattn.page.document import (
     Columns,
     Display,
     Document,
+    Entries,
     Falk,
     FillIn,
     Flow,
@@ -55,6 +56,7 @@ from symattn.page.document import (
     Look,
     Math,
     Paragraph,
+    Program,
     Solved,
     Strong,
     Table,
@@ -190,8 +192,8 @@ def has_dense_fraction(node: Formula) -> bool:
 # --- lines and columns --------------------------------------------------------------------------------
 
 TEXT_SIZE = 11  # in points; whatever is larger is large print
-LINE = 41.0  # the width of a line of text, in em: 165 mm at 11 pt
-PAGE_WIDTH = 165  # the same in millimetres
+LINE = 43.3  # the width of a line of formulas, in em: 174 mm at 11 pt, less what they are indented by
+PAGE_WIDTH = 174  # of a line of text, in millimetres
 _SLACK = 23  # millimetres of a page that a figure or boxes leave free, for the words before them
 
 
@@ -244,12 +246,12 @@ class Page:
     @property
     def top(self) -> int:
         """The upper margin in millimetres, with the header in it."""
-        return 18 + round(8 * (self.scale - 1))
+        return {"a4": 18, "letter": 15}[self.look.paper] + round(8 * (self.scale - 1))
 
     @property
     def bottom(self) -> int:
         """The lower margin in millimetres, with the footer in it."""
-        return 21 + round(12 * (self.scale - 1))
+        return {"a4": 21, "letter": 18}[self.look.paper] + round(12 * (self.scale - 1))
 
     @property
     def height(self) -> int:
@@ -717,7 +719,12 @@ def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
 
 def lines_height(lines: Iterable[Formula]) -> float:
     """The height of formulas one below the other, in em."""
-    return sum(_height(line) + 0.9 for line in lines)
+    return sum(map(line_height, lines))
+
+
+def line_height(line: Formula) -> float:
+    """The height of a formula on a line of its own with the space above it, in em."""
+    return _height(line) + 0.9
 
 
 def _height(formula: Formula) -> float:
@@ -755,6 +762,11 @@ def run_together(left: Formula, right: Formula) -> bool:
     )
 
 
+def without_programs(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks that are written: programs are for notebooks alone."""
+    return [block for block in blocks if not isinstance(block, Program)]
+
+
 FEW = 4  # lines of formulas that stay on one page
 
 
@@ -773,7 +785,10 @@ def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
 
 
 def _is_short(block: Block) -> bool:
-    return isinstance(block, Paragraph | ItemList) or (isinstance(block, Display) and len(block.lines) <= FEW)
+    match block:
+        case Display(lines) | Entries(lines):
+            return len(lines) <= FEW
+    return isinstance(block, Paragraph | ItemList)
 
 
 def _announces(paragraph: Paragraph) -> bool:

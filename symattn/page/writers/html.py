@@ -99,7 +99,7 @@ from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled
 
 SUFFIX = ".html"
-BESIDES: frozenset[Besides] = frozenset({"ask", "key", "programs"})  # what is not shown leaves empty lines
+BESIDES: frozenset[Besides] = frozenset({"ask", "key"})
 
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
@@ -486,7 +486,7 @@ def _body(document: Document, screen: _Screen) -> str:
 
 
 def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
-    return "\n".join(_block(block, screen) for block in blocks)
+    return "\n".join(_block(block, screen) for block in common.without_programs(blocks))
 
 
 def _block(block: Block, screen: _Screen) -> str:

@@ -130,7 +130,7 @@ class Blocks:
     # --- blocks ---
 
     def blocks(self, blocks: Sequence[Block], together: bool = False) -> str:
-        blocks = [block for block in blocks if not isinstance(block, Program)]  # that is for notebooks
+        blocks = common.without_programs(blocks)
         kept = common.stays_with_next(blocks, together)
         sources = map(self.block, blocks)
         return "\n\n".join(f"{s}\\nopagebreak" if stays else s for s, stays in zip(sources, kept, strict=True))

@@ -18,7 +18,7 @@ from symattn.errors import InputError
 from symattn.foundation.workers import watched
 from symattn.page.document import Document
 from symattn.page.writers import typst as typst_writer
-from symattn.page.writers.common import visible
+from symattn.page.writers.common import TEXT_SIZE, visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
 from symattn.page.writers.coverage import NO_CHARACTER, in_words
 from symattn.page.writers.forms import with_fields
@@ -48,6 +48,9 @@ def write_pdf(document: Document) -> bytes:
     for source, replaced, system_fonts in _attempts(document):
         try:
             pdf = COMPILER.compile(source.encode(), system_fonts=system_fonts)
+            if _ends_short(pdf) and document.look.text_size <= TEXT_SIZE:
+                tight = COMPILER.compile(typst_writer.tightened(source).encode(), system_fonts=system_fonts)
+                pdf = min(pdf, tight, key=lambda made: len(_pages(made)))
         except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
             refused = error
             continue
@@ -56,6 +59,22 @@ def write_pdf(document: Document) -> bytes:
         return with_fields(pdf) if document.look.fillable else pdf
     assert refused
     raise refused
+
+
+_CONTENTS = re.compile(rb"/Type/Page/[^>]*/Contents (\d+) 0 R")
+_SHORT = 0.4  # of what stands on other pages
+
+
+def _pages(pdf: bytes) -> list[int]:
+    """How many bytes typst used for what stands on each page."""
+    found = (re.search(rb"\n%s 0 obj\s*<</Length (\d+)" % number, pdf) for number in _CONTENTS.findall(pdf))
+    return [int(length[1]) if length else 0 for length in found]
+
+
+def _ends_short(pdf: bytes) -> bool:
+    """Whether so little stands on the last page that it may have room on those before it."""
+    *others, last = _pages(pdf)
+    return bool(others) and last < _SHORT * sum(others) / len(others)
 
 
 def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool]]:

@@ -23,7 +23,6 @@ from symattn.page.document import (
     Math,
     PageBreak,
     Paragraph,
-    Program,
     Table,
     Together,
     WorkingSpace,
@@ -126,7 +125,7 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Block | InRow]:
     """The blocks, with questions in rows where that saves a page; as they are in large print and in columns."""
     if page.large or page.form or page.share < 1:
         return list(blocks)
-    parts = list(_parts([block for block in blocks if not isinstance(block, Program)]))  # those are for notebooks
+    parts = list(_parts(common.without_programs(blocks)))
     ways = [_arranged(parts, page, most) for most in range(1, MOST + 1)]
     fewest = min(pages for pages, _ in ways)
     return next(found for pages, found in ways if pages == fewest)

@@ -492,7 +492,7 @@ def _indented(picture: Picture, by: int = 4) -> str:
 
 def _blocks(blocks: Iterable[Block], width: int) -> list[str]:
     """Blocks one after another, those of which nothing is written left out; space stays, though it is blank."""
-    return [_block(block, width) for block in blocks if not isinstance(block, Program)]
+    return [_block(block, width) for block in common.without_programs(blocks)]
 
 
 def _block(block: Block, width: int) -> str:

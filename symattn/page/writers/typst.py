@@ -96,7 +96,7 @@ from symattn.page.writers.page import filled
 from symattn.page.writers.rows import Asked, InRow, in_rows
 
 SUFFIX = ".typ"
-BESIDES: frozenset[Besides] = frozenset({"programs"})  # it sets nothing of them, but takes note of where they stand
+BESIDES: frozenset[Besides] = frozenset()
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
@@ -111,8 +111,7 @@ _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": 
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
 _PAPER = {"a4": "a4", "letter": "us-letter"}
-_LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equally long on both
-_RIGHT = {"a4": 22.0, "letter": 25.0}
+_MARGIN = {"a4": 18.0, "letter": 20.95}  # left and right, in millimetres: lines are equally long on both
 
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
@@ -486,6 +485,11 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
         return _document(settled(document), account), account.replaced
 
 
+def tightened(source: str) -> str:
+    """The source of a document with less space between what stands in it, and above and below."""
+    return source.replace("\n#let tight = false", "\n#let tight = true", 1)
+
+
 def _document(document: Document, account: coverage.Printing) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
@@ -507,8 +511,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         page=page,
         formula_size=_formula_size(page),
         paper=_PAPER[document.look.paper],
-        left=_LEFT[document.look.paper],
-        right=_RIGHT[document.look.paper],
+        margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
         body=_body(common.with_sound_levels(document.blocks), page),
@@ -578,47 +581,124 @@ def _question(question: Asked, row: InRow, page: Page) -> str:
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
 
 
-_ENTRIES_APART = 1.8  # em
-_TIGHT = {" ⋅ ": (" tightdot ", 0.3), " + ": (" tightplus ", 0.25)}  # and what of the width in em is saved
+_ENTRIES_APART = 1.4  # em
+_GENEROUS = 0.98  # of their estimated width, equations of digits take
+_TIGHT = {  # and what of the width in em is saved
+    " ⋅ ": (" tightdot ", 0.3),
+    " + ": (" tightplus ", 0.25),
+    " − ": (" tightminus ", 0.25),
+    "= ": ("tightequal ", 0.2),
+    "≈ ": ("tightapprox ", 0.2),
+}
 
 
 def _tightened(equations: Sequence[Formula]) -> tuple[list[str], list[float]]:
     """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
-    cells, widths = _aligned_all(equations), [width(equation) for equation in equations]
+    cells, widths = _aligned_all(equations), [_GENEROUS * width(equation) for equation in equations]
     for sign, (tight, saved) in _TIGHT.items():
         widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
         cells = [cell.replace(sign, tight) for cell in cells]
     return cells, widths
 
 
+def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
+    """In how many columns equations stand: as few as do with as few lines as have room."""
+    columns = common.columns_as_wide(widths, most, page.line / _formula_size(page), _ENTRIES_APART)
+    lines = -(-len(widths) // columns)
+    return next(n for n in range(1, columns + 1) if -(-len(widths) // n) == lines)
+
+
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
-    kept = common.stays_with_next(blocks, together)
+    blocks = common.without_programs(blocks)
+    kept, beside = common.stays_with_next(blocks, together), _marks_beside(blocks, page)
     sources: list[str] = []
-    for before, block, stays in zip((None, *blocks), blocks, kept, strict=False):
-        if isinstance(block, Paragraph) and before and _has_room_for_marks(before, block, page):
-            marking = f"{_text(block.content)}#h(1.5em){_words(block.marks)}"
-            sources.append(f"#marks-beside[{marking}]")
+    for k, (block, stays) in enumerate(zip(blocks, kept, strict=True)):
+        if k in beside.values() or _result_beside(blocks, k, page):
+            continue
+        found = _result_beside(blocks, k - 1, page)
+        source = found[0] if found else _block(block, page)
+        if k in beside:
+            marking = blocks[beside[k]]
+            assert isinstance(marking, Paragraph)
+            sources.append(f"#marked[{_text(marking.content)}#h(1.5em){_words(marking.marks)}][\n{source}\n]")
         else:
-            sources.append(f"#kept[{_block(block, page)}]" if stays else _block(block, page))
+            sources.append(f"#kept[{source}]" if stays else source)
     return "\n\n".join(sources)
 
 
-def _has_room_for_marks(block: Block, marking: Paragraph, page: Page) -> bool:
-    """Whether marks stand beside the last line of the formulas that they are for."""
-    if not marking.marks or page.form or page.large or page.share < 1:
-        return False
-    match block:
-        case Display(lines, ()):
-            wide = max(map(width, lines), default=page.line)  # the last may be a matrix, as high as others
+def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int, fits: bool) -> str:
+    rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+    return _formulas(_spoken(*equations), rows, fits=fits, close=True)
+
+
+def _is_wide_open(page: Page) -> bool:
+    """Whether there may be something beside formulas: lines are whole, and print is not large."""
+    return not (page.form or page.large or page.share < 1)
+
+
+_MOST_BESIDE = 6  # lines of equations with their result beside them, all of which stay on one page
+_BEFORE_RESULT = 1.5  # em: what formulas are indented by
+
+
+def _result_beside(blocks: Sequence[Block], k: int, page: Page) -> tuple[str, float] | None:
+    """Equations at a place with their result, which comes next, beside them, and the width of both; if that is lower.
+
+    They stand in as many columns as make the whole of it lowest.
+    """
+    match blocks[max(k, 0) : k + 2]:
+        case [Entries(equations, most), Display((result,), ())] if _is_wide_open(page):
+            pass
+        case _:
+            return None
+    cells, widths = _tightened(equations)
+    usual = _columns_of_entries(widths, most, page)
+    high, below = max(map(common.line_height, equations)), common.line_height(result)
+    lowest, best = -(-len(cells) // usual) * high + below - 0.1, None
+    for columns in range(1, usual + 1):
+        lines = -(-len(cells) // columns)
+        wide = _width_of_columns(widths, columns) + _BEFORE_RESULT + width(result)
+        fits = wide * _formula_size(page) <= page.line and lines <= _MOST_BESIDE
+        if fits and max(lines * high, below) < lowest:
+            lowest, best = max(lines * high, below), (columns, wide)
+    if best is None or any(map(_UNKNOWN_WIDTH.search, cells)):
+        return None
+    columns, wide = best
+    parts = _in_columns(equations, cells, columns, True), _formulas(_spoken(result), [_aligned(result)], fits=True)
+    return "#beside" + "".join(f"[\n{part}\n]" for part in parts), wide
+
+
+def _width_of_columns(widths: Sequence[float], columns: int) -> float:
+    return sum(max(widths[k::columns]) for k in range(columns)) + _ENTRIES_APART * (columns - 1)
+
+
+def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, int]:
+    """Which formulas have which marks beside their last line: the last ones before them that have room."""
+    beside: dict[int, int] = {}
+    for k, block in enumerate(blocks):
+        if isinstance(block, Paragraph) and block.marks and _is_wide_open(page):
+            marks = common.inlines_width((*block.content, Words(block.marks))) + 4
+            for place in range(k - 1, max(k - 4, -1), -1):
+                wide = _last_line(blocks, place, page)
+                if wide is None:
+                    break
+                if wide * _formula_size(page) + marks <= page.line and not _result_beside(blocks, place, page):
+                    beside[place] = k
+                    break
+    return beside
+
+
+def _last_line(blocks: Sequence[Block], k: int, page: Page) -> float | None:
+    """The width of the last line of formulas in em; None where there are none."""
+    match blocks[k]:
+        case Display(lines, ()) if lines:
+            found = _result_beside(blocks, k - 1, page)
+            return found[1] if found else max(map(width, lines))  # the last may be a matrix, as high as others
         case Entries(equations, columns):
             widths = _tightened(equations)[1]
-            room = (page.line - 1.5) / _formula_size(page)
-            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            columns = _columns_of_entries(widths, columns, page)
             last = len(equations) % columns or columns
-            wide = sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
-        case _:
-            return False
-    return wide * _formula_size(page) + common.inlines_width((*marking.content, Words(marking.marks))) + 4 <= page.line
+            return sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
+    return None
 
 
 def _block(block: Block, page: Page) -> str:
@@ -644,15 +724,13 @@ def _block(block: Block, page: Page) -> str:
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            room = (page.line - 1.5) / _formula_size(page)
+            room = page.line / _formula_size(page)
             cells, widths = _tightened(equations)
-            columns = common.columns_as_wide(widths, columns, room, _ENTRIES_APART)
+            columns = _columns_of_entries(widths, columns, page)
             folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            fits = _surely_fit(equations, cells, page, columns)
-            return _formulas(_spoken(*equations), rows, fits=fits, close=True)
+            return _in_columns(equations, cells, columns, _surely_fit(equations, cells, page, columns))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):

@@ -15,7 +15,7 @@ from symattn.page.figure_words import described
 from symattn.teaching.explanation.wording import Wording
 
 _LAYERS = 10  # that fit on a page over one another
-_PAGE = 41.0  # em: the width of a page
+_PAGE = 43.3  # em: the width of a page
 _ROOM = 1.5  # a layer may be so much wider than a page, and is made smaller then
 _BOX, _GAP = 0.85, 1.0  # em: what a box has round its formula, and what is between two
 

@@ -6,7 +6,7 @@ layout.  Where a layout does not apply, the usual form stands.  The layout flow,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -235,44 +235,55 @@ def headed(part: Part) -> Part:
     """The part with its rule in its heading, "Scores S = QKᵀ", where a line has room for it, and no more below."""
     for k, block in enumerate(part.ask):
         match block:
-            case Display((Relation((name, _), ("=",)) as rule,), (), role="rule") if _short(rule):
-                title = _with_rule(part.title, name, rule)
-                return replace(part, title=title, ask=(*part.ask[:k], *part.ask[k + 1 :]), key=_below_rule(part.key))
+            case Display((Relation((name, _), ("=",)) as rule,), (), step, "rule") if _short(rule):
+                title, key = _with_rule(part.title, name, rule), _below_rule(part.key, step)
+                return replace(part, title=title, ask=(*part.ask[:k], *part.ask[k + 1 :]), key=key)
     return replace(part, key=_on_one_line(part.key))
 
 
-def _below_rule(key: Blocks) -> Blocks:
+def _below_rule(key: Blocks, step: str) -> Blocks:
     """A step worked out below its rule: its factors, with the result on the same line if that is wide enough."""
     match key:
-        case (Display((Relation((name, _), ("=",)), *more), (), role="rule") as shown, *rest):
+        case (Display((Relation((name, _), ("=",)), *more), (), found, "rule") as shown, *rest) if found == step:
             pass
+        case (first, *rest):  # a mask, or a remark
+            return (first, *_below_rule(tuple(rest), step))
         case _:
             return key
     match more:
-        case [Relation((first, factors), signs)] if first == NOTHING:
-            line = Relation((name, factors), signs)
-        case _:
-            return tuple(rest) or key
+        case [Relation((nothing, factors), signs)] if nothing == NOTHING:
+            return _with_result(replace(shown, lines=(Relation((name, factors), signs),)), rest)
+    return tuple(rest) or key
+
+
+def _with_result(shown: Display, rest: Sequence[Block]) -> Blocks:
+    """One line, and the result of the step that is worked out below it on the same line, if that is wide enough."""
+    (line,) = shown.lines
     match rest:
-        case [Entries() as entries, Display((Relation((_, values), ("=",)),), (), role="values"), *others]:
-            whole = Relation((name, factors, values), (*signs, "="))
-            if width(whole) <= LINE:
-                return (replace(shown, lines=(whole,)), entries, *others)
-    return (replace(shown, lines=(line,)), *rest)
+        case [Entries() as entries, Display((values,), (), step), *others] if step == shown.step:
+            pass
+        case _:
+            return (shown, *rest)
+    match line, values:
+        case Relation(parts, signs), Relation((_, result), (sign,)):
+            whole = Relation((*parts, result), (*signs, sign))
+        case Relation(parts, signs), Row((Relation((_, result), (sign,)), Relation((_, decimals), (other,)))):
+            whole = Relation((*parts, result, decimals), (*signs, sign, other))
+        case _:
+            return (shown, *rest)
+    return (replace(shown, lines=(whole,)), entries, *others) if width(whole) <= LINE else (shown, *rest)
 
 
 def _on_one_line(key: Blocks) -> Blocks:
     """A step worked out with its rule, its factors and its result on one line, if that is wide enough."""
     match key:
         case (
-            Display((Relation(rule, ("=",)), Relation((before, factors), signs)), (), role="rule") as shown,
-            Entries() as entries,
-            Display((Relation((_, values), ("=",)),), (), role="values"),
-            *others,
-        ) if before == NOTHING:
-            whole = Relation((*rule, factors, values), ("=", *signs, "="))
-            if width(whole) <= LINE:
-                return (replace(shown, lines=(whole,)), entries, *others)
+            Display((Relation(rule, ("=",)), Relation((nothing, factors), signs)), (), role="rule") as shown,
+            *rest,
+        ) if nothing == NOTHING:
+            line = Relation((*rule, factors), ("=", *signs))
+            if width(line) <= LINE:
+                return _with_result(replace(shown, lines=(line,)), rest)
     return key
 
 

@@ -68,7 +68,7 @@ from symattn.page.document import (
 )
 from symattn.teaching.explanation.wording import LONG, Wording, terminates
 
-LINE = 38.0
+LINE = 40.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
 
 MOST_COLUMNS = 6
@@ -392,7 +392,7 @@ def _size(value: Matrix | Outline) -> int:
 LINE_BY_HAND = 6.5
 """The height of a line that is written by hand, in millimetres."""
 
-PAPER = 160
+PAPER = 168
 """The width of a page."""
 
 NAMED, NAMED_ALONE = 18, 10

@@ -22,7 +22,7 @@ from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, written
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.dice import pick, shuffled
 from symattn.page.document import (
     AnswerGrid,
@@ -321,15 +321,17 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
         result = numbers(step.result)
         name = wording.name(step.name)
         equation = Relation((name, wording.values(result)), ("=",))
-        if problem.exact and width(equation) <= LINE:
-            blocks.append(Display((equation,)))
-        elif problem.exact:
-            blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
+        lines = [equation] if problem.exact else []
         if not all(map(terminates, result)):
-            decimals = Relation((name, wording.rounded(result, problem.places)), ("≈",))
-            blocks.append(Display(tuple(fold(decimals, LINE))))
+            lines.append(Relation((name, wording.rounded(result, problem.places)), ("≈",)))
         elif not problem.exact:
-            blocks.append(Display((equation,)))
+            lines.append(equation)
+        if problem.exact and width(equation) > LINE:
+            blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
+            del lines[0]
+        blocks += [
+            Display(fold(line, LINE) if isinstance(line, Relation) else (line,)) for line in wrapped(lines, LINE)
+        ]
     return tuple(blocks)
 
 
