@@ -124,6 +124,8 @@ async function pictured(page, script) {
   await page.click('.said [data-say="more"]');
   await page.waitForFunction(() => window.practice.hint?.level === 2 && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
   said.hint = await page.evaluate(() => window.practice.hint);
+  const first = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  said.begun = await first();
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
   await page.keyboard.type('999');
   await checked(page);
@@ -132,7 +134,6 @@ async function pictured(page, script) {
   said.exercise = await page.evaluate(() => document.querySelectorAll('.part').length);
   await page.click('#back');
   await page.waitForSelector('#back', { state: 'hidden' });
-  const first = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
   const left = async () => [await first(), await page.evaluate(() => document.querySelector('#sheet td[data-row]').dataset.state)];
   said.left = [await left()];
   await page.keyboard.press('Control+z'); // what was typed before the exercise
@@ -148,8 +149,9 @@ async function pictured(page, script) {
   said.returned = [await first()];
   await page.click('#undo');
   said.returned.push(await first());
-  said.kept = said.returned[1];
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.keyboard.type('8');
+  said.kept = await first();
 
   // As in a spreadsheet: arrows, Enter, undo.
   const here = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
