@@ -189,9 +189,11 @@ def _told(told: Told, part: str, marking: Marking) -> Iterator[Block]:
     verdicts = told.report.of(part).values()
     for v in verdicts:
         if complaint := v.written.complaint:
-            place = {"row": v.i + 1, "column": v.j + 1}
-            says = message("Entry ({row}, {column}) cannot be read: {complaint}", **place, complaint=complaint)
-            yield Paragraph((Words(says),))
+            says = message(
+                "Entry ({row}, {column}) cannot be read: {complaint}", row=v.i + 1, column=v.j + 1, complaint=complaint
+            )
+            alone = message("The answer cannot be read: {complaint}", complaint=complaint)
+            yield Paragraph((Words(says if len(verdicts) > 1 else alone),))
     if here:
         return
     states = {verdict.state for verdict in verdicts}

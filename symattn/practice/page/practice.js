@@ -129,7 +129,7 @@ function written() {
 }
 
 // A sheet that somebody asks for; the browser's own button goes back to the one before.
-const fetchSheet = (wanted) => draw(wanted, "pushState");
+const turnTo = (wanted) => draw(wanted, "pushState");
 
 const draw = ({ recipe, seed }, step = "replaceState") => during(async () => {
   show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
@@ -475,7 +475,7 @@ function choices() {
       button.append(mark);
     }
     if (one === topic) button.setAttribute("aria-current", "true");
-    button.onclick = () => fetchSheet({ recipe: recipeOf(one, one.levels[0]), seed: fresh() });
+    button.onclick = () => turnTo({ recipe: recipeOf(one, one.levels[0]), seed: fresh() });
     item.append(button);
     return item;
   }));
@@ -493,11 +493,11 @@ function offer(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-at("level").onchange = ({ target }) => fetchSheet({ recipe: recipeOf(found(current()).topic, target.value), seed: fresh() });
-at("new").onclick = () => fetchSheet({ recipe: current(), seed: fresh() });
+at("level").onchange = ({ target }) => turnTo({ recipe: recipeOf(found(current()).topic, target.value), seed: fresh() });
+at("new").onclick = () => turnTo({ recipe: current(), seed: fresh() });
 at("next").onclick = () => {
   const topic = COURSE.topics[COURSE.topics.indexOf(found(sheet.recipe).topic) + 1];
-  fetchSheet({ recipe: recipeOf(topic, topic.levels[0]), seed: fresh() });
+  turnTo({ recipe: recipeOf(topic, topic.levels[0]), seed: fresh() });
 };
 at("back").onclick = () => history.back();
 at("check").onclick = checkAll;

@@ -78,7 +78,7 @@ def _item(item: Item) -> Iterator[str]:
 
 
 def escaped_html(source: str) -> str:
-    """HTML as the text of an element; unlike with `escaped`, lines stay lines."""
+    """HTML as the text of an element; unlike `escaped`, lines stay lines."""
     return styled(source).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
