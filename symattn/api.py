@@ -623,8 +623,8 @@ def compare(d: Solution, results: object, *, precision: str | None = None) -> Co
     step alone: of NumPy, PyTorch, JAX or nested lists, in any format of floating-point numbers.  A dimension of 1 at
     the front (a batch of one) is left out; of several heads, `"A"` may be h × n × m and `"Q"` n × h·d_k.  Numbers are
     right if programs that work in their format may come to them, in whatever order they add; `precision` says which
-    (float16, bfloat16, float32, float64), where they are kept in a finer one.  What follows from a step that departed
-    is not blamed again.
+    (float16, bfloat16, tf32, float32, float64), where they are kept in a finer one.  What follows from a step that
+    departed is not blamed again.
 
     `InputError` for a name that no step has, for what is no array, and for a derivation with symbols in it.
 
@@ -649,10 +649,10 @@ def trace(
     """Call somebody's program with the givens of a derivation, and compare with it what comes, step by step.
 
     The givens come by name where the parameters have their names (`q`, `key`, `w_q`), else in their order, as arrays of
-    the `library` (numpy, torch, or python for nested lists) and of a `precision`; what else the function takes is in
-    `more`.  It may return the result, a tuple with the result first, or a dict of steps.  Besides, the matrices that
-    its variables hold and its functions return are looked at as it runs, for whether they are steps; what stands inside
-    an expression is not seen.
+    the `library` (numpy, torch, or python for nested lists) and of a `precision` (tf32 is float32 of which products
+    take eleven digits); what else the function takes is in `more`.  It may return the result, a tuple with the result
+    first, or a dict of steps.  Besides, the matrices that its variables hold and its functions return are looked at as
+    it runs, for whether they are steps; what stands inside an expression is not seen.
 
     `InputError` where the function takes other things than are given; what it raises itself is not caught.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
-from symattn.foundation.languages import say, speaking
+from symattn.foundation.languages import message, say, speaking
 from symattn.marking.grading.checking import Marking, checked
 from symattn.marking.grading.recipes import read_recipe
 from symattn.marking.grading.record import Terms
@@ -187,9 +187,13 @@ def _told(told: Told, part: str, marking: Marking) -> Iterator[Block]:
     for event in here:
         yield Paragraph(told.mistake(event) if places else told.says(event))
     verdicts = told.report.of(part).values()
-    for verdict in verdicts:
-        if verdict.written.complaint:
-            yield Paragraph((Words(verdict.written.complaint),))
+    for v in verdicts:
+        if complaint := v.written.complaint:
+            says = message(
+                "Entry ({row}, {column}) cannot be read: {complaint}", row=v.i + 1, column=v.j + 1, complaint=complaint
+            )
+            alone = message("The answer cannot be read: {complaint}", complaint=complaint)
+            yield Paragraph((Words(says if len(verdicts) > 1 else alone),))
     if here:
         return
     states = {verdict.state for verdict in verdicts}

@@ -39,6 +39,7 @@ PAGE: Mapping[str, str] = {
     "again": message("Practise this step"),
     "back": message("Back to the sheet"),
     "undo": message("Undo"),
+    "working": message("Working"),
     "print": message("Print"),
     "save": message("Save my work"),
     "export": message("Export progress"),

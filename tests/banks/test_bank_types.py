@@ -1,6 +1,8 @@
 """Every type of problem in every format: whatever is declared to be right has all the points, and nothing is lost."""
 
 import os
+import re
+from collections import defaultdict
 from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import ZipFile
@@ -13,6 +15,7 @@ import qti_reader
 import symattn
 from symattn.api import make_recipe
 from symattn.errors import InputError
+from symattn.page.document import HeatMap, HeatMaps
 from symattn.teaching.bank.items import left_out, make_bank
 from symattn.teaching.exporters import EXPORTERS, not_carried
 from symattn.teaching.problems import problem_types
@@ -71,6 +74,49 @@ def right_of(part):
     return {"NUMERICAL": right[0].partition(":")[0], "SHORTANSWER": right[0].replace("\\*", "*")}.get(
         part.kind, right[0]
     )
+
+
+@pytest.mark.covering(most=5)
+def test_in_moodle_no_box_shows_how_long_its_answer_is(written):
+    """Moodle makes a box as wide as the longest answer that it knows: a 0 among fractions would be seen at once."""
+    folder, _ = written
+    read, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+    boxed = re.compile(r'width:(\d+)ch">' + cloze_reader.PART.pattern, re.DOTALL)
+    for question in read:
+        boxes = 0
+        for part in question.element.findtext("questiontext/text").split("<h4"):
+            lengths = defaultdict(set)
+            for found in boxed.finditer(part):
+                box = cloze_reader.part(cloze_reader.PART.search(found[0]))
+                boxes += 1
+                lengths[found[1]].add(max(len(a.answer.partition(":")[0]) for a in box.alternatives))
+            assert all(len(of_one_size) == 1 for of_one_size in lengths.values())
+        assert boxes == sum(part.kind in ("SHORTANSWER", "NUMERICAL") for part in question.parts)
+
+
+@pytest.mark.covering(most=5)
+def test_how_it_looks_is_said_as_each_system_keeps_it(written):
+    """Moodle and Canvas keep styles of elements; QTI has a sheet of styles, which the manifest has to name."""
+    folder, _ = written
+    read, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+    ((_, items),) = canvas_reader.read(folder / "own.canvas.zip")
+    for shown in (*(question.text for question in read), *(item.text for item in items)):
+        assert 'class="symattn-' not in shown
+        assert 'style="margin-top' in shown
+    for form in ("qti21", "qti3"):
+        with ZipFile(folder / f"own.{form}.zip") as archive:
+            sheet = archive.read("symattn.css").decode()
+            manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
+            names = [name for name in archive.namelist() if name.startswith("items/")]
+            items = [archive.read(name).decode() for name in names]
+        listed = [file.get("href") for file in manifest.iter() if file.tag.endswith("}file")]
+        assert listed.count("symattn.css") == len(items)
+        for item in items:
+            assert " style=" not in item
+            assert re.search(r'stylesheet href="../symattn.css"', item)
+            used = set(re.findall(r'class="(symattn-[a-z0-9-]+)"', item))
+            assert used
+            assert all(f".{name} {{" in sheet for name in used)
 
 
 @pytest.mark.covering(most=6)
@@ -147,8 +193,55 @@ def test_qti_is_valid(written):
     schema = etree.XMLSchema(etree.parse(Path(SCHEMAS, "qtiv2p1", "imsqti_v2p1.xsd"), parser))
     with ZipFile(written[0] / "own.qti21.zip") as archive:
         for name in archive.namelist():
-            if name != "imsmanifest.xml":
+            if name.endswith(".xml") and name != "imsmanifest.xml":
                 assert schema.validate(etree.fromstring(archive.read(name))), (name, schema.error_log)
+
+
+def test_a_heat_map_is_a_table_of_tones(tmp_path):
+    """The darker, the larger: a tone's red, green and blue are the same, and fall from level to level."""
+    (sheet,) = sheets(make_recipe(problem="heatmap", seed=3), 1)
+    write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    pictures = [block for block in everything_in(sheet.question) if isinstance(block, HeatMap)]
+    assert len(pictures) > 4
+    tables = [table for table in re.findall(r"<table.*?</table>", question.text, re.DOTALL) if "background" in table]
+    tones = [re.findall(r"background-color:#(..)\1\1", table) for table in tables]
+    assert len(tables) == len(pictures)
+    darkness = {}
+    for picture, found in zip(pictures, tones, strict=True):
+        for level, tone in zip((x for row in picture.levels for x in row), found, strict=True):
+            darkness.setdefault(level, set()).add(255 - int(tone, 16))
+    assert sorted(darkness) == [0, 1, 2, 3, 4]
+    (white,), *rest = (darkness[level] for level in range(5))
+    assert white == 0
+    previous = white
+    for (tone,) in rest:
+        assert tone > previous + 25
+        previous = tone
+
+
+def everything_in(question):
+    """The blocks of a question in the order in which they are read, with those inside others."""
+    open_ends = [*question.introduction, *question.given, *(block for part in question.parts for block in part.ask)]
+    while open_ends:
+        block = open_ends.pop(0)
+        yield block
+        if isinstance(block, HeatMaps):
+            open_ends[:0] = [picture for _, picture in block.items]
+        open_ends[:0] = getattr(block, "blocks", ())
+
+
+@pytest.mark.parametrize("form", ["moodle", "qti21", "qti3", "canvas"])
+def test_a_cell_that_stays_white_has_to_be_said_to_be_white(tmp_path, form):
+    (sheet,) = sheets(make_recipe(problem="masks", seed=4), 1)
+    write_sheets([sheet], tmp_path, Setting([form], "own"))
+    (path,) = tmp_path.glob(f"own{EXPORTERS[form].SUFFIX}")
+    if path.suffix == ".zip":
+        with ZipFile(path) as archive:
+            said = "".join(archive.read(name).decode() for name in archive.namelist())
+    else:
+        said = path.read_text(encoding="utf-8")
+    assert said.count("Give an answer for every cell") == 1
 
 
 def test_a_question_of_which_all_needs_a_person_is_refused():

@@ -293,6 +293,66 @@ def test_who_is_right_is_not_accused(function, precision):
     assert all(line.status in ("right", "not seen") for line in found.lines)
 
 
+class Card(np.ndarray):
+    """Multiplied as graphics cards multiply in TF32: of each factor eleven digits are left."""
+
+    keep = staticmethod(np.trunc)
+
+    def __matmul__(self, other):
+        return (self.short(self) @ self.short(other)).view(type(self))
+
+    def __rmatmul__(self, other):
+        return (self.short(other) @ self.short(self)).view(type(self))
+
+    @classmethod
+    def short(cls, x):
+        x = np.asarray(x)
+        digits, exponent = np.frexp(x)
+        return np.ldexp(cls.keep(digits * 2048) / 2048, exponent).astype(x.dtype)
+
+
+class RoundingCard(Card):
+    """The nearest number of eleven digits, in place of the next towards 0."""
+
+    keep = staticmethod(np.rint)
+
+
+def on_a_card(function, card):
+    return lambda q, k, v: function(q.view(card), k.view(card), v.view(card))
+
+
+thirds = st.integers(-30, 30).map(lambda n: f"{n}/3")
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT), st.sampled_from([Card, RoundingCard]))
+def test_right_programs_in_tf32_are_not_accused(data, n, width, function, card):
+    q, k, v = (
+        data.draw(st.lists(st.lists(thirds, min_size=width, max_size=width), min_size=n, max_size=n)) for _ in "qkv"
+    )
+    assert trace(on_a_card(function, card), derive("attention", Q=q, K=k, V=v), precision="tf32").right
+
+
+def test_tf32_is_too_short_for_float32_and_long_enough_for_mistakes():
+    assert (Card.short([1 / 3, 4095]) == [1365 / 4096, 4094]).all()
+    assert (RoundingCard.short([1 / 3, 4095]) == [1365 / 4096, 4096]).all()
+    d = derive("attention", Q=[["1/3", "5/3"], ["7/3", "2/3"]], K=[["4/3", "1/3"], ["5/3", "-1/3"]], V=[["1/3"], [2]])
+    returned = {}
+
+    def attention(q, k, v):
+        returned["Z"] = softmax(q @ k.T / np.sqrt(np.float32(2))) @ v
+        return returned["Z"]
+
+    assert not trace(on_a_card(attention, Card), d, precision="float32").right
+    assert trace(on_a_card(attention, Card), d, precision="tf32").right
+    assert returned["Z"].dtype == np.float32
+    assert not compare(d, returned).right
+    assert compare(d, returned, precision="tf32").right
+    for wrong, derivation, step, id in WRONG[:4]:
+        found = trace(on_a_card(wrong, Card), derivation(), precision="tf32")
+        assert (found.first, found.named) == (step, (id,))
+
+
 def test_sums_that_cancel_are_as_near_as_their_terms():
     """(1/3 + 1/7 − 1/3)·3 is 3/7 but for what the thirds were rounded to, whichever are added first."""
     thirds = [["1/3", "1/7", "-1/3", "100/3", "-100/3"]]

@@ -124,6 +124,8 @@ async function pictured(page, script) {
   await page.click('.said [data-say="more"]');
   await page.waitForFunction(() => window.practice.hint?.level === 2 && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
   said.hint = await page.evaluate(() => window.practice.hint);
+  const first = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  said.begun = await first();
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
   await page.keyboard.type('999');
   await checked(page);
@@ -131,8 +133,25 @@ async function pictured(page, script) {
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.exercise = await page.evaluate(() => document.querySelectorAll('.part').length);
   await page.click('#back');
-  said.kept = await page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
+  await page.waitForSelector('#back', { state: 'hidden' });
+  const left = async () => [await first(), await page.evaluate(() => document.querySelector('#sheet td[data-row]').dataset.state)];
+  said.left = [await left()];
+  await page.keyboard.press('Control+z'); // what was typed before the exercise
+  said.left.push(await left());
+
+  // Another sheet, and back by the browser's own button: what was typed is there, and can be undone.
+  await page.click('#sheet input[data-row]');
+  await page.keyboard.type('5');
+  await page.click('#new');
+  await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  await page.goBack();
+  await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  said.returned = [await first()];
+  await page.click('#undo');
+  said.returned.push(await first());
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.keyboard.type('8');
+  said.kept = await first();
 
   // As in a spreadsheet: arrows, Enter, undo.
   const here = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
@@ -142,13 +161,12 @@ async function pictured(page, script) {
     await page.keyboard.press(key);
     said.moves.push(await here());
   }
-  const value = () => page.evaluate(() => document.querySelector('#sheet input[data-row]').value);
-  said.undone = [await value()];
+  said.undone = [await first()];
   await page.keyboard.type('77');
-  said.undone.push(await value());
+  said.undone.push(await first());
   await page.keyboard.press('Enter');
   await page.keyboard.press('Control+z');
-  said.undone.push(await value());
+  said.undone.push(await first());
 
   // Progress of another browser.
   const progress = { 'symattn-practice': 1, best: { [scripts[0].recipe]: 101 }, sheets: {} };

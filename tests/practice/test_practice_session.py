@@ -149,6 +149,13 @@ def test_a_line_is_told_alone_and_in_the_language_of_the_page():
     assert "Richtig." in session.check(shown["sheet"], page, 1)["html"]
 
 
+def test_what_cannot_be_read_is_told_with_its_place():
+    session = Session()
+    shown, _ = drawn(session, "attention --level starter", 7)
+    said = session.check(shown["sheet"], filled(shown["html"], {(1, 3, 1): "x/"}), 1)["html"]
+    assert "Entry (3, 1) cannot be read: " in said
+
+
 def test_cells_that_were_left_white_are_not_judged_one_by_one():
     session = Session()
     shown, sheet = drawn(session, "attention --problem masks", 3)

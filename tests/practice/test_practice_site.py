@@ -207,6 +207,10 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["hint"]["level"] == 2
     assert said["exercise"] == 1
     assert said["moves"] == [[2, 1], [2, 2], [1, 2], [1, 1], [2, 1], [1, 1]]
+    begun = said["begun"]
+    assert said["left"] == [[f"{begun}999", "wrong"], [begun, None]]
+    assert said["returned"] == [f"{begun}5", begun]
+    assert said["kept"] == f"{begun}8"
     assert said["undone"][0] == said["undone"][2] != said["undone"][1] == "77"
     assert said["imported"] == [PAGE["imported"], PAGE["not_progress"], PAGE["not_progress"]]
     assert said["best"] == "✓ 100 %"

@@ -65,7 +65,7 @@ def made(nested: list[Any], library: str, format: str) -> Any:
     """Nested lists of numbers, or of True and False with the format bool, as an array of a library."""
     if library == "python":
         return nested
-    module = _imported(library)
+    module, format = _imported(library), "float32" if format == "tf32" else format
     if not hasattr(module, format):
         raise InputError(f'NumPy has no {format}; float16, float32 or float64 was expected, or library="torch".')
     make = module.tensor if library == "torch" else module.array

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.approximate import approximate
-from symattn.exact.floats import FORMATS
+from symattn.exact.floats import FORMATS, Format
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -24,7 +24,7 @@ PYTHON = "float64"
 
 @dataclass(frozen=True)
 class Array:
-    """Numbers of some shape, nested as deep as it has dimensions, in a floating-point format of `FORMATS`."""
+    """Numbers of some shape, nested as deep as it has dimensions, in a precision of `PRECISIONS`."""
 
     shape: tuple[int, ...]
     nested: Any
@@ -98,16 +98,21 @@ def _shape(nested: Any) -> tuple[int, ...] | None:
     return (len(nested), *inner)
 
 
+PRECISIONS: Mapping[str, Format] = {**FORMATS, "tf32": Format("tf32", 10, -126, 127)}
+"""How a program may work: in a format, or in TF32, in which graphics cards multiply numbers that are float32.  Of each
+factor eleven digits are left, the others cut off: that is as far off as it would be rounded to ten."""
+
+
 def checked(format: str) -> str:
     """A format by its name; `InputError` if there is none."""
-    if format not in FORMATS:
-        raise InputError(f"precision is {format!r}; {offered(format, FORMATS, 'one of {} was expected')}")
+    if format not in PRECISIONS:
+        raise InputError(f"precision is {format!r}; {offered(format, PRECISIONS, 'one of {} was expected')}")
     return format
 
 
 def coarser(a: str, b: str) -> str:
     """That of two formats that has fewer digits."""
-    return min(a, b, key=lambda name: FORMATS[name].digits)
+    return min(a, b, key=lambda name: PRECISIONS[name].digits)
 
 
 def turned(rows: Rows) -> Rows:
@@ -120,4 +125,4 @@ def side_by_side(parts: Sequence[Rows]) -> Rows:
     return tuple(tuple(x for row in rows for x in row) for rows in zip(*parts, strict=True))
 
 
-__all__ = ["Array", "Rows", "array", "checked", "coarser", "read_array", "side_by_side", "turned"]
+__all__ = ["PRECISIONS", "Array", "Rows", "array", "checked", "coarser", "read_array", "side_by_side", "turned"]

@@ -40,7 +40,7 @@ def compared(d: Derivation, notation: Notation, results: object, precision: str 
     """Compare results with the steps of a derivation in numbers.
 
     `results` maps names of steps to arrays, or is the last step's array.  `precision` is the format in which they were
-    worked out (float16, bfloat16, float32, float64), where that is coarser than what they are kept in.
+    worked out (float16, bfloat16, tf32, float32, float64), where that is coarser than what they are kept in.
 
     `InputError` for a name that no step has, for what is no array, and for a derivation that has no numbers.
     """

@@ -17,8 +17,9 @@ from symattn.derivation.derivation import Derivation, RuleOp, Step
 from symattn.derivation.ops import Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Value
-from symattn.exact.floats import FORMATS, Format, nearest_float
+from symattn.exact.floats import Format, nearest_float
 from symattn.exact.intervals import ZERO
+from symattn.marking.implementations.arrays import PRECISIONS
 from symattn.marking.marker.by_hand import operands_of
 from symattn.marking.marker.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows, window
 
@@ -85,7 +86,7 @@ def boxes(d: Derivation, format: str) -> Mapping[str, Box]:
     Pinned steps are taken as they stand.  Where no range of an operation is known, its result may be off as far as its
     operands are.
     """
-    machine = Machine(FORMATS[format])
+    machine = Machine(PRECISIONS[format])
     found = {name: _each(given, machine.number) for name, given in d.givens.items() if isinstance(given, Matrix)}
     for step in d:
         assert isinstance(step.result, Matrix)

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import Misconception, WrongDerivation
-from symattn.exact.floats import FORMATS
 from symattn.formula import Formula, Infinity, Negative, Text, decimal
 from symattn.foundation.languages import message
+from symattn.marking.implementations.arrays import PRECISIONS
 from symattn.page.document import Block, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
@@ -120,7 +120,8 @@ def comparison_document(found: Comparison) -> Document:
     blocks: list[Block] = [Paragraph(said) for said in _said(found, wording)]
     header = (message("Step"), message("Result"), message("Largest difference"), message("Yours"), message("Expected"))
     rows = tuple(
-        _row(line, wording, min(MOST_DIGITS, round(FORMATS[found.format].digits * 0.301) + 1)) for line in found.lines
+        _row(line, wording, min(MOST_DIGITS, round(PRECISIONS[found.format].digits * 0.301) + 1))
+        for line in found.lines
     )
     return Document(TITLE, (*blocks, Table(tuple((Words(head),) for head in header), rows, row_heads=True)))
 

@@ -87,7 +87,7 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
     return Sheet(question, identity(content))
 
 
-AGAIN = message("Here is the first step that went wrong, with new numbers.")
+AGAIN = message("Here is a step that went wrong, with new numbers.")
 
 
 def _problem(report: Report, d: Derivation, step: Step) -> Problem:

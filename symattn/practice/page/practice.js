@@ -101,9 +101,9 @@ function found(recipe) {
 // ---------------------------------------------------------------- the sheet
 
 let sheet = null; // what Python said of it, with its recipe and seed; an exercise has none
-let above = null; // the sheet that an exercise was made from
+let above = null; // the sheet that an exercise was made from, with all that stands on it
 let chosen = null; // the box in which somebody wrote last
-let history = [];
+const changes = {}; // what was typed on each sheet since the page was opened, for undo
 let hinted = "";
 
 const fields = () => [...at("sheet").querySelectorAll("input, textarea")];
@@ -128,27 +128,36 @@ function written() {
   return copy.innerHTML;
 }
 
-const draw = ({ recipe, seed }) => during(async () => {
+// A sheet that somebody asks for; the browser's own button goes back to the one before.
+const turnTo = (wanted) => draw(wanted, "pushState");
+
+const draw = ({ recipe, seed }, step = "replaceState") => during(async () => {
   show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
   above = null;
-  history = [];
   progress.last = { recipe, seed };
   keep();
-  window.history.replaceState(null, "", `#${new URLSearchParams({ recipe, seed })}`);
+  history[step](null, "", `#${new URLSearchParams({ recipe, seed })}`);
   restore(progress.sheets[nameOf(recipe, seed)]);
   choices();
 }, say(page.milliseconds === undefined ? "loading" : "drawing"));
 
 function show(drawn) {
-  sheet = drawn;
-  page.sheet = drawn.name;
-  chosen = null;
-  hinted = "";
+  begin(drawn);
   at("sheet").innerHTML = drawn.html;
   at("tools").hidden = false;
   at("result").hidden = true;
-  at("back").hidden = drawn.recipe !== undefined;
   parts().forEach(furnish);
+}
+
+function begin(drawn) {
+  sheet = drawn;
+  page.sheet = drawn.name;
+  changes[sheet.name] ??= [];
+  chosen = null;
+  hinted = "";
+  const exercise = drawn.recipe === undefined;
+  at("back").hidden = !exercise;
+  for (const name of ["link", "save"]) at(name).hidden = exercise; // it has no address
 }
 
 // Each part, from its heading to the next, becomes a section with its own buttons.
@@ -197,6 +206,7 @@ function furnish(section) {
     if (place) Object.assign(field.dataset, { row: place.dataset.row, column: place.dataset.column });
     field.dataset.label = field.getAttribute("aria-label") ?? "";
     if (field.type === "text") Object.assign(field, { autocomplete: "off", spellcheck: false, inputMode: "text" });
+    else if (field.tagName === "TEXTAREA") field.placeholder = say("working");
   }
 }
 
@@ -243,13 +253,13 @@ at("sheet").addEventListener("change", ({ target }) => remember(target));
 
 function remember(field) {
   if (before?.field !== field || before.value === valueOf(field)) return;
-  history.push([fields().indexOf(field), before.value]);
+  changes[sheet.name].push([fields().indexOf(field), before.value]);
   before = { field, value: valueOf(field) };
 }
 
 function undo() {
   if (document.activeElement?.matches("#sheet input, #sheet textarea")) remember(document.activeElement);
-  const last = history.pop();
+  const last = changes[sheet.name].pop();
   if (!last) return;
   const field = fields()[last[0]];
   fill(field, last[1]);
@@ -421,26 +431,36 @@ function exercise(section) {
   return during(async () => {
     const drawn = await ask("exercise", { sheet: sheet.sheet, page: written(), part: +section.dataset.number });
     if (!drawn.html) return void said(section, say("no_exercise"));
-    above = above ?? { ...sheet, typed: values() };
+    if (!above) {
+      const said = ["sheet", "report"].map((id) => [id, [...at(id).childNodes]]);
+      above = { sheet, language, said, score: at("score").textContent, marked: !at("result").hidden, section };
+      history.pushState("exercise", "");
+    }
     show(drawn);
-    history = [];
-    at("sheet").querySelector("input")?.focus();
+    at("sheet").querySelector("input")?.focus({ preventScroll: true });
     at("sheet").scrollIntoView();
   });
 }
 
+// As it was left, with ticks and hints; in another language it is drawn anew.
 function back() {
-  const { typed, ...drawn } = above;
+  const whole = above;
+  if (!whole) return;
   above = null;
-  show(drawn);
-  restore(typed);
-  at("sheet").scrollIntoView();
+  if (whole.language !== language) return void draw(whole.sheet);
+  begin(whole.sheet);
+  for (const [id, nodes] of whole.said) at(id).replaceChildren(...nodes);
+  at("score").textContent = whole.score;
+  at("result").hidden = !whole.marked;
+  whole.section.querySelector('[data-say="again"]').focus();
 }
 
 // ---------------------------------------------------------------- choices
 
+const current = () => (above?.sheet ?? sheet ?? stated()).recipe;
+
 function choices() {
-  const { topic, level } = found(sheet?.recipe ?? above?.recipe ?? stated().recipe);
+  const { topic, level } = found(current());
   at("topics").replaceChildren(...COURSE.topics.map((one) => {
     const item = document.createElement("li");
     const button = document.createElement("button");
@@ -455,10 +475,12 @@ function choices() {
       button.append(mark);
     }
     if (one === topic) button.setAttribute("aria-current", "true");
-    button.onclick = () => draw({ recipe: recipeOf(one, one.levels[0]), seed: fresh() });
+    button.onclick = () => turnTo({ recipe: recipeOf(one, one.levels[0]), seed: fresh() });
     item.append(button);
     return item;
   }));
+  const here = at("topics").querySelector("[aria-current]");
+  if (here) at("topics").scrollLeft = here.parentElement.offsetLeft - at("topics").offsetLeft; // on a phone it is a line
   at("level").replaceChildren(...(topic?.levels ?? []).map((name) => new Option(say(name), name, false, name === level)));
   at("level-of").hidden = !topic || topic.levels.length < 2;
 }
@@ -471,13 +493,13 @@ function offer(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-at("level").onchange = ({ target }) => draw({ recipe: recipeOf(found(sheet.recipe).topic, target.value), seed: fresh() });
-at("new").onclick = () => draw({ recipe: (above ?? sheet ?? stated()).recipe, seed: fresh() });
+at("level").onchange = ({ target }) => turnTo({ recipe: recipeOf(found(current()).topic, target.value), seed: fresh() });
+at("new").onclick = () => turnTo({ recipe: current(), seed: fresh() });
 at("next").onclick = () => {
   const topic = COURSE.topics[COURSE.topics.indexOf(found(sheet.recipe).topic) + 1];
-  draw({ recipe: recipeOf(topic, topic.levels[0]), seed: fresh() });
+  turnTo({ recipe: recipeOf(topic, topic.levels[0]), seed: fresh() });
 };
-at("back").onclick = back;
+at("back").onclick = () => history.back();
 at("check").onclick = checkAll;
 at("undo").onclick = undo;
 at("print").onclick = () => window.print();
@@ -523,6 +545,9 @@ at("language").onchange = ({ target }) => {
   choices();
   if (sheet?.recipe !== undefined) draw(sheet);
 };
+window.addEventListener("popstate", ({ state }) => {
+  if (above && state !== "exercise") during(back);
+});
 window.addEventListener("hashchange", () => {
   const next = stated();
   if (next.recipe !== sheet?.recipe || next.seed !== sheet?.seed) draw(next);

@@ -224,6 +224,9 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
             name = f"p{number}"
             body += _laid(tuple(prompt(shown(*part.ask))), _places(part, name, question, known, said))
             body += _shape_of(part, name, question)
+            if isinstance(part.answer, CellsAnswer):
+                every = message("Give an answer for every cell, shaded or white; a cell left empty counts as wrong.")
+                body.append(f"<p><em>{html.escaped(say(every))}</em></p>\n")
         if why := needs_a_person(part):
             body.append(f"<p><em>{html.escaped(say(message('Not marked here: {why}', why=why)))}</em></p>\n")
         parts.append(_joined(body))

@@ -1,18 +1,19 @@
-"""What a question says, as HTML with MathML and no styles, which every system shows; places to answer are kept apart.
+"""What a question says, as HTML with MathML, which every system shows; places to answer are kept apart.
 
-Of HTML there is only what QTI 2.1 allows as well.
+Of HTML there is only what QTI 2.1 allows as well.  How it looks is said by classes: QTI has a stylesheet for them, and
+for other systems `styled` writes them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from symattn.formula import NOTHING, Formula, Relation, Row
 from symattn.formula.nodes import Blank
 from symattn.formula.speech import speak
-from symattn.foundation.languages import say
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
@@ -50,7 +51,33 @@ from symattn.page.writers import common, html
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 SHADES = ("·", "░", "▒", "▓", "█")
-"""The levels of a heat map: without styles tones are characters."""
+"""The levels of a heat map, to be heard, and to be seen where a system shows no colours."""
+TONES = ("#ffffff", "#d9d9d9", "#a6a6a6", "#666666", "#1a1a1a")
+_EDGE = "border:1px solid #777777;padding:0.2em 0.6em"
+STYLES: Mapping[str, str] = {
+    "heading": "margin-top:1.2em",
+    "wide": "overflow-x:auto;padding:0.2em 0",
+    "table": "border-collapse:collapse;margin-bottom:0.8em",
+    "cell": _EDGE,
+    "box": "padding:0.15em 0.3em;text-align:center",
+    **{
+        f"tone-{level}": f"{_EDGE};text-align:center;background-color:{tone};color:{tone}"
+        for level, tone in enumerate(TONES)
+    },
+    "word": "background-color:#ffffff;color:#000000;padding:0 0.3em",
+}
+"""What classes look like.  Tables with styles are what every importer keeps: Canvas drops pictures within the text, SVG
+as well as data:, and so does Moodle where it cleans."""
+_CLASS = re.compile(r'class="symattn-([a-z0-9-]+)"')
+
+
+def styled(shown: str) -> str:
+    """HTML with its classes written out.
+
+    >>> styled('<div class="symattn-wide">4</div>')
+    '<div style="overflow-x:auto;padding:0.2em 0">4</div>'
+    """
+    return _CLASS.sub(lambda found: f'style="{STYLES[found[1]]}"', shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +134,10 @@ def _inline(inline: Words | Strong | Code | Math) -> str:
 def _block(block: Block) -> Iterator[Piece]:
     match block:
         case Heading(level=level, marks=marks):
-            name = f"h{min(6, level + 2)}"
-            yield f"<{name}>{inlines(block.whole)}{f' {html.escaped(marks)}' if marks else ''}</{name}>\n"
+            name = f"h{min(6, level + 3)}"
+            yield f'<{name} class="symattn-heading">{inlines(block.whole)}{_worth(marks)}</{name}>\n'
         case Paragraph(content, marks):
-            yield f"<p>{inlines(content)}{f' {html.escaped(marks)}' if marks else ''}</p>\n"
+            yield f"<p>{inlines(content)}{_worth(marks)}</p>\n"
         case Display(lines, lead):
             if lead:
                 yield f"<p>{inlines(lead)}</p>\n"
@@ -151,8 +178,12 @@ def _block(block: Block) -> Iterator[Piece]:
             assert_never(block)
 
 
+def _worth(marks: str) -> str:
+    return f" {html.escaped(marks)}" if marks else ""
+
+
 def _lines(lines: Sequence[Formula]) -> str:
-    return "".join(f"<div>{formula(line, display=True)}</div>\n" for line in lines)
+    return "".join(f'<div class="symattn-wide">{formula(line, display=True)}</div>\n' for line in lines)
 
 
 def _grid(grid: AnswerGrid) -> Iterator[Piece]:
@@ -162,32 +193,43 @@ def _grid(grid: AnswerGrid) -> Iterator[Piece]:
     filled = dict(grid.filled)
     above = [formula(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
     before = [formula(label) for label in grid.row_labels] or [str(i + 1) for i in range(grid.rows)]
-    heads = "".join(f'<th scope="col">{label}</th>' for label in above)
-    yield f"<table><thead><tr><td></td>{heads}</tr></thead><tbody>\n"
+    yield _opened("".join(_head("col", label, "box") for label in ("", *above)))
     for i in range(grid.rows):
-        yield f'<tr><th scope="row">{before[i]}</th>'
+        yield f"<tr>{_head('row', before[i], 'box')}"
         for j in range(grid.columns):
-            yield "<td>"
+            yield '<td class="symattn-box">'
             yield formula(filled[i, j]) if (i, j) in filled else Slot((i, j))
             yield "</td>"
         yield "</tr>\n"
-    yield "</tbody></table>\n"
+    yield _CLOSED
+
+
+def _opened(heads: str) -> str:
+    """The beginning of a table, up to its rows."""
+    above = f"<thead><tr>{heads}</tr></thead>" if heads else ""
+    return f'<div class="symattn-wide"><table class="symattn-table">{above}<tbody>\n'
+
+
+_CLOSED = "</tbody></table></div>\n"
+
+
+def _head(scope: str, label: str, kind: str = "cell") -> str:
+    return f'<th scope="{scope}" class="symattn-{kind}">{label}</th>' if label else "<td></td>"
 
 
 def _table(table: Table) -> Iterator[Piece]:
-    heads = "".join(f'<th scope="col">{inlines(cell)}</th>' if cell else "<td></td>" for cell in table.header)
-    yield f"<table><thead><tr>{heads}</tr></thead><tbody>\n"
+    yield _opened("".join(_head("col", inlines(cell)) for cell in table.header))
     for row in table.rows:
         yield "<tr>"
         by_hand = common.is_for_writing(row, table)
         for k, cell in enumerate(row):
             head = k == 0 and table.row_heads
-            yield '<th scope="row">' if head else "<td>"
+            yield '<th scope="row" class="symattn-cell">' if head else '<td class="symattn-cell">'
             blank = len(cell) == 1 and isinstance(cell[0], Math) and isinstance(cell[0].formula, Blank)
             yield Slot() if blank or (by_hand and k) else inlines(cell)
             yield "</th>" if head else "</td>"
         yield "</tr>\n"
-    yield "</tbody></table>\n"
+    yield _CLOSED
 
 
 def _fill_in(item: FillIn) -> Iterator[Piece]:
@@ -197,19 +239,18 @@ def _fill_in(item: FillIn) -> Iterator[Piece]:
 
 
 def _heat_map(picture: HeatMap) -> str:
-    """A table of tones, which a line below it explains."""
-    above = "".join(f'<th scope="col">{formula(label)}</th>' for label in picture.column_labels)
-    corner = "<td></td>" if above and picture.row_labels else ""
+    """A table of tones, with characters of their own tone in them."""
+    corner = ("",) if picture.row_labels else ()
     rows = []
     for i, levels in enumerate(picture.levels):
-        head = f'<th scope="row">{formula(picture.row_labels[i])}</th>' if picture.row_labels else ""
-        cells = (
-            f"<td>{SHADES[x] * 2} {html.escaped(common.word_in(picture, i, j))}</td>" for j, x in enumerate(levels)
-        )
-        rows.append(f"<tr>{head}{''.join(cells)}</tr>\n")
-    heads = f"<thead><tr>{corner}{above}</tr></thead>" if above else ""
-    legend = " ".join(f"{shade * 2} {level}" for level, shade in enumerate(SHADES))
-    return f"<table>{heads}<tbody>\n{''.join(rows)}</tbody></table>\n<p>{say('Tones:')} {legend}</p>\n"
+        cells = [_head("row", formula(picture.row_labels[i]))] if picture.row_labels else []
+        for j, level in enumerate(levels):
+            word = html.escaped(common.word_in(picture, i, j))
+            shown = f' <span class="symattn-word">{word}</span>' if word else ""
+            cells.append(f'<td class="symattn-tone-{level}">{SHADES[level] * 2}{shown}</td>')
+        rows.append(f"<tr>{''.join(cells)}</tr>\n")
+    heads = "".join(_head("col", label) for label in (*corner, *map(formula, picture.column_labels)))
+    return f"{_opened(heads if picture.column_labels else '')}{''.join(rows)}{_CLOSED}"
 
 
-__all__ = ["MATHML", "Piece", "Slot", "formula", "grid", "inlines", "plain", "prompt"]
+__all__ = ["MATHML", "STYLES", "Piece", "Slot", "formula", "grid", "inlines", "plain", "prompt", "styled"]

@@ -9,6 +9,7 @@ from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.forms import few
 from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
+from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import packed
 from symattn.teaching.question import LETTERS
 
@@ -78,7 +79,7 @@ def _item(item: Item) -> Iterator[str]:
 
 def escaped_html(source: str) -> str:
     """HTML as the text of an element; unlike `escaped`, lines stay lines."""
-    return source.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return styled(source).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 # ------------------------------------------------------------------------------------------------ choices

@@ -9,7 +9,8 @@ from math import gcd, lcm
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Shaded, Spot, Typed
+from symattn.teaching.bank.items import Bank, Body, Chosen, Item, Measured, Shaded, Spot, Typed
+from symattn.teaching.bank.prompts import styled
 
 SUFFIX = ".moodle.xml"
 LOST = message(
@@ -44,7 +45,7 @@ def _of_path(name: str) -> str:
 
 
 def _text(html: str) -> str:
-    inside = html.replace("]]>", "]]]]><![CDATA[>")
+    inside = styled(html).replace("]]>", "]]]]><![CDATA[>")
     return f"<text><![CDATA[{inside}]]></text>"
 
 
@@ -100,7 +101,38 @@ def _options(place: Chosen) -> str:
 
 def _cloze(item: Item) -> str:
     weights = dict(zip(item.places, _weights([place.points for place in item.places]), strict=True))
-    return "".join(piece if isinstance(piece, str) else _place(piece, weights[piece]) for piece in item.body)
+    written = []
+    for part in item.parts:
+        longest = _longest(part)
+        for piece in part:
+            match piece:
+                case str():
+                    written.append(piece)
+                case Typed(size=size) | Measured(size=size):
+                    boxed = _place(piece, weights[piece], longest[size])
+                    written.append(f'<span style="display:inline-block;width:{size + 3}ch">{boxed}</span>')
+                case _:
+                    written.append(_place(piece, weights[piece]))
+    return "".join(written)
+
+
+def _longest(part: Body) -> dict[int, int]:
+    """The characters of the longest answer in all boxes of a part, by the size that they are to have, and no fewer.
+
+    Moodle makes a box as wide as the longest of its own answers, and would show by that where a 0 belongs.
+    """
+    longest: dict[int, int] = {}
+    for place in part:
+        if isinstance(place, Typed | Measured):
+            longest[place.size] = max(longest.get(place.size, place.size), *map(len, _answers(place)))
+    return longest
+
+
+def _answers(place: Typed | Measured) -> list[str]:
+    """All answers that a box knows."""
+    if isinstance(place, Typed):
+        return [_compared(text) for text in (*place.texts, *(text for one in place.wrong for text in one.texts))]
+    return [_exact(value) for value in (place.value, *(one.value for one in place.wrong))]
 
 
 def _weights(points: list[Fraction]) -> list[int]:
@@ -113,16 +145,19 @@ def _weights(points: list[Fraction]) -> list[int]:
     return [n // gcd(*whole) for n in whole]
 
 
-def _place(place: Spot, weight: int) -> str:
+def _place(place: Spot, weight: int, length: int = 0) -> str:
+    """A place; one that is written in has some answer of so many characters, if need be one that nobody gives."""
     match place:
         case Typed(texts=texts, wrong=wrong):
             right = [f"={_literal(text)}" for text in texts]
             known = [_known(_literal(text), one.told, one.follows) for one in wrong for text in one.texts]
-            return _part(weight, "SHORTANSWER", [*right, *known])
+            filler = [] if max(map(len, _answers(place))) == length else [f"%0%{'_' * length}"]
+            return _part(weight, "SHORTANSWER", [*right, *known, *filler])
         case Measured(value=value, tolerance=tolerance, wrong=wrong):
             off = _exact(tolerance)
             known = [_known(f"{_exact(one.value)}:{off}", one.told, one.follows) for one in wrong]
-            return _part(weight, "NUMERICAL", [f"={_exact(value)}:{off}", *known])
+            filler = [] if max(map(len, _answers(place))) == length else [f"%0%{'9' * length}:0"]
+            return _part(weight, "NUMERICAL", [f"={_exact(value)}:{off}", *known, *filler])
         case Chosen(options=options, several=several):
             listed = [
                 f"={_escaped(option.shown)}" if option.right else f"{_escaped(option.shown)}{_feedback(option.told)}"
@@ -162,7 +197,11 @@ def _literal(text: str) -> str:
     >>> print(_literal("4*d^2"))
     4&#92;*d^2
     """
-    return _escaped(text.replace("*", "\\*"))
+    return _escaped(_compared(text))
+
+
+def _compared(text: str) -> str:
+    return text.replace("*", "\\*")
 
 
 def _escaped(text: str) -> str:

@@ -12,6 +12,7 @@ from symattn.foundation.languages import message, say, speaking
 from symattn.foundation.version import VERSION
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
+from symattn.teaching.bank.prompts import STYLES
 from symattn.teaching.exporters.packing import packed
 
 LOST = message(
@@ -22,6 +23,7 @@ LOST = message(
 GUARD = Fraction(1, 10**9)
 """How far an interval reaches beyond its ends, so that floats do not decide what lies on them."""
 
+SHEET = "symattn.css"
 Element = Callable[..., str]
 
 
@@ -75,6 +77,7 @@ def _files(bank: Bank, d: Dialect) -> Iterator[tuple[str, str]]:
     items = [item for pool in bank.pools for item in pool.items]
     yield "imsmanifest.xml", _manifest(items, d)
     yield "test.xml", _test(bank, d)
+    yield SHEET, "".join(f".symattn-{name} {{{rules}}}\n" for name, rules in STYLES.items())
     for item in items:
         yield _file(item), _item(item, bank.language, d)
 
@@ -106,7 +109,7 @@ def _manifest(items: Sequence[Item], d: Dialect) -> str:
     test = element("file", href="test.xml") + needed
     resources = element("resource", test, identifier="test", type=f"imsqti_test_xml{d.kinds}", href="test.xml")
     for item in items:
-        own = element("file", href=_file(item))
+        own = element("file", href=_file(item)) + element("file", href=SHEET)
         resources += element("resource", own, identifier=item.id, type=f"imsqti_item_xml{d.kinds}", href=_file(item))
     about = element("metadata", element("schema", schema), element("schemaversion", version))
     inside = f"{about}<organizations/>{element('resources', resources)}"
@@ -167,9 +170,10 @@ def _item(item: Item, language: str, d: Dialect) -> str:
     processing = e("responseProcessing", rules, sums)
     attributes = {"xml:lang": language, "toolName": "symattn", "toolVersion": VERSION}
     outcomes = (_outcome("SCORE", d), most, _outcome("WEIGHTS", d), scores, feedback)
+    sheet = e("stylesheet", href=f"../{SHEET}", type="text/css")
     return _root(
-        d, "assessmentItem", declared, *outcomes, e("itemBody", body), processing, identifier=item.id, title=item.title,
-        adaptive="false", timeDependent="false", **attributes,
+        d, "assessmentItem", declared, *outcomes, sheet, e("itemBody", body), processing, identifier=item.id,
+        title=item.title, adaptive="false", timeDependent="false", **attributes,
     )  # fmt: skip
 
 
