@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
@@ -34,9 +35,10 @@ from symattn.teaching.explanation import (
     derivation_document,
     diagram_document,
 )
+from symattn.teaching.exporters import not_carried
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import ProblemFile, is_batch, problem_file, read_problem_file
-from symattn.teaching.problems import problem_type
+from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import (
     DEFAULT_FORMATS,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
 
+_LOG = logging.getLogger("symattn")
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
@@ -519,12 +522,12 @@ def worksheet(
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
     `places`.
 
-    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers; `layout` and
-    `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
-    them side by side on a page; with `recipe`, students' sheets have the command that makes them in the footer, as keys
-    have.  The same arguments give the same worksheets, byte for byte, on however many processes: `jobs` says on how
-    many (0: one for each processor where there are enough worksheets), or any `executor` of `concurrent.futures` has
-    the work done, such as that of a Dask client.
+    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers, diagnosis; of
+    question banks, the log says what they cannot carry.  `layout` and `conventions` (full, bare, none) say how they are
+    set, `together` puts all sheets in one file, `overview` all of them side by side on a page; with `recipe`, students'
+    sheets have the command that makes them in the footer, as keys have.  The same arguments give the same worksheets,
+    byte for byte, on however many processes: `jobs` says on how many (0: one for each processor where there are enough
+    worksheets), or any `executor` of `concurrent.futures` has the work done, such as that of a Dask client.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.
@@ -546,6 +549,8 @@ def worksheet(
                 made_from, n, Path(out), how, those, together=together, overview=overview, on_sheet=step,
                 keep=made.append,
             )  # fmt: skip
+            for sentence in not_carried(how.banks, (sheet.question for sheet in made)):
+                _LOG.warning("%s", sentence)
         else:
             for sheet in sheets(made_from, n, those):
                 made.append(sheet)
@@ -764,6 +769,8 @@ def make_recipe(
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name
+    if name and name not in mechanisms() and name in problem_types():
+        raise InputError(f"{name} is a type of problem, not a mechanism: --problem {name}, in Python problem={name!r}.")
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
     refuse_idle(spec.mechanism, settings or {})
     return Recipe(spec, seed)

@@ -123,7 +123,7 @@ class _Caller:
             return self._called([_within(one, self.batch) for one in given], case)
 
         d = case.solution()
-        _demand(trace(function, d, library=self.library, precision=self.precision), case.name)
+        _demand_right(trace(function, d, library=self.library, precision=self.precision), case.name)
 
     def together(self, case: Case) -> None:
         """Sequences in a batch: others beside it may change nothing."""
@@ -137,7 +137,7 @@ class _Caller:
             results = [half for result in results for half in (result[0], result[1])]
         for number, (one, result) in enumerate(zip(cases, results, strict=False), 1):
             name = f"{case.name}, sequence {number} of {count} in a batch"
-            _demand(compare(one.solution(), result.rows, precision=self.precision), name)
+            _demand_right(compare(one.solution(), result.rows, precision=self.precision), name)
 
     def _called(self, given: list[Any], case: Case) -> Any:
         """What the function returns, the output alone; what it was given must be as it was."""
@@ -148,7 +148,7 @@ class _Caller:
             error.add_note(f"This came up with {case.name}.")
             raise
         for name, one, rows in zip(("queries", "keys", "values"), given, before, strict=True):
-            assert array(one).nested == rows, f"With {case.name}: the function changed the {name} that it was given."
+            _demand(array(one).nested == rows, f"With {case.name}: the function changed the {name} that it was given.")
         return returned[0] if isinstance(returned, tuple) else returned
 
     def _mask(self, case: Case) -> list[object]:
@@ -162,8 +162,14 @@ class _Caller:
         return [made([[bool(seen) == (self.mask == "keep") for seen in row] for row in keep], self.library, "bool")]
 
 
-def _demand(found: Comparison, name: str) -> None:
-    assert found.right, f"With {name}:\n\n{found}"
+def _demand_right(found: Comparison, name: str) -> None:
+    _demand(found.right, f"With {name}:\n\n{found}")
+
+
+def _demand(held: bool, otherwise: str) -> None:
+    """As `assert`, which Python drops under -O: there everybody would pass."""
+    if not held:
+        raise AssertionError(otherwise)
 
 
 def _within(one: Any, dimensions: int) -> Any:

@@ -509,3 +509,15 @@ def test_sizes_do_not_silently_replace_numbers():
     done = CliRunner().invoke(main, ["derive", "note-000", "--size", "n=2"])
     assert done.exit_code == 2
     assert "--symbolic" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["masks"], "masks is a type of problem, not a mechanism: --problem masks"),
+     (["--problem", "layer_norm"], "layer_norm is a mechanism, not a type of problem.")],
+)  # fmt: skip
+def test_a_mechanism_and_a_type_of_problem_are_told_apart(words, said, folder):
+    done = run("worksheet", *words)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert not any(folder.iterdir())

@@ -157,7 +157,7 @@ def test_the_command_line_says_the_same():
     for arguments, says in (
         (["mechanism"], "symattn list mechanism NAME describes one; symattn list mechanisms names them all."),
         (["mechanism", "layernrm"], "There is no mechanism 'layernrm'; did you mean layer_norm?"),
-        (["problem", "layer_norm"], "There is no problem type 'layer_norm'"),
+        (["problem", "layer_norm"], "layer_norm is a mechanism, not a type of problem."),
         (["notations", "x"], "There is nothing more on 'x': symattn list notations says it all."),
     ):
         done = runner.invoke(main, ["list", *arguments])

@@ -229,7 +229,7 @@ def test_more_points_than_parts_are_asked_for_before_anything_is_frozen(here, tm
     (tmp_path / "e.toml").write_text(EXAM.replace("points = 12", "points = 1"), encoding="utf-8")
     said = []
     for those in (Crew(), here):
-        with pytest.raises(InputError, match=r"Question 2: .* points; 1 were given") as refused:
+        with pytest.raises(InputError, match=r"Question 2: points is 1; ") as refused:
             write_exam(read_exam_file(tmp_path / "e.toml"), tmp_path / "o", ("text",), Dice.seeded(5), crew=those)
         said.append(str(refused.value))
     assert said[0] == said[1]
@@ -254,7 +254,10 @@ def test_the_command_makes_the_same_with_any_number_of_jobs(tmp_path):
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle_leaves_nothing_half_written_and_no_process(tmp_path):
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    command = [sys.executable, "-m", "symattn", "worksheet", "--problem", "masks", "-n", "2000", "--jobs", "2", "--out",
+    program = (  # SIGINT is ignored by what a shell runs in the background
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from symattn.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "worksheet", "--problem", "masks", "-n", "2000", "--jobs", "2", "--out",
                "out", "--seed", "1", "--format", "text"]  # fmt: skip
     process = subprocess.Popen(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True,

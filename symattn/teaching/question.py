@@ -307,7 +307,9 @@ class Question:
         """
         own = [total(part.marks) for part in self.parts if part.marks]
         if points < len(own):
-            raise InputError(f"{self.title} has {len(own)} parts, so at least {len(own)} points; {points} were given.")
+            raise InputError(
+                f"points is {points}; {self.type} has {len(own)} parts, so {len(own)} or more were expected."
+            )
         shares = share(points, own)
         while 0 in shares:
             shares[shares.index(max(shares))] -= 1

@@ -10,6 +10,7 @@ import cloze_reader
 import pytest
 import qti_reader
 
+import symattn
 from symattn.api import make_recipe
 from symattn.errors import InputError
 from symattn.teaching.bank.items import left_out, make_bank
@@ -124,6 +125,11 @@ def test_what_needs_a_person_is_told(written):
             for part in question.parts
         )
         assert found.text.count("Not marked here: ") == needs
+
+
+def test_python_is_told_what_a_bank_cannot_carry(tmp_path, caplog):
+    symattn.worksheet("attention", seed=3, level="starter", out=tmp_path, forms=["canvas", "markdown"])
+    assert [record.getMessage() for record in caplog.records] == [EXPORTERS["canvas"].LOST]
 
 
 @pytest.mark.slow

@@ -190,6 +190,7 @@ def test_a_script_needs_no_guard_and_nothing_of_its_folder_is_run(tmp_path):
 def test_ctrl_c_ends_all_processes_at_once(tmp_path):
     program = textwrap.dedent("""
         import os, signal, threading, symattn.foundation.crew as c
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored by what a shell runs in the background
         try:
             with c.crew(2) as those:
                 for _, answer in those.as_done("odd_jobs:told", "go", enumerate(["a", "spin", "spin", "spin"])):

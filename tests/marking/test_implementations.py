@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -428,9 +430,13 @@ def test_bad_input_gets_one_sentence(call, says):
     assert says in str(error.value)
 
 
-def test_a_tracer_that_was_there_is_put_back():
-    import sys
+def test_a_wrong_program_fails_also_where_python_drops_asserts():
+    wrong = "from symattn.testing import assert_attention\nassert_attention(lambda q, k, v: q @ k.T @ v)"
+    done = subprocess.run([sys.executable, "-O", "-c", wrong], capture_output=True, text=True, check=False)
+    assert "AssertionError: With 3 tokens" in done.stderr
 
+
+def test_a_tracer_that_was_there_is_put_back():
     before = sys.gettrace()
     trace(unscaled, plain())
     assert sys.gettrace() is before

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, Style
 from symattn.derivation.misconceptions import Misconception, misconceptions
-from symattn.derivation.misconceptions.base import ReplacementOp, Rewritten, found
+from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.mask import hidden_as, masking
 from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, Value, divide, logarithm
@@ -78,8 +78,8 @@ def _even_where_hidden(of: Softmax, scores: Matrix) -> Matrix:
     return Matrix.of(row if any(x != 0 for x in row) else [share] * len(row) for row in seen.rows)
 
 
-def _entry(id: str, name: str, at: str, change: object, exactly: str, feedback: str, source: str) -> Misconception:
-    return Misconception(id, name, at, change, exactly, "", feedback, source, "medium")  # type: ignore[arg-type]
+def _entry(id: str, name: str, at: str, change: Change, exactly: str, feedback: str) -> Misconception:
+    return Misconception(id, name, at, change, exactly, "", feedback, "experience", "medium")
 
 
 MISCONCEPTIONS = (
@@ -90,7 +90,6 @@ MISCONCEPTIONS = (
         _logarithms,
         "a_ij = ln softmax(s)_ij (log_softmax)",
         "Values are averaged with the weights themselves; log_softmax is for losses.",
-        "experience",
     ),
     _entry(
         "I2",
@@ -99,7 +98,6 @@ MISCONCEPTIONS = (
         _over_heads,
         "a_ij of head h is e^{m_ij} over the sum of e^{m_ij} over all heads (axis 0 of h × n × m)",
         "Normalise over the keys, the last axis: every head has weights of its own.",
-        "experience",
     ),
     _entry(
         "I3",
@@ -108,7 +106,6 @@ MISCONCEPTIONS = (
         hidden_as(lambda score, divisor: score - 1),
         "S' + mask, with 1 for what may be seen and 0 for what may not",
         "A mask that is added needs 0 for what may be seen and −∞ for what may not.",
-        "experience",
     ),
     _entry(
         "I4",
@@ -117,7 +114,6 @@ MISCONCEPTIONS = (
         hidden_as(lambda score, divisor: score + 1),
         "S' + mask, with 1 for what is hidden and 0 for what is seen",
         "A mask that is added needs 0 for what may be seen and −∞ for what may not.",
-        "experience",
     ),
     _entry(
         "I5",
@@ -126,7 +122,6 @@ MISCONCEPTIONS = (
         _wrong_way_round,
         "what may be seen is hidden and the other way round; a row that sees nothing gets equal weights",
         "The mask says the opposite of what was meant: True may stand for what is seen, or for what is hidden.",
-        "experience",
     ),
 )
 

@@ -201,9 +201,10 @@ def _one_by_one(
             asked, room = apart
             heading = _part(part.title, position, marks)
             yield Columns(QUESTION, (((heading, *asked), (*with_answer_space(room), *program, *last)),))
-        else:
-            part = headed(part)
-            yield Together((_part(part.title, position, marks), *with_answer_space(part.ask), *program, *last))
+            continue
+        part = headed(part)
+        heading, asked = _part(part.title, position, marks), with_answer_space(part.ask)
+        yield from (Together((heading, *asked, *program, *last)),) if last else (heading, Together(asked), *program)
 
 
 def _arranged(question: Question, layout: Layout) -> Question:

@@ -7,6 +7,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import Catalogue, added
 from symattn.teaching.problems.base import ProblemType, Spec
@@ -27,6 +28,8 @@ def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
 
 def problem_type(name: str) -> ProblemType[Any, Any]:
     """The problem type of that name; `InputError` lists those there are."""
+    if name not in problem_types() and name in mechanisms():
+        raise InputError(f"{name} is a mechanism, not a type of problem.")
     if name not in problem_types():
         raise InputError(f"There is no problem type {name!r}; {offered(name, problem_types())}")
     return problem_types()[name]
