@@ -84,7 +84,7 @@ class Session:
         """One part of it, from 1: what is told about that alone."""
         marking = self._marked(sheet, page)
         report = marking.reports[0]
-        blocks = list(_told(Told(report, "student"), report.question.parts[part - 1].name, marking))
+        blocks = list(_told(Told(report, "student"), report.question.parts[part - 1].name))
         return {**self._verdicts(report), "html": self._blocks(blocks)}
 
     def hint(self, sheet: int, page: str, part: int, row: int, column: int, level: int) -> Said:
@@ -180,7 +180,7 @@ def _markdown(page: str) -> str:
     return text.split("\n---\n", 1)[1] if text.startswith("---\n") else text
 
 
-def _told(told: Told, part: str, marking: Marking) -> Iterator[Block]:
+def _told(told: Told, part: str) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
     here = [event for event in told.report.events if event.part == part]
     places = not isinstance(told.asked(part), TICKED)

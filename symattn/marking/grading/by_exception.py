@@ -521,7 +521,7 @@ class Entered:
                     case Word("follows"):
                         text = _typed(own)
                     case Copied(source):
-                        value, text = self._copied(place, source, i, j, found, own)
+                        value, text = self._copied(place, source, i, j, found)
                     case str():
                         read = entry(said, self.decimal_mark).value
                         value, text = own if read is None else read, said
@@ -534,9 +534,7 @@ class Entered:
             filled.rows = [list(row) for row in self._whole[place]]
         return filled
 
-    def _copied(
-        self, place: Place, source: str, i: int, j: int, found: Mapping[Place, _Filled], own: Value
-    ) -> tuple[Value, str]:
+    def _copied(self, place: Place, source: str, i: int, j: int, found: Mapping[Place, _Filled]) -> tuple[Value, str]:
         """The value and the text of a box of another matrix, as they stand on the paper."""
         for other, filled in found.items():
             if other.question == place.question and other.name == source and filled.values is not None:

@@ -103,7 +103,7 @@ def read_entries(path: Path, against: Papers, decimal_mark: str = "auto", ask: A
             row.then += [f"{FOLLOWS}: {' '.join(doubt.name for doubt in row.open)}"] if row.open and not ask else []
         sheet = _keep(path, lines, head, asked, answered=ask is not None) if asked else None
     taken = tuple(f"{row.who}: {'; '.join(line for d in row.open for line in d.follows)}" for row in asked if row.open)
-    return Entries(tuple(_handed(path, row, against) for row in said), taken, sheet, ask is not None)
+    return Entries(tuple(_handed(path, row) for row in said), taken, sheet, ask is not None)
 
 
 # ------------------------------------------------------------------------------------------------ the table
@@ -201,7 +201,7 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
     row.entered = entered
 
 
-def _handed(path: Path, row: _Row, against: Papers) -> Handed:
+def _handed(path: Path, row: _Row) -> Handed:
     """A row as a file that was handed in."""
     entered = row.entered if not row.complaint else None
     answers = entered.answers() if entered and not entered.blank else {}

@@ -299,7 +299,7 @@ def drawn(diagram: Diagram) -> Drawing:
 
     x = arranged(net, {node: wide for node, (wide, _) in sizes.items()}, room)
     whole = max((x[node] + wide / 2 for node, (wide, _) in sizes.items()), default=0.0)
-    bands = _bands(diagram, net, x, sizes, framed)
+    bands = _bands(net, x, sizes, framed)
     reached = {target for _, target in diagram.edges}
     boxes = {
         (i, j): Box(box, x[i, j], sum(bands[i]) / 2, *sizes[i, j], shaded=(i, j) not in reached)
@@ -359,7 +359,6 @@ Band = tuple[float, float]
 
 
 def _bands(
-    diagram: Diagram,
     net: Network,
     x: Mapping[Node, float],
     sizes: Mapping[Node, tuple[float, float]],

@@ -529,7 +529,7 @@ def _block(block: Block, screen: _Screen) -> str:
             listed = "\n".join(f"<li>{_text(item)}</li>" for item in items)
             return f"<{name}>\n{listed}\n</{name}>" if items else ""
         case Table():
-            return _table(block, screen)
+            return _table(block)
         case Box(title, blocks):
             head = f"<p><strong>{escaped(title)}</strong></p>\n" if title else ""
             return f'<div class="box">\n{head}{_blocks(blocks, screen)}\n</div>'
@@ -752,7 +752,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     return f'<figure><div class="wide"{moved}>{table}</div><figcaption>{caption}{description}</figcaption></figure>'
 
 
-def _table(table: Table, screen: _Screen) -> str:
+def _table(table: Table) -> str:
     head = "".join(_head("col", cell) for cell in table.header)
     rows = []
     for row in table.rows:
