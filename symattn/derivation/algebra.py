@@ -83,6 +83,11 @@ class Entries(Generic[T]):
     long: bool = False
     first: int = 1
 
+    @staticmethod
+    def of(rows: Sequence[Sequence[T]]) -> Entries[T]:
+        """Those of a matrix in numbers."""
+        return Entries((len(rows), len(rows[0])), lambda i, j: rows[i][j])  # type: ignore[index]
+
     def __getitem__(self, place: tuple[Index, Index]) -> T:
         return self.entry(*place)
 

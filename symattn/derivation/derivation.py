@@ -189,8 +189,7 @@ def alike(*shapes: Shape) -> Shape:
 
 def entries_of(m: Matrix) -> Entries[Value]:
     """A matrix as a rule sees it."""
-    rows = m.rows
-    return Entries(m.shape, lambda i, j: rows[i][j])  # type: ignore[index]
+    return Entries.of(m.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Literal
 
-from symattn.derivation.algebra import Entries, Index, Indices
+from symattn.derivation.algebra import Entries
 from symattn.derivation.derivation import Derivation, RuleOp, Step
 from symattn.derivation.ops import Softmax
 from symattn.errors import UndefinedError
@@ -51,9 +51,6 @@ class Machine(Windows):
         """A number that the format has is what it is."""
         own = super().number(value)
         return own if nearest_float(value, self.format) == value else self.rounded(own)
-
-    def total(self, indices: Indices, term: Callable[[Index], Window]) -> Window:
-        return self.sum(*map(term, indices.counted))
 
     def sum(self, *terms: Window) -> Window:
         if any(x == HIDDEN for x in terms):
@@ -141,7 +138,7 @@ def _by_rule(op: RuleOp, operands: list[Box], machine: Machine) -> Box | None:
     rows, columns = op.shape(*((len(box), len(box[0])) for box in operands))
     assert isinstance(rows, int)
     assert isinstance(columns, int)
-    seen = [Entries((len(box), len(box[0])), lambda i, j, box=box: box[i][j]) for box in operands]  # type: ignore
+    seen = [Entries.of(box) for box in operands]
     try:
         return tuple(tuple(op.rule(machine, i, j, *seen) for j in range(columns)) for i in range(rows))
     except TypeError:  # a function whose range is not known

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Literal, NamedTuple, TypeVar
 
-from symattn.derivation.algebra import Algebra, Base, Entries, Index, Indices, Known
+from symattn.derivation.algebra import Algebra, Base, Entries, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
 from symattn.derivation.ops import Round, Softmax
 from symattn.derivation.ops.arithmetic import ToFloat
@@ -89,9 +89,6 @@ class ByHand(Algebra[Rounded]):
 
     def size(self, indices: Indices, less: int = 0) -> Rounded:
         return Rounded(WINDOWS.size(indices, less), True)
-
-    def total(self, indices: Indices, term: Callable[[Index], Rounded]) -> Rounded:
-        return self.sum(*map(term, indices.counted))
 
     def sum(self, *terms: Rounded) -> Rounded:
         return Rounded(WINDOWS.sum(*map(self.used, terms)), all(x.short for x in terms))
@@ -305,14 +302,10 @@ def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
         rows, columns = op.shape(*((len(lines), len(lines[0])) for lines in operands))
         assert isinstance(rows, int)
         assert isinstance(columns, int)
-        seen = [_entries(lines) for lines in operands]
+        seen = [Entries.of(lines) for lines in operands]
         return tuple(tuple(op.rule(hand, i, j, *seen) for j in range(columns)) for i in range(rows))
     except (UndefinedError, TypeError):  # undefined for some of what it may be, or a function without a range
         return None
-
-
-def _entries(lines: Lines) -> Entries[Rounded]:
-    return Entries((len(lines), len(lines[0])), lambda i, j: lines[i][j])  # type: ignore[index]
 
 
 def _turned(lines: Lines) -> Lines:

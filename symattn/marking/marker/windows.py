@@ -264,7 +264,7 @@ def _by_rule(op: RuleOp, boxes: Sequence[Box]) -> Box | None:
     None where a function of the rule has no range.
     """
     shapes = [(len(box), len(box[0])) for box in boxes]
-    entries = [_entries(box) for box in boxes]
+    entries = [Entries.of(box) for box in boxes]
     rows, columns = op.shape(*shapes)
     assert isinstance(rows, int)
     assert isinstance(columns, int)
@@ -272,10 +272,6 @@ def _by_rule(op: RuleOp, boxes: Sequence[Box]) -> Box | None:
         return tuple(tuple(op.rule(WINDOWS, i, j, *entries) for j in range(columns)) for i in range(rows))
     except TypeError:
         return None
-
-
-def _entries(box: Box) -> Entries[Window]:
-    return Entries((len(box), len(box[0])), lambda i, j: box[i][j])  # type: ignore[index]
 
 
 # ------------------------------------------------------------------------------------ products
