@@ -73,7 +73,6 @@ class Awarding:
 
     def _line(self, line: Line) -> tuple[list[Given], list[Notice]]:
         rows, notices = self._rows(line), list[Notice]()
-        cells = [judged for row in rows for judged in row]
         method, why = self._method(line)
         blamed = self._blamed(line)
         found: list[Given] = []
@@ -90,7 +89,7 @@ class Awarding:
                 elif has_method and not method and not self.policy.independent_accuracy:
                     number, counted = 0, Why("no method")
                 else:
-                    earned, (number, said) = number, self._vetoed(line, mark, number, cells)
+                    earned, (number, said) = number, self._vetoed(line, mark, number, rows)
                     counted = replace(counted, withheld=number != earned)
                     notices += said
                 found.append(Given(line.parts, "A", number, mark.number, counted))
@@ -176,17 +175,21 @@ class Awarding:
 
     # -- vetoes
 
-    def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
+    def _vetoed(
+        self, line: Line, mark: Mark, number: int, rows: Sequence[Sequence[Judged]]
+    ) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
         notices: list[Notice] = []
-        if not any(judged.state == "follows" for judged in cells) or not self._rests_on_a_mistake(line):
+        cells = [judged for row in rows for judged in row]
+        if not any(judged.state in ("follows", "implied") for judged in cells) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
             notices.append(Notice(line.parts[0], "veto", says))
-        if (easier := self._easier(line)) and number > (half := mark.number // 2):
-            number = half
+        right, _ = accuracy(mark, [[judged.state == "correct" for judged in row] for row in rows])
+        if (easier := self._easier(line)) and number > (most := max(right, mark.number // 2)):
+            number = most
             notices.append(Notice(line.parts[0], "veto", easier))
         return number, notices
 

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from math import inf, isfinite
 from typing import NamedTuple
 
-from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -33,9 +33,10 @@ from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
-from symattn.exact.carry import Arithmetic
+from symattn.exact.carry import Arithmetic, carried
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.floats import Floats, has_floats, in_floats
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
@@ -83,8 +84,6 @@ class Fit:
     also: Misconception | None = None
 
 
-Floats = tuple[tuple[float, ...], ...]
-
 Slips = list[tuple[list[Cell], list[Candidate]]]
 """Wrong entries that one slip explains, with the slips that may have been made."""
 
@@ -105,6 +104,9 @@ class Lines:
     def __init__(self, own: Derivation, memory: Memory) -> None:
         self.own, self.memory = own, memory
         self._rewritten: dict[str, Rewritten] = {}
+        self._named: dict[str, str | None] = {}
+        self._raised: dict[Softmax, bool] = {}
+        self._changing: dict[frozenset[str | None], Mapping[str, Misconception]] = {}
 
     @cached_property
     def laid(self) -> Derivation:
@@ -122,9 +124,10 @@ class Lines:
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        return next(
-            (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens), None
-        )
+        if step.name not in self._named:
+            known = (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens)
+            self._named[step.name] = next(known, None)
+        return self._named[step.name]
 
     def rewritten(self, m: Misconception) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
@@ -134,6 +137,13 @@ class Lines:
             except (InputError, UndecidedError):
                 self._rewritten[m.id] = {}
         return self._rewritten[m.id]
+
+    def changing(self, names: frozenset[str | None]) -> Mapping[str, Misconception]:
+        """The misconceptions that change any of these steps."""
+        if names not in self._changing:
+            listed = misconceptions().items()
+            self._changing[names] = {id: m for id, m in listed if not names.isdisjoint(self.rewritten(m))}
+        return self._changing[names]
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; None if it is not defined."""
@@ -146,8 +156,46 @@ class Lines:
         return self.memory.once(("near", step.name), (self, *changed), lambda: self._near(step, changes))
 
     def _near(self, step: Step, changes: Rewritten) -> Floats | None:
-        value = self._given(step, changes, "decimal")
-        return None if value is None else tuple(tuple(map(near, row)) for row in value.rows)
+        name = self.named(step)
+        if name is None or not changes or not self._may_be_worked_out(changes):
+            return None
+        if (floats := self._in_floats(name, changes)) is None:
+            value = self._given(step, changes, "decimal")
+            return None if value is None else self._floats(value)
+        if name != step.name and step.token is not None:
+            return floats.part(Operand("", step.result.shape[0] != 1, row=step.token - 1))
+        return floats
+
+    def _in_floats(self, name: str, changes: Rewritten) -> Floats | None:
+        """A line with some before it written differently; None where floats do not say."""
+        lines: dict[str, Floats] = {}
+        for line in self.laid:
+            new = changes.get(line.name, line)
+            if new is not line or any(operand.name in lines for operand in line.operands):
+                if (result := self._result_in_floats(new, lines, changes)) is None:
+                    return None
+                lines[line.name] = result
+            if line.name == name:
+                break
+        return lines[name] if name in lines else self._floats(values_of(self.laid.value(name)))
+
+    def _result_in_floats(self, step: Step, lines: Mapping[str, Floats], changes: Rewritten) -> Floats | None:
+        """What a line becomes in floats; one that is no rule, from decimals with proof."""
+        if has_floats(step.op):
+            seen = [lines.get(o.name) or self._floats(values_of(self.laid.value(o.name))) for o in step.operands]
+            places = [(o.transposed, o.row, o.column) for o in step.operands]
+            return self.memory.once(
+                ("floats", *places),
+                (self.memory.alike(step.op), *seen),
+                lambda: in_floats(step.op, [m.part(o) for o, m in zip(step.operands, seen, strict=True)]),
+            )
+        names = [operand.name for operand in step.operands]
+        operands = [self._followed(n, changes, "decimal") if n in lines else self.laid.value(n) for n in names]
+        result = self._result_once(step, operands, "decimal")
+        return self._floats(result) if isinstance(result, Matrix) else None
+
+    def _floats(self, matrix: Matrix) -> Floats:
+        return self.memory.once("floats", (matrix,), lambda: Floats.of(matrix))
 
     def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
         name = self.named(step)
@@ -172,13 +220,7 @@ class Lines:
                 lines[line.name] = line.result
             else:
                 operands = [lines.get(operand.name) for operand in new.operands]
-                places = [(o.transposed, o.row, o.column) for o in new.operands]
-                result = self.memory.once(
-                    ("result", arithmetic, *places),
-                    (self.memory.alike(new.op), *operands),
-                    partial(self._result, new, operands, arithmetic),
-                )
-                if result is None:
+                if (result := self._result_once(new, operands, arithmetic)) is None:
                     return None
                 lines[line.name] = result
                 touched.add(line.name)
@@ -187,25 +229,46 @@ class Lines:
         value = lines[name]
         return value if isinstance(value, Matrix) else None
 
+    def _result_once(
+        self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
+    ) -> AnyMatrix | None:
+        places = [(o.transposed, o.row, o.column) for o in step.operands]
+        return self.memory.once(
+            ("result", arithmetic, *places),
+            (self.memory.alike(step.op), *operands),
+            partial(self._result, step, operands, arithmetic),
+        )
+
     def _result(
         self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
     ) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
-        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
-        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
-        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
-        try:
-            result = before.extended(replace(step, pinned=False)).last.result
-        except (InputError, UndecidedError):
+        if any(m is None for m in operands):
             return None
-        return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
+        try:
+            matrices = [self._used(o, m) for o, m in zip(step.operands, operands, strict=True) if m is not None]
+            step.op.shape(*(m.shape for m in matrices))
+            result = carried(step.op.apply, matrices, arithmetic or self.laid.arithmetic)
+        except (InputError, UndecidedError, IndexError):
+            return None
+        return result if all(map(is_short_enough, result)) else None
+
+    def _used(self, operand: Operand, matrix: AnyMatrix) -> Matrix:
+        """What is used of a line; where there are letters, the names of its entries."""
+        if self.laid.staged and operand.name in self.laid and operand.name not in self.laid.givens:
+            named = replace(self.laid, steps=(replace(self.laid[operand.name], result=matrix),))
+            matrix = named.seen(operand.name)
+        return values_of(operand.of(matrix))
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
-        if self.scores is None:
-            return True
-        softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
-        return all(may_be_raised(op, self.scores) for op in softmaxes)
+        softmaxes = {step.op for step in changes.values() if isinstance(step.op, Softmax)} or {Softmax()}
+        return all(map(self._may_be_raised, softmaxes))
+
+    def _may_be_raised(self, softmax: Softmax) -> bool:
+        if softmax not in self._raised:
+            self._raised[softmax] = self.scores is None or may_be_raised(softmax, self.scores)
+        return self._raised[softmax]
 
 
 class Diagnosis(Trace):
@@ -229,7 +292,6 @@ class Diagnosis(Trace):
         self._seen: dict[str, Sequence[Lines]] = {}
         self._loose = False
         self.key = key or Lines(script.d, script.memory)
-        self._parts: dict[str, Mapping[str, Misconception]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
@@ -426,17 +488,20 @@ class Diagnosis(Trace):
                 if charged:
                     return False
                 continue
-            if (len(floats), len(floats[0])) != grid.shape:
+            if floats.shape != grid.shape:
                 continue
-            far = self._far(step, grid, floats)
-            if not far or (wrong is not None and step.name not in self.misshapen and _may_explain(far, wrong)):
+            if wrong is None or step.name in self.misshapen:
+                hopeless = any(self._far(step, grid, floats))
+            else:
+                hopeless = bool(far := list(self._far(step, grid, floats))) and not _may_explain(far, wrong)
+            if not hopeless:
                 return False
             tried = True
         return tried
 
-    def _far(self, step: Step, grid: Grid, floats: Floats) -> list[Cell]:
+    def _far(self, step: Step, grid: Grid, floats: Floats) -> Iterator[Cell]:
         """The entries that were written and lie farther from these numbers than any rounding takes them."""
-        return [(i, j) for i, j, entry in self._readable(step, grid) if self._is_far(entry, floats[i][j])]
+        return ((i, j) for i, j, entry in self._readable(step, grid) if self._is_far(entry, floats[i, j]))
 
     def _is_far(self, entry: Entry, x: float) -> bool:
         if x == -inf:
@@ -451,12 +516,7 @@ class Diagnosis(Trace):
         return id in self._parts_in(step)
 
     def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
-        if step.name not in self._parts:
-            names = {self.key.named(place) for place in (*self.script.left_out(step), step)}
-            self._parts[step.name] = {
-                id: m for id, m in misconceptions().items() if not names.isdisjoint(self.key.rewritten(m))
-            }
-        return self._parts[step.name]
+        return self.key.changing(frozenset(map(self.key.named, (*self.script.left_out(step), step))))
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
@@ -528,16 +588,18 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
-            found = [self._lines(before, self.carried)]
+            found = [self._lines(step, before, self.carried)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(self._lines(before, self.unrounded))
+                found.append(self._lines(step, before, self.unrounded))
             self._seen[step.name] = found
         return self._seen[step.name]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
+    def _lines(self, step: Step, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
         d, own = self.script.d, {name: world[name] for name in names}
         return self.script.memory.once(
-            ("lines", *names), (d, *own.values()), lambda: Lines(continued(d, own), self.script.memory)
+            ("lines", step.role, *names),
+            (d, *own.values()),
+            lambda: Lines(continued(d, own, step.name), self.script.memory),
         )
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
@@ -697,9 +759,7 @@ class Diagnosis(Trace):
                 tried += 1
                 both = {**changes, **more}
                 floats = lines.near(step, both)
-                if floats is not None and (
-                    (len(floats), len(floats[0])) != grid.shape or self._far(step, grid, floats)
-                ):
+                if floats is not None and (floats.shape != grid.shape or any(self._far(step, grid, floats))):
                     continue
                 value = lines.given_by(step, both)
                 if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):

@@ -487,12 +487,16 @@ class Trace:
 
     def _imply(self) -> None:
         """What was not written, and stands behind a later line that is right, counts as known (3.9)."""
-        accepted = {step for (step, _, _), judged in self.judged.items() if judged.accepted}
-        self._kept = replace(self.script, written={n: g for n, g in self.script.written.items() if n in accepted})
+        right = self.right_somewhere()
+        self._kept = replace(self.script, written={n: g for n, g in self.script.written.items() if n in right})
         for step in reversed(self.script.d.steps):
             for (name, i, j), judged in list(self.judged.items()):
                 if name == step.name and judged.state == "missing" and self._known(step, i, j):
                     self.judged[name, i, j] = replace(judged, state="implied", proof="a later line")
+
+    def right_somewhere(self) -> set[str]:
+        """The steps of which some entry is accepted."""
+        return {step for (step, _, _), judged in self.judged.items() if judged.accepted}
 
     def _known(self, step: Step, i: int, j: int) -> bool:
         """Whether what rests on this entry in the next lines was written and shows that it was right.
@@ -509,10 +513,10 @@ class Trace:
     def _rightly_begun(self, place: Place) -> bool:
         """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
-        if judged is not None and judged.state == "follows" and self.rests_on_zeros(place[0]):
+        if judged is None or (judged.state == "follows" and self.rests_on_zeros(place[0])):
             return False
-        if judged is None or judged.event is None:
-            return judged is not None and judged.accepted
+        if judged.event is None or (not judged.accepted and self.became_zero(place[0])):
+            return judged.accepted
         mistake = self.mistakes[judged.event]
         return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
@@ -630,14 +634,18 @@ def _points(matrix: Matrix) -> Box | None:
     return tuple(tuple(w for w in row if w is not None) for row in rows)
 
 
-def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
+def continued(d: Derivation, lines: Mapping[str, AnyMatrix], last: str = "") -> Derivation:
     """The derivation with some lines pinned as they were written, and the others worked out from them.
 
+    After the `last` line that is wanted, and what the first softmax is taken of, lines stay as they are.
     What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
     rest on nothing that was written otherwise are shared.
     """
-    steps, other = list[Step](), set[str]()
-    for step in d:
+    steps, other, wanted = list[Step](), set[str](), _wanted(d, last)
+    for k, step in enumerate(d):
+        if k >= wanted:
+            steps += d.steps[k:]
+            break
         line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
         written_otherwise = line.pinned and line.result is not step.result
         if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
@@ -654,3 +662,10 @@ def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
         except (InputError, UndecidedError):
             steps.append(replace(line, pinned=True))
     return replace(d, steps=tuple(steps))
+
+
+def _wanted(d: Derivation, last: str) -> int:
+    """How many steps there are until a line, those of its role for all tokens, and the first softmax."""
+    softmax = next((k for k, step in enumerate(d) if isinstance(step.op, Softmax)), 0)
+    role = d[last].role if last else ""
+    return max([softmax, *(k + 1 for k, step in enumerate(d) if step.role == role)]) if last else len(d.steps)
