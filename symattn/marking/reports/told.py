@@ -310,8 +310,24 @@ class Told:
         """What a mistake was, and what to do about it; `begun`, where its place has been told."""
         if self.reader == "teacher" or event.kind == "misread":
             return in_turn([self._way_here(event), self.explained(event)])
+        if not event.candidates and (hidden := self._hidden(event)):
+            return hidden
         shown = self._shapes(event) or in_turn([self._worked(event), *self._sums(event)])
         return in_turn([() if begun else self._way_here(event), shown, self.explained(event, bool(shown))])
+
+    def _hidden(self, event: Event) -> Inlines:
+        """Of what is wrong in a mask, what must be hidden there and what must not; nothing for other answers."""
+        verdicts = self._verdicts(event.part)
+        says = words.IN_A_MASK if isinstance(self.asked(event.part), CellsAnswer) else words.IN_A_MASK_OF_NUMBERS
+        rights = [verdict.right for verdict in verdicts.values()]
+        if not all((x is NEGATIVE_INFINITY or isinstance(x, int)) and x in says for x in rights):
+            return ()
+        wrong = [(i, j) for part, i, j in event.entries if part == event.part and (i, j) in verdicts]
+        found = []
+        for right, template in says.items():
+            if cells := [cell for cell in wrong if verdicts[cell].right == right]:
+                found.append(sentence(template, places=places(cells, verdicts)))
+        return in_turn(found)
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
         """Places of a part in words; "" where there are none, or it is one thing."""
@@ -537,16 +553,10 @@ class Told:
             yield (Words(words.about(self._at(cells, verdicts), words.FLAGS[flag])),)
         states = {verdict.state for verdict in verdicts.values()}
         answer = self.asked(part)
-        if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
-            yield from self._left_out(answer, verdicts.values())
-
-    def _left_out(self, answer: ChoiceAnswer | CellsAnswer, verdicts: Iterable[Verdict]) -> Iterator[Inlines]:
-        """How many right options or cells were not marked; which ones would be the key."""
-        count = sum(1 for v in verdicts if v.state == "wrong" and v.written.blank)
-        if count and isinstance(answer, ChoiceAnswer):
-            yield (Words(words.options_missing(count)),)
-        elif count:
-            yield (Words(words.cells_missing(count)),)
+        if self.reader == "student" and isinstance(answer, ChoiceAnswer) and states != {"missing"}:
+            left_out = sum(1 for v in verdicts.values() if v.state == "wrong" and v.written.blank)
+            if left_out:  # which ones would be the key
+                yield (Words(words.options_missing(left_out)),)
 
     def _at(self, cells: list[Cell], verdicts: Collection[Cell]) -> str:
         """The places that a remark is about, "" where it is about all of them."""

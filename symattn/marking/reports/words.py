@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from symattn.exact import NEGATIVE_INFINITY, Value
 from symattn.foundation.languages import Message, capitalised, counted, listed, message
 from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
 from symattn.page.document import Inlines, listing, sentence
@@ -163,9 +164,16 @@ def options_missing(count: int) -> Message:
     return counted("One more belongs to the answer.", "{n} more belong to the answer.", n=count)
 
 
-def cells_missing(count: int) -> Message:
-    return counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count)
+IN_A_MASK: Mapping[Value | None, Message] = {
+    1: message("Also shade {places}: what stands there is hidden."),
+    0: message("Do not shade {places}: what stands there is not hidden."),
+}
+"""By the right value of a cell: 1 is one to be shaded."""
 
+IN_A_MASK_OF_NUMBERS: Mapping[Value | None, Message] = {
+    NEGATIVE_INFINITY: message("Write −∞ in {places}: what stands there is hidden."),
+    0: message("Write 0 in {places}: what stands there is not hidden."),
+}
 
 KINDS: Mapping[Kind, Message] = {
     "misconception": message("misconception"),
