@@ -240,6 +240,8 @@ class _Glance(Diagnosis):
             self.open.update({step.name} - self.script.written.keys())
             super()._walk(step)
             return
+        if step.name in self.of.misshapen and self.script.is_written(step.name):
+            self.misshapen.add(step.name)
         for own, other in ((self.carried, self.of.carried), (self.unrounded, self.of.unrounded)):
             value = other.get(step.name) if self.script.is_known(step.name) else self.follows(step, own)
             if value is not None:
