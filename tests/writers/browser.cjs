@@ -10,7 +10,7 @@ const { chromium } = require('playwright-core');
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const PHONE = 320; // CSS pixels: WCAG 2.2, 1.4.10
-const LINE = Math.ceil((165 / 25.4) * 96); // the width of printed text
+const LINE = Math.ceil((174 / 25.4) * 96); // the width of printed text
 const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
