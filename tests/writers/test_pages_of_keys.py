@@ -44,6 +44,7 @@ from symattn.page.document import (
     settled,
 )
 from symattn.page.writers import FORMATS, typst
+from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.sheets import Sheet, sheets
@@ -177,9 +178,12 @@ def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
 
 
 def plain(document: Document) -> bytes:
-    from symattn.page.writers.compiling import COMPILER
-
     return COMPILER.compile(typst.write(document).encode())
+
+
+def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COMPILER, "compile", lambda source, system_fonts: b"%PDF-1.7")
+    assert write_pdf(sheet()) == b"%PDF-1.7"
 
 
 # --- programs -----------------------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ def _pages(pdf: bytes) -> list[int]:
 
 def _ends_short(pdf: bytes) -> bool:
     """Whether so little stands on the last page that it may have room on those before it."""
-    *others, last = _pages(pdf)
-    return bool(others) and last < _SHORT * sum(others) / len(others)
+    pages = _pages(pdf)
+    return len(pages) > 1 and pages[-1] < _SHORT * sum(pages[:-1]) / (len(pages) - 1)
 
 
 def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool]]:
