@@ -29,8 +29,11 @@ def lines() -> Iterator[str]:
         "",
         "Made by `make sentences`: everything that can stand on a page, once each, where it is",
     )
-    yield "said first. In braces stands what is put in its place, between dollar signs a formula; of two forms with a"
-    yield from ("stroke between them the first is for one. The translations are in `symattn/foundation/languages`.", "")
+    yield "said first. Names in braces are replaced by values, and formulas stand between dollar signs; where two forms"
+    yield from (
+        "are separated by a stroke, the first is the singular. The translations are in `symattn/foundation/languages`.",
+        "",
+    )
     yield f"{len(seen):,} sentences and labels.".replace(",", " ")
     storeys = list(dict.fromkeys(map(storey, said)))
     yield ""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("source", metavar="FILE|EXAMPLE|MECHANISM", shell_complete=completing(source_names))
 @option("--as-written/--corrected", "as_written", group=PROBLEM, default=False,
-        help="A note with its own mistakes, or with them mended (default).")  # fmt: skip
+        help="A note with its own mistakes, or with them corrected (default).")  # fmt: skip
 @option("--symbolic", group=PROBLEM, is_flag=True, help="Letters instead of numbers: q_11 = x_11 w_11 + …")
 @option("--expanded", group=PROBLEM, is_flag=True, help="With --symbolic: every entry in terms of the givens alone.")
 @option("--miniature", group=PROBLEM, is_flag=True, help="Small numbers for a note that only has shapes.")
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         type=click.Choice(["derivation", "worksheet", "key"]), help="derivation, worksheet or key.")  # fmt: skip
 @option("--solutions", group=PROBLEM, metavar="KIND",
         type=click.Choice(["blank", "partly", "worked", "key", "answers", "diagnosis"]),
-        help="Of a worksheet: blank, partly (first rows), worked, key.")  # fmt: skip
+        help="For a worksheet: blank, partly (first rows worked), worked, key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
         shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip
 @option("--entries", group=PAGE, default="auto", show_default=True, metavar="WHICH",
-        help="Written out: auto, all, first-row, none or 1,1;2,3.")  # fmt: skip
+        help="Which entries to write out: auto, all, first-row, none or 1,1;2,3.")  # fmt: skip
 @option("--places", group=PAGE, type=click.IntRange(0, 50), metavar="N", help="Places of the decimals.")
 @option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
         help="See `symattn list formats`.")  # fmt: skip
@@ -74,7 +74,7 @@ def derive(
     conventions: Conventions,
     **settings: Any,
 ) -> None:
-    """A derivation worked out step by step, every entry of every product shown.
+    """Work out a derivation step by step, with every entry of every product shown.
 
     \b
     symattn derive note-002 --as-written

@@ -74,21 +74,22 @@ def grade(
     paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope hand them out.  A file that
     cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
 
-    Scripts on paper are entered in a table: a line of headings with name or id, then a row a student, who says only
-    what differs from the key; everything else counts as in the key.  A student without a word is not marked.
+    Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
+    gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is
+    not marked.
 
     \b
     name,differs
     Ada Lovelace,all right
     Alan Turing,S12=3; Z31=.81          two boxes: row 1, column 2 of S; row 3, column 1 of Z
-    Emmy Noether,S'=S; A1=.5 .5 0       S was copied; a row of A, values between spaces
+    Emmy Noether,S'=S; A1=.5 .5 0       S was copied; a row of A, values separated by spaces
     Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; an answer of another kind
     Grace Hopper,blank: A Z; S11=blank  nothing is written there
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
-    Of several questions, the number stands in front (Q2 S12=3).  If later lines would follow from an entry, it is asked
-    whether they do on paper (follows: A Z), are as in the key (key: A Z) or something else; where nobody can be asked,
-    they are taken to follow, and a copy of the table is written in which that can be changed.
+    If there are several questions, put the number in front (Q2 S12=3).  If later lines would follow from an entry, you
+    are asked whether they do so on the paper (follows: A Z), are as in the key (key: A Z) or are something else;
+    without a terminal they are taken to follow, and a copy of the table is written in which you can change that.
 
     \b
     symattn grade output/midterm submissions/

@@ -20,7 +20,7 @@ WIDTH = 100
 @click.argument("what", required=False, metavar="[WHAT]", shell_complete=completing(lambda: list(catalogues())))
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def list_(what: str | None, names: tuple[str, ...]) -> None:
-    """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats, …
+    """List what there is: mechanisms, settings, problems, options, misconceptions, policies, notations, formats, …
 
     \b
     symattn list                           everything
@@ -29,7 +29,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list problem masks             the same of a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
-    symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
+    symattn list misconceptions T2         one mistake: what is done, how it shows, how to recognise it
     symattn list options                   the options of every problem type
     """
     from symattn.foundation.remembered import remembered

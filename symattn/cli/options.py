@@ -162,7 +162,7 @@ settings_options = together(
                help="Sizes n, m, d_model, d_k, d_v, d_ff, …"),
         option("--round", "rounding", group=MECHANISM, metavar="P[:HOW[:TIES]]",
                help="Round the weights to P places and go on with the rounded ones."),
-        option("--by-token", group=MECHANISM, is_flag=True, help="One token after the other."),
+        option("--by-token", group=MECHANISM, is_flag=True, help="Work token by token."),
         option("--by-matrix", group=MECHANISM, is_flag=True,
                help="Whole matrices, even if the notation goes token by token."),
         *(

@@ -19,9 +19,9 @@ from symattn.cli.options import FILES, Command, option, quiet_option
         help="Also packages for learning platforms, SCORM 1.2 and 2004.")  # fmt: skip
 @quiet_option
 def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: bool, quiet: bool) -> None:
-    """A page on which students practise: sheets, marking with follow-through, hints, in their own browsers.
+    """Make a page on which students practise in their own browsers: sheets, marking with follow-through, hints.
 
-    What is written are static files: any web space serves them, nothing is sent anywhere, and the second visit works
+    It writes static files: any web space serves them, nothing is sent anywhere, and the second visit works
     offline.  PRACTICE.toml says which topics there are; without it, a course from dot products to multi-head
     attention.  Everything runs on the student's machine and can be forged: for practice, never for exams.
 

@@ -36,7 +36,7 @@ from symattn.errors import InputError
 @option("--marking", group=PROBLEM, is_flag=True,
         help="Mark a script for every misconception and report what is found.")  # fmt: skip
 @option("--format", "form", group=FILES, default="text", show_default=True, metavar="F",
-        help="One that is text; see `symattn list formats`.")  # fmt: skip
+        help="A text format; see `symattn list formats`.")  # fmt: skip
 @work_options
 @settings_options
 @typesetting_options

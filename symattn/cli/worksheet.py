@@ -94,7 +94,7 @@ def worksheet(
     conventions: Conventions,
     **settings: Any,
 ) -> None:
-    """Random worksheets, each with its answer key; or a whole exam from one file.
+    """Make random worksheets, each with its answer key; or a whole exam from one file.
 
     MECHANISM defaults to self_attention, or to attention on the starter level; see `symattn list mechanisms` and
     `symattn list problems`.  Variants of one set are equally hard, each reveals the same mistakes, and every key is

@@ -56,7 +56,12 @@ def _hint(told: Told, d: Derivation, step: Step, wording: Wording, cell: Cell) -
         return
     yield 1, Display((Relation((entry, shortened(by_name)), ("=",)),))
     if empty := _empty(told, step):
-        yield 2, Paragraph(sentence("Fill in {matrix} first: this entry is made of it.", matrix=wording.name(empty)))
+        yield (
+            2,
+            Paragraph(
+                sentence("Fill in {matrix} first: this entry is worked out from it.", matrix=wording.name(empty))
+            ),
+        )
         return
     if first := _first(step, working, d, wording, cell):
         yield 2, Paragraph(first)
@@ -115,7 +120,7 @@ def _first(step: Step, working: Formula, d: Derivation, wording: Wording, cell: 
                 return sentence("The first product is {formula}.", formula=Math(shown))
             return sentence("The first term is {formula}.", formula=Math(shown))
         case Fraction(_, below):
-            return sentence("Begin below the bar: {formula}.", formula=Math(shortened(below)))
+            return sentence("Begin with the denominator: {formula}.", formula=Math(shortened(below)))
     return ()
 
 

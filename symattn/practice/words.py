@@ -11,16 +11,16 @@ RIGHT_SO_FAR = message("Right so far; some boxes are still empty.")
 BOXES_EMPTY = message("Nothing is written here yet.")
 BY_A_PERSON = message("This cannot be marked here; a person has to read it.")
 NO_HINT = message("There is no hint for this one.")
-NO_MORE = message("There is nothing more to tell about this one.")
+NO_MORE = message("There are no more hints for this one.")
 RULE = message("This is the rule for this entry:")
 
 PAGE: Mapping[str, str] = {
-    "loading": message("Loading the marker … The first time takes a little longer."),
-    "drawing": message("Drawing a sheet …"),
+    "loading": message("Loading… The first time takes a little longer."),
+    "drawing": message("Preparing a sheet…"),
     "failed": message("This page could not be loaded. Open it from a web server, with a recent browser."),
     "about": message(
-        "Everything runs on your own device, and nothing is sent anywhere. Keys and marks can be forged: "
-        "it is for practice, never for exams."
+        "Everything runs on your own device, and nothing is sent anywhere. Keys and marks are not protected against "
+        "tampering, so this page is for practice, never for exams."
     ),
     "missing": message(
         "PDF, LaTeX and the marking of a class are not offered here; the symattn program on a computer has them."
@@ -47,16 +47,16 @@ PAGE: Mapping[str, str] = {
     "link": message("Copy the link to this sheet"),
     "copied": message("The link is copied."),
     "imported": message("The progress was imported."),
-    "not_progress": message("This file holds no progress of a practice page."),
+    "not_progress": message("This file does not contain progress from a practice page."),
     "report": message("Report"),
     "score": message("{total} of {of} marks"),
-    "best": message("best so far: {percent} %"),
-    "choose_box": message("Choose a box first; the hint is about that."),
+    "best": message("best so far: {percent}%"),
+    "choose_box": message("Choose a box first: the hint will be for that box."),
     "no_exercise": message("There is no fresh exercise on this step."),
     "hint_for": message("Hint for row {row}, column {column}"),
     "next": message("Next topic"),
     "kept": message("Your work is kept in this browser."),
-    "cut": message("This sheet has too much text to be kept whole; numbers are kept, long texts are not."),
+    "cut": message("This sheet has too much text to be saved in full: numbers are saved, long texts are not."),
 }
 """By the names that the page's script and its HTML know them by."""
 

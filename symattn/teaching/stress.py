@@ -128,7 +128,7 @@ class Stress:
         for name in names:
             values = [v.features.get(name, 0.0) for v in self.variants]
             middle = (min(values) + max(values)) / 2
-            spread = f"± {100 * (max(values) - min(values)) / 2 / middle:.1f} %" if middle > 0 else ""
+            spread = f"± {100 * (max(values) - min(values)) / 2 / middle:.1f}%" if middle > 0 else ""
             cells = (name, f"{min(values):g}", f"{median(values):g}", f"{max(values):g}", spread)
             rows.append(tuple((Words(cell),) for cell in cells))
         header = tuple((Words(cell),) for cell in ("feature", "least", "median", "most", "spread"))
@@ -136,17 +136,17 @@ class Stress:
 
     def _answers(self) -> list[str]:
         keys = [variant.key for variant in self.variants]
-        lines = [f"{len(keys) - len(set(keys))} of {len(keys)} keys are the same as another one."]
+        lines = [f"{len(keys) - len(set(keys))} of {len(keys)} keys duplicate another one."]
         compared = keys[:MOST_COMPARED]
         if pairs := [shared(a, b) for a, b in combinations(compared, 2)]:
             lines.append(
-                f"Two keys share at most {100 * max(pairs):.0f} % of the entries that have to be worked out, on "
-                f"average {100 * mean(pairs):.0f} % (the first {len(compared)} compared)."
+                f"Two keys share at most {100 * max(pairs):.0f}% of the entries that have to be worked out, on "
+                f"average {100 * mean(pairs):.0f}% (the first {len(compared)} compared)."
             )
         if self.tally.alike:
             lines.append(
                 f"{len(self.tally.alike)} variants overlap with another one by more than is wanted, by up to "
-                f"{100 * max(self.tally.alike):.0f} %: the family has no more room."
+                f"{100 * max(self.tally.alike):.0f}%: the family has no more room."
             )
         for name in dict.fromkeys(name for v in self.variants for name in v.positions):
             listed = Counter(v.positions.get(name, "") for v in self.variants)
@@ -155,9 +155,9 @@ class Stress:
         common = Counter(entry for key in keys for entry in key)
         guessed = [(e, n) for e, n in common.most_common(50) if n > GUESSABLE * len(keys) and len(keys) > 4]
         for entry, n in guessed[:8]:
-            lines.append(f"Guessable: {entry} in {100 * n / len(keys):.0f} % of the variants.")
+            lines.append(f"Guessable: {entry} in {100 * n / len(keys):.0f}% of the variants.")
         if not guessed:
-            lines.append(f"No answer is the same in more than {100 * GUESSABLE:.0f} % of the variants.")
+            lines.append(f"No answer is the same in more than {100 * GUESSABLE:.0f}% of the variants.")
         return lines
 
     def _misconceptions(self) -> list[str]:
@@ -166,7 +166,7 @@ class Stress:
             return []
         nearest = min(apart.nearest for apart in found)
         lines = [
-            f"{found[0].core} core misconceptions of {found[0].wrongs} that have a place.",
+            f"{found[0].core} core misconceptions of the {found[0].wrongs} that are possible here.",
             "The nearest that two core misconceptions, or one and the truth, come to each other where they first show: "
             f"{nearest:.3f} (at least {LEAST} wanted).",
         ]
@@ -178,9 +178,7 @@ class Stress:
 def _counted(what: str, lists: Sequence[Sequence[str]]) -> list[str]:
     """What stands in the lists, with the share of the lists where it does not stand in all."""
     counted = Counter(name for names in lists for name in names)
-    told = [
-        name if n == len(lists) else f"{name} ({100 * n / len(lists):.0f} %)" for name, n in sorted(counted.items())
-    ]
+    told = [name if n == len(lists) else f"{name} ({100 * n / len(lists):.0f}%)" for name, n in sorted(counted.items())]
     return [f"{what}: {', '.join(told)}."] if told else []
 
 

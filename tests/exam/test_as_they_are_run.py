@@ -172,7 +172,7 @@ def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
 def test_the_overview_says_who_has_which_paper(printed):
     _, folder = printed
     lines = (folder / "overview.md").read_text(encoding="utf-8").splitlines()
-    rows = [line for line in lines if line.startswith("| **") and ("(s" in line or "not given out" in line)]
+    rows = [line for line in lines if line.startswith("| **") and ("(s" in line or "not handed out" in line)]
     assert len(rows) == 4
     for row in given_out(folder):
         [line] = [line for line in rows if row["paper"] in line]
@@ -241,7 +241,7 @@ def test_everything_is_said_in_the_language_of_the_exam(language, tmp_path):
     copy = Copy(0, made.ids[0], "Ada", "s1", "A1")
     found = [make() for _, make in documents(made)] + [d for _, listed in collections(made) for d in listed()]
     text = "\n".join(write(presented(d)) for d in (*found, separator(made.spec, copy, 1, 5)))
-    for english in ("Paper", "Awarded", "Copies", "not given out", "Answers", "Copy", "Students"):
+    for english in ("Paper", "Awarded", "Copies", "not handed out", "Answers", "Copy", "Students"):
         assert not re.search(rf"\b{english}\b", text)
     with speaking(language):
         assert say("Paper {paper}", paper=made.ids[0]) in text

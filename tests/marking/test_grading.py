@@ -234,8 +234,8 @@ def test_the_summary_has_the_figures(graded):
     totals = [WORTH[kind] for kind in KINDS]
     for figure in (statistics.mean(totals), statistics.median(totals), statistics.stdev(totals)):
         assert f"{figure:.2f}" in text
-    assert re.search(r"S′\s+16/20\s+80 %", text)  # two of ten without S': not scaled, blank
-    assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+10 %\s+1", text)
+    assert re.search(r"S′\s+16/20\s+80%", text)  # two of ten without S': not scaled, blank
+    assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+10%\s+1", text)
     assert "Missing: 1" in text
     assert "011-s011.png" in text
 
@@ -464,7 +464,7 @@ def test_feedback_is_written_for_the_class_that_is_asked_for(exam, submissions, 
 def test_without_marks_the_mistakes_are_still_counted(exam, submissions):
     book = symattn.grade(exam, submissions, policy="formative", jobs=2)
     assert {row.of for row in book.rows} == {0}
-    assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+10 %\s+1", book.text())
+    assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+10%\s+1", book.text())
     assert {row["percent"] for row in csv.DictReader(io.StringIO(book.csv(), newline=""))} == {""}
 
 

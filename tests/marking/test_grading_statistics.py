@@ -63,4 +63,4 @@ def test_a_step_is_off_by_more_than_fifteen_points(own, family, count, off):
 
 def test_figures_are_printed_exactly_rounded():
     assert [two_places(Fraction(x)) for x in ("1/3", "-2/3", "0.125", "0.375")] == ["0.33", "-0.67", "0.12", "0.38"]
-    assert [percent(Fraction(x)) for x in ("1/3", "1", "0")] == ["33 %", "100 %", "0 %"]
+    assert [percent(Fraction(x)) for x in ("1/3", "1", "0")] == ["33%", "100%", "0%"]

@@ -200,7 +200,7 @@ def test_what_nothing_explains_departs_without_a_name():
     assert "or a step before it that was not seen" in str(found)
     found = compare(plain(), {"S": plain()["S"].result, "S'": plain()["S'"].result, "A": weights})
     assert (found.first, found.named) == ("A", ())
-    assert "No misconception in the catalogue gives what came." in str(found)
+    assert "No misconception in the catalogue explains this result." in str(found)
 
 
 # ------------------------------------------------------------------------------------------------ right ones

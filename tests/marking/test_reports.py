@@ -488,7 +488,7 @@ def test_an_entry_is_drawn_as_what_it_means(typed):
 def test_a_sign_of_marking_is_spoken():
     report = CASES["10-blank-row"].report
     spoken = re.findall(r'aria-label="([^"]*)"', FORMATS["html"].write(feedback_document(report)))
-    assert any("not written, but a later line shows it" in words for words in spoken)
+    assert any("not written down, but shown by a later line" in words for words in spoken)
     assert speak(formula_of(read("1/2").tree)) == "1 over 2"
 
 

@@ -208,7 +208,7 @@ def test_marks_are_the_same_for_all(level):
 
 
 def test_the_impossible_wish_stands_everywhere_alike():
-    letters = [q.positions["impossible wish"] for q in questions(TYPE, 60)]
+    letters = [q.positions["impossible request"] for q in questions(TYPE, 60)]
     assert [letters.count(c) for c in "ABC"] == [20, 20, 20]
 
 

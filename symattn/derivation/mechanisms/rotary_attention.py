@@ -95,7 +95,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 MECHANISM = Mechanism(
     name="rotary_attention",
-    title="Attention with rotary positions",
+    title="Attention with rotary position embeddings",
     givens={"Q": ("n", "d_k"), "K": ("n", "d_k"), "V": ("n", "d_v")},
     defaults={"position": "rotary", "arithmetic": "auto"},  # sines and cosines are soon too long to be exact
     drawn={"angles": "90", "arithmetic": "exact"},

@@ -61,7 +61,7 @@ _ALL = (
         "the scores and the weighted values were forgotten",
         "4n·d² for 4n·d² + 2n²·d",
         "No term with n².",
-        "Every query meets every key, and every weight a value: that is n²·d twice.",
+        "Every query is multiplied by every key, and every weight by a value: that makes n²·d twice.",
         "experience",
     ),
     Miscount(
@@ -69,7 +69,8 @@ _ALL = (
         "tied embeddings were counted twice",
         "2V·d for V·d",
         "Too much by V·d.",
-        "Tied, the output layer has the weights of the embedding: they are there once, and multiplied all the same.",
+        "A tied output layer uses the weights of the embedding: count them once as parameters, but do count its "
+        "multiplications.",
         "Press and Wolf 2017",
     ),
     Miscount(
@@ -82,10 +83,11 @@ _ALL = (
     ),
     Miscount(
         "N8",
-        "weights were counted for every token, which all tokens share, or operations for one token alone",
+        "weights that all tokens share were counted once per token, or operations were counted for one token only",
         "n·4d² for 4d², or d² for n·d²",
         "A factor n too much, or too little.",
-        "All tokens are multiplied by the same weights: the number of weights has no n in it, that of operations has.",
+        "All tokens are multiplied by the same weights: the number of weights does not depend on n, but the number "
+        "of operations does.",
         "note 000: nine boxes of weights for three tokens",
     ),
 )

@@ -178,7 +178,7 @@ def pooled(how: Literal["mean", "sum", "max"]) -> Change:
 MISCONCEPTIONS = (
     Misconception(
         "C11",
-        "divided by the root of the keys' width of all heads",
+        "divided by the root of the full key width, over all heads",
         "S'",
         everywhere(divided_by_all_keys),
         exactly="S' = S/√(h d_k) in every head",
@@ -215,7 +215,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "H3",
-        "heads in the reverse order",
+        "heads in reverse order",
         "C",
         merged(lambda step: step.with_operands(*reversed(step.operands))),
         exactly="C = [Z_h … Z_1]",

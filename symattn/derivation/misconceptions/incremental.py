@@ -75,7 +75,7 @@ def _first_alone(of: Op, scores: Matrix) -> Matrix:
 MISCONCEPTIONS = (
     Misconception(
         "F1",
-        "sums so far not rescaled",
+        "running sum not rescaled",
         "l",
         added_as_they_are("l", "O_run"),
         exactly="the sum and the output so far are added to those of the new block as they are",
@@ -87,7 +87,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "F2",
-        "output so far not rescaled",
+        "running output not rescaled",
         "O_run",
         added_as_they_are("O_run"),
         exactly="the sum is rescaled, and the output is not",
@@ -104,7 +104,7 @@ MISCONCEPTIONS = (
         rescaled_the_other_way,
         exactly="the factor is e^(m_new − m_old)",
         tell="Factors above 1.",
-        feedback="A larger maximum makes what was summed before smaller: the exponent is the old maximum less the new.",
+        feedback="A larger maximum shrinks what was summed before: the exponent is the old maximum minus the new one.",
         source="experience",
         prior="medium",
         core=True,
@@ -116,7 +116,7 @@ MISCONCEPTIONS = (
         not_divided,
         exactly="Z is the running output of the last block",
         tell="The weights behind it do not sum to 1.",
-        feedback="Divide the running output by the running sum once all blocks have come.",
+        feedback="Divide the running output by the running sum once all blocks have been processed.",
         source="experience",
         prior="medium",
         core=True,

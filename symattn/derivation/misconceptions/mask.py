@@ -231,7 +231,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "M8",
-        "padding attended",
+        "padding attended to",
         "M",
         padding_attended,
         exactly="M = S': the keys of the padding tokens are kept",

@@ -244,7 +244,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "E9",
-        "keys counted from another number than queries",
+        "key positions counted from a different number than query positions",
         "R_K",
         keys_counted_otherwise,
         exactly="the key of position p is turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
@@ -267,7 +267,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "E11",
-        "other features paired",
+        "wrong features paired",
         "R_Q",
         other_pairs,
         exactly="pairs are k and d/2 + k where neighbours belong together, or neighbours where those do",

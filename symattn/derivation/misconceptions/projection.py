@@ -154,7 +154,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "P3",
-        "entries multiplied one by one",
+        "multiplied entry by entry",
         "Q",
         every_product(lambda role, step: step.with_op(EntryByEntry())),
         exactly="Q = X ∘ W_Q, and K and V likewise where the shapes allow it",

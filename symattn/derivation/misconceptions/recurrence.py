@@ -108,7 +108,7 @@ def _largest_sum(of: Op, a: Matrix) -> Matrix:
 MISCONCEPTIONS = (
     Misconception(
         "U1",
-        "function left out",
+        "activation left out",
         "H",
         without_function,
         exactly="h_t = a_t",
@@ -174,12 +174,12 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "U7",
-        "slopes forgotten",
+        "derivative of the activation forgotten",
         "J",
         slopes_forgotten,
         exactly="J_t = W_h",
         tell="Every Jacobian is the same.",
-        feedback="By the chain rule, the slopes of the function are factors too.",
+        feedback="By the chain rule, the derivatives of the activation are factors too.",
         source="experience",
         prior="high",
     ),
@@ -218,7 +218,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "U11",
-        "norm with signs",
+        "absolute values left out of the norm",
         "norm",
         signs_kept,
         exactly="The largest size of a row's sum, in place of the largest sum of sizes",

@@ -36,7 +36,7 @@ def short_e(d: Derivation) -> Rewritten | None:
 MISCONCEPTIONS = (
     Misconception(
         "R2",
-        "rounded early and carried on",
+        "rounded too early",
         "A",
         rounded_early,
         exactly="the weights are rounded to two places and carried on, with no one asking for it",
@@ -47,7 +47,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "R3",
-        "cut off instead of rounded",
+        "truncated instead of rounded",
         "A",
         weights_rounded(Round(2, "truncate")),
         exactly="the weights are cut off after two places (as many as are declared) and carried on",
@@ -58,7 +58,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "R4",
-        "root of the divisor to one place",
+        "root in the divisor rounded to one place",
         "S'",
         divisor_to_one_place,
         exactly="√d_k to one decimal place: 1.7 for √3",

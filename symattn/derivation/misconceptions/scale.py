@@ -114,7 +114,7 @@ MISCONCEPTIONS = (
         multiplied,
         exactly="S' = S √d_k",
         tell="The scaled scores are larger than S.",
-        feedback="Divide by $@scale(S')$, do not multiply by it.",
+        feedback="Divide by $@scale(S')$; do not multiply by it.",
         source="esceptico/perceiver-io #9",
         prior="medium",
         core=True,

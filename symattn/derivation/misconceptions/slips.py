@@ -92,7 +92,12 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
                 "e' is the sum of the numerators over the sum of the denominators",
                 "Bring fractions to a common denominator before you add them.",
             ),
-            Slip("A13", "minus a negative", "(e − e')/2 is a product of two negative numbers", "a − (−b) is a + b."),
+            Slip(
+                "A13",
+                "minus a negative",
+                "(e − e')/2 is a product of two negative numbers",
+                "Subtracting −b is adding b: a − (−b) = a + b.",
+            ),
             Slip("A14", "given misread", "one changed given explains every step", "A given number was misread."),
             Slip("A15", "decimal point", "e' is e times a power of ten", "Look at the decimal point.", False),
             Slip(
@@ -273,11 +278,11 @@ def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, st
     """The other entries of the column and of the row."""
     for k in range(result.shape[0]):
         if k != i:
-            says = message("row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
+            says = message("row {taken} was taken instead of row {right}", taken=k + 1, right=i + 1)
             yield "A6", result[k, j], says
     for k in range(result.shape[1]):
         if k != j:
-            says = message("column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
+            says = message("column {taken} was taken instead of column {right}", taken=k + 1, right=j + 1)
             yield "A6", result[i, k], says
 
 

@@ -211,7 +211,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "X3",
-        "base 2 used (e where another base is declared)",
+        "wrong base used: 2 (or e, where another base is declared)",
         "A",
         with_base(2),
         exactly="a_ij = 2^{m_ij} / Σ_j 2^{m_ij}; with e where another base is declared",

@@ -69,7 +69,7 @@ class Divide(RuleOp):
 class Opposite(RuleOp):
     """−A."""
 
-    title = "Opposite"
+    title = "Negative"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.negative(operands[0][i, j])
@@ -110,7 +110,7 @@ class Exponential(RuleOp):
 class SquareRoot(RuleOp):
     """√x of each entry x; `UndefinedError` where one is negative."""
 
-    title = "Root"
+    title = "Square root"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])

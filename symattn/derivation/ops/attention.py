@@ -197,7 +197,7 @@ HIDDEN: Mapping[str, str] = {
         "weights are 0."
     ),
     "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
-    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
+    "window": message("Tokens see only nearby tokens: other scores are −∞, so their weights are 0."),
     "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
     "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
 }

@@ -93,7 +93,7 @@ class Round(Rounding):
                     n=self.places,
                 )
             case "truncate":
-                return counted("Cut off to {n} decimal place", "Cut off to {n} decimal places", n=self.places)
+                return counted("Truncate to {n} decimal place", "Truncate to {n} decimal places", n=self.places)
 
     def apply(self, *operands: Matrix) -> Matrix:
         (a,) = operands

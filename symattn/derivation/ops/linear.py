@@ -174,10 +174,14 @@ class SumOver(RuleOp):
         return Call(Name("Sum"), (operands[0],))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("Sum adds up the rows." if self.over == "rows" else "Sum adds up the columns.")]
+        return [
+            convention(
+                "Sum adds the entries of each column." if self.over == "rows" else "Sum adds the entries of each row."
+            )
+        ]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("Sum over rows" if self.over == "rows" else "Sum over columns")]
+        return [convention("Sum along each column" if self.over == "rows" else "Sum along each row")]
 
 
 @dataclass(frozen=True)

@@ -463,9 +463,9 @@ class FeatureGradient(RuleOp):
         return [[g if y > 1 else g * y for g, y in zip(*lines, strict=True)] for lines in zip(*operands, strict=True)]
 
 
-_SLOPE = "ALiBi: the bias is minus the slope times how far query and key are apart; the slope is {slope}."
+_SLOPE = "ALiBi: the bias is minus the slope times the distance between query and key; the slope is {slope}."
 _SLOPES = (
-    "ALiBi: the bias is minus the slope times how far query and key are apart; the slopes of the heads are {slopes}."
+    "ALiBi: the bias is minus the slope times the distance between query and key; the slopes of the heads are {slopes}."
 )
 _BY_SCORES: Mapping[Along, str] = {
     "rows": "A weight is its score divided by the sum of its row; no powers are taken.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symattn.exact import decimal_text, square_root
+from symattn.foundation.languages import Message, message
 
 FEWEST = 20
 """So many of a variant are needed before it is compared."""
@@ -70,9 +71,9 @@ def two_places(value: Fraction) -> str:
     return decimal_text(value, 2)
 
 
-def percent(share: Fraction) -> str:
+def percent(share: Fraction) -> Message:
     """A share as whole per cent."""
-    return f"{decimal_text(100 * share, 0)} %"
+    return message("{number}%", number=decimal_text(100 * share, 0))
 
 
 __all__ = ["FEWEST", "Spread", "facility_is_off", "is_off", "mean", "percent", "two_places", "variance"]

@@ -75,7 +75,7 @@ def _marks(marked: Sequence[Row]) -> Table:
 def _steps(marked: Sequence[Row]) -> Iterator[Block]:
     """How much of the marks of each line of the scheme was earned."""
     yield _heading("Facility")
-    yield _said("The share of the marks that were earned, line by line of the scheme.")
+    yield _said("The share of the available marks that was earned, for each line of the scheme.")
     rows = list[tuple[Cell, ...]]()
     for number, results in _questions(marked):
         for step in _lines(results):
@@ -174,9 +174,9 @@ def _variants(marked: Sequence[Row]) -> Iterator[Block]:
     yield _heading("Variants")
     yield _said(
         message(
-            "Each paper has a variant of its own. One that at least {fewest} students had is marked with * if its mean "
-            "is more than a quarter of a standard deviation off that of all, and a step of it is named if its facility "
-            "differs by more than 15 points.",
+            "Each paper has its own variant. A variant that at least {fewest} students had is marked with * if its "
+            "mean differs from the overall mean by more than a quarter of a standard deviation; a step of it is "
+            "listed if its facility differs from the overall facility by more than 15 percentage points.",
             fewest=FEWEST,
         )
     )
@@ -241,11 +241,11 @@ def _offer(paper: str, difference: Fraction) -> Inlines:
     marks = _signed(-difference)
     if difference > 0:
         return sentence(
-            "Paper {paper} was easier. {marks} for each who had it would level the means.",
+            "Paper {paper} was easier. {marks} for each student who had it would make the means equal.",
             paper=Quoted(paper), marks=marks,
         )  # fmt: skip
     return sentence(
-        "Paper {paper} was harder. {marks} for each who had it would level the means.",
+        "Paper {paper} was harder. {marks} for each student who had it would make the means equal.",
         paper=Quoted(paper), marks=marks,
     )  # fmt: skip
 
@@ -291,7 +291,7 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
         if row.has_marks
     ]
     lists = (
-        (message("Broken"), "Handed in, but not marked.", broken),
+        (message("Not marked"), "Handed in, but not marked.", broken),
         (message("Missing"), "In the class list, but nothing was handed in.", missing),
         (message("To look at"), "Marked, but someone should look at it.", [(row, said) for row, said in seen if said]),
     )

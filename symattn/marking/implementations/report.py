@@ -164,21 +164,21 @@ def _why(line: Line, departure: Departure, wording: Wording) -> Iterator[Inlines
         yield feedback(WrongDerivation(first, wording.derivation, None), wording)
         if others:
             named = listing([_mistake(one, wording) for one in others], "or")
-            yield sentence("{mistakes} would give the same.", mistakes=named)
+            yield sentence("{mistakes} would give the same result.", mistakes=named)
     elif line.transposed:
-        yield sentence("{step} came transposed.", step=step)
+        yield sentence("{step} came out transposed.", step=step)
     elif line.shape is not None:
         expected = "×".join(map(str, wording.derivation[line.step].result.shape))
         came = "×".join(map(str, line.shape))
         yield sentence("{step} is {came}; {expected} was expected.", step=step, came=came, expected=expected)
     elif line.largest is not None and math.isnan(line.largest.came):
         yield sentence(
-            "{step} has entries that are no numbers (nan): a row in which everything is hidden, or powers that are too "
-            "large.",
+            "{step} has entries that are not numbers (NaN), because a whole row is hidden or because exponentials "
+            "overflow.",
             step=step,
         )  # fmt: skip
     elif departure.seen:
-        yield (Words(message("No misconception in the catalogue gives what came.")),)
+        yield (Words(message("No misconception in the catalogue explains this result.")),)
 
 
 def _mistake(one: Misconception, wording: Wording) -> Inlines:

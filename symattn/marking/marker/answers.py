@@ -262,7 +262,7 @@ class _Judge:
     def _ask_for_method(self) -> None:
         """Somebody should look for the method where one thing was asked and is wrong."""
         if not self.ticked and any(mark.code == "M" for mark in self.part.marks):
-            self._note("method", message("The method shows in the working only, which a person has to see."))
+            self._note("method", message("The method shows only in the working; a person has to look at that."))
 
     def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
         """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
@@ -356,13 +356,14 @@ class _Judge:
             return _verdict(name, cell, "unreadable", written=entry, right=right)
         if proof not in PROVED and an_entry:
             says = message(
-                "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to look at "
+                "it.",
                 row=i + 1, column=j + 1, proof=proof,
             )  # fmt: skip
             self._note("human", says)
         elif proof not in PROVED:
             says = message(
-                "The answer was neither proved right nor wrong ({proof}); a person has to look at it.", proof=proof
+                "The answer could be proved neither right nor wrong ({proof}); a person has to look at it.", proof=proof
             )
             self._note("human", says)
         state: State = "correct" if accepted else "wrong"

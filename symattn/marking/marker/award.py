@@ -294,7 +294,8 @@ class Awarding:
                 yield Notice(self.part_of(name), "human", says)
             elif judged.state == "wrong" and judged.proof == "undecided":
                 says = message(
-                    "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                    "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to "
+                    "look at it.",
                     row=i + 1, column=j + 1, proof=message("undecided"),
                 )  # fmt: skip
                 yield Notice(self.part_of(name), "human", says)

@@ -283,7 +283,9 @@ def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> 
     used = [way for way in ways[1:] if any(way is other for other in best.values())]
     for name, grid in script.written.items():
         if any(way.trace.script.written.get(name) != grid for way in used):
-            says = message("The mistake here was not carried on, so the line is marked as if it had been left blank.")
+            says = message(
+                "The mistake here was not carried forward, so the line is marked as if it had been left blank."
+            )
             yield Notice(ways[0].part_of(name), "blank", says)
 
 

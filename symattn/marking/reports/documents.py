@@ -230,7 +230,7 @@ def _begin(told: Told, first: Event) -> Inlines:
     if first.kind == "misread" or not first.part:
         return _words(words.compare_givens(number))
     if step := told.left_out(first):
-        return sentence("Begin with {step}, which is not written (mistake {number}).", step=step, number=number)
+        return sentence("Begin with {step}, which is not written down (mistake {number}).", step=step, number=number)
     line, where = told.label(first.part), told.seen_at(first)
     if where:
         return sentence("Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number)

@@ -327,7 +327,9 @@ class Told:
 
     def _way_here(self, event: Event) -> Inlines:
         step = self.left_out(event)
-        return sentence("It was made on the way here, in {step}, which was not written.", step=step) if step else ()
+        return (
+            sentence("It was made on the way here, in {step}, which was not written down.", step=step) if step else ()
+        )
 
     def explained(self, event: Event, shown: bool = False) -> Inlines:
         """What it was: its names, all of them where several fit, and what to do about it.
@@ -711,8 +713,8 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
             "{place}: consistent with the student's {lines} before rounding.",
         ),
         "window": (
-            "Consistent with the student's {lines} as it was rounded.",
-            "{place}: consistent with the student's {lines} as it was rounded.",
+            "Consistent with the student's {lines}, allowing for rounding.",
+            "{place}: consistent with the student's {lines}, allowing for rounding.",
         ),
         "event": (
             "Consistent with the earlier mistake.",

@@ -13,7 +13,7 @@ from symattn.page.document import Inlines, listing, sentence
 FEEDBACK, MARKING = "Feedback", "Marking"
 QUESTION, MARKS, TOTAL = "Question", "Marks", "Total"
 LINE, ANSWER = "Line", "Answer"
-AS_READ = "As it was read"
+AS_READ = "The answers, as they were read"
 FIRST, NOTES, MISTAKES, DETAIL = "Where to look first", "Also", "Mistakes", "Answers beside the key"
 ENTRY, WRITTEN, COMPARED, HOW, KEY = "Entry", "Written", "Compared with", "How", "Answer key"
 NO_MARKS = "No marks: this is a diagnosis"
@@ -24,7 +24,7 @@ BETWEEN = " · "
 SIGNS: Mapping[State, tuple[str, str]] = {
     "correct": ("✓", "right"),
     "follows": ("✓ft", "right, given your own earlier lines"),
-    "implied": ("✓imp.", "not written, but a later line shows it"),
+    "implied": ("✓imp.", "not written down, but shown by a later line"),
     "wrong": ("✗", "wrong"),
     "missing": ("–", "nothing written"),
     "unreadable": ("?", "could not be read"),
@@ -160,7 +160,7 @@ def marks(count: int) -> Message:
 
 
 def options_missing(count: int) -> Message:
-    return counted("One more belongs to the answer.", "{n} more belong to the answer.", n=count)
+    return counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
 
 
 def cells_missing(count: int) -> Message:
@@ -211,7 +211,7 @@ _REASONS: Mapping[Reason, Message] = {
     "shapes": message("shapes"),
     "no working": message("no working"),
     "answer alone": message("a right answer without working"),
-    "right answer": message("a right answer earns as much without its working"),
+    "right answer": message("a right answer would earn this much without any working"),
     "reason seen": message("reason seen"),
     "to be read": message("to be read"),
     "right order": message("right order"),

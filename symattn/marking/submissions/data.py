@@ -180,7 +180,7 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
             written.points[part] = int(number)
         else:
             says = message(
-                "{name} with {points} is not a part with a whole number of points.",
+                "{name} = {points} was not used: a part and a whole number of points were expected.",
                 name=repr(name),
                 points=repr(number),
             )

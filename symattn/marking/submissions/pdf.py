@@ -68,9 +68,7 @@ def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
         own = [(part, filled[q, p]) for p, part in enumerate(question.parts) if (q, p) in filled]
         beside = [part.name for part, texts in own if _read_part(written, part, texts)]
         if beside:
-            says = message(
-                "What is written beside the boxes, working and copied numbers, was not marked; the boxes were."
-            )
+            says = message("Working and copied numbers beside the boxes were not marked; the boxes were.")
             written.remark(", ".join(beside), says)
     return paper
 

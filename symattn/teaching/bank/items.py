@@ -244,7 +244,9 @@ def needs_a_person(part: Part) -> Message | None:
         case RubricAnswer():
             return message("an explanation in words; somebody has to read it, on paper or elsewhere.")
         case PropertyAnswer():
-            return message("matrices of one's own choice with a property; no list of answers has them all.")
+            return message(
+                "matrices of the student's own choice with a given property; no list of answers could hold them all."
+            )
     if len(_marked(part)) < len(part.marks):
         return message("the reason; somebody has to read it, on paper or elsewhere.")
     return None

@@ -97,7 +97,7 @@ class Known:
             wrong = next((w for w in self._core(problem.derivation) if w.misconception.id == id), None)
             if wrong is not None:
                 return self.said(feedback(wrong, Wording(wrong.right, problem.notation)))
-        return self.said(sentence("This is what comes of a mistake: {name}.", name=self._signs(id)))
+        return self.said(sentence("This is the result of a mistake: {name}.", name=self._signs(id)))
 
     def _signs(self, id: str) -> Inlines:
         problem = self.question.problem

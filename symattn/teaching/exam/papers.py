@@ -131,7 +131,13 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     items.append((Words(message("This paper has {questions} and {marks}.", questions=asked, marks=_marks(marks))),))
     if spec.aids:
         items.append(sentence("Materials allowed: {aids}.", aids=Quoted(spec.aids)))
-    items.append((Words("Write in the boxes and show your working beside them; cross out what is not to be marked."),))
+    items.append(
+        (
+            Words(
+                "Write in the boxes and show your working beside them; cross out anything that you do not want marked."
+            ),
+        )
+    )
     items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
     yield Box("Instructions", (ItemList(tuple(items)),))
     yield from conventions_box(questions, spec.conventions)
@@ -293,7 +299,7 @@ def _exponentials() -> Table:
 
 
 ALSO_RIGHT = (
-    "Any equal form: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
+    "Any equivalent form: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
     "Scaling the queries, or queries and keys, before their product instead of the scores.",
     "Subtracting the same number from every score of a row before the softmax.",
     "Masking after the softmax, if every row is divided by its sum again.",
@@ -428,9 +434,9 @@ def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
 HEADS = (
     message("load"), message("scores"), message("output"), message("hard"), message("additions"), message("negative"),
     message("two digits"), message("ties"), message("size"), message("blanks"), message("hidden"), message("true"),
-    message("parameters"), message("impossible wish"), message("effect"), message("limit"), message("largest weights"),
-    message("wrong step"), message("matrix"), message("mask"), message("head"), message("reading"), message("picture"),
-    message("key"), message("fault"), message("least"), message("most"),
+    message("parameters"), message("impossible request"), message("effect"), message("limit"),
+    message("largest weights"), message("wrong step"), message("matrix"), message("mask"), message("head"),
+    message("reading"), message("picture"), message("key"), message("fault"), message("least"), message("most"),
 )  # fmt: skip
 """What problem types call the features of a variant, and the places where answers lie, to be translated."""
 
@@ -456,7 +462,7 @@ def overview(
         blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
             said = message(
-                "Two keys share at most {percentage} % of the entries that have to be worked out.",
+                "Two keys share at most {percentage}% of the entries that have to be worked out.",
                 percentage=f"{100 * alike:.0f}",
             )
             blocks.append(Paragraph((Words(said),)))
@@ -499,7 +505,7 @@ def _class(students: Sequence[Student], ids: Sequence[str], given_out: Sequence[
     rows = []
     for position, name in enumerate(ids):
         whose = [student for student, paper in zip(students, given_out, strict=True) if paper == position]
-        listed = listing([_student(student) for student in whose], "") if whose else (Words("not given out"),)
+        listed = listing([_student(student) for student in whose], "") if whose else (Words("not handed out"),)
         rows.append(((Words(Quoted(name)),), (Words(str(len(whose))),), listed))
     yield _table(("Paper", "Copies", "Students"), rows)
 

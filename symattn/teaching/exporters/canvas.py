@@ -15,9 +15,9 @@ from symattn.teaching.question import LETTERS
 
 SUFFIX = ".canvas.zip"
 LOST = message(
-    "Canvas compares texts: it follows no mistakes, has no tolerance, tells nothing about single entries, gives every "
-    "box of a question the same points, and takes a number only in a form that is listed; symattn practice does all of "
-    "that."
+    "Canvas compares text only: it gives no credit for follow-through, has no tolerance, gives no feedback on "
+    "single entries, gives every box of a question the same points, and accepts a number only in one of the listed "
+    "forms; symattn practice has none of these limits."
 )
 
 

@@ -193,7 +193,8 @@ def make(content: Content) -> Question:
             ),
             say("$n$ tokens, $d$ the width of the model, $h$ heads of width $d/h$ each; $O$ is $d$×$d$."),
             sentence(
-                "Between letters a product is written with a sign or a space: {example}.", example=Code("4 n d^2")
+                "Write a product of letters with a multiplication sign or with a space: {example}.",
+                example=Code("4 n d^2"),
             ),
         ),
         features={"load": float(len(parts)), "size": float(content.toy.layer.operations)},
@@ -309,10 +310,10 @@ def _operations(layer: Attention, say: Prose) -> Part:
     projected = product(layer.n, layer.d, layer.d)
     slips = (
         say("N2 Scores {count}: every head was given the full width.", count=_digits(layer.h * layer.scoring)),
-        say("N4 All numbers doubled, {count} together: those are FLOPs.", count=_digits(2 * layer.operations)),
+        say("N4 All numbers doubled, {count} in total: those are FLOPs.", count=_digits(2 * layer.operations)),
         say(
-            "N5 {projections} together: scores and weighted values were forgotten; "
-            "N3 {less} together: $O$ was left out.",
+            "N5 {projections} in total: scores and weighted values were forgotten; N3 {less} in total: $O$ was left "
+            "out.",
             projections=_digits(4 * projected),
             less=_digits(layer.operations - projected),
         ),
@@ -434,7 +435,7 @@ def _cache(drawn: Cache, say: Prose) -> Part:
     rows = ((say("Numbers"), blank), (say("Bytes"), blank))
     return Part(
         name="cache",
-        title=(Words("Cache of keys and values"),),
+        title=(Words("Key/value cache"),),
         ask=(asked, Table((say("Cache"), say("Count")), rows, row_heads=True)),
         key=(worked, ItemList(tuple(slips))),
         answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]])),
@@ -448,8 +449,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     attention, forward = (part.parameters for part in model.block.parts)
     blocks = layers * model.block.parameters
     counts = [
-        (say("Embedding of words"), f"{_digits(words)}·{d}", words * d),
-        (say("Embedding of positions"), f"{positions}·{d}", positions * d),
+        (say("Word embedding"), f"{_digits(words)}·{d}", words * d),
+        (say("Position embedding"), f"{positions}·{d}", positions * d),
         (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
         (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
         (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
@@ -460,8 +461,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
     slips = (
-        say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
-        say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
+        say("N6 {count} in total: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
+        say("N7 {count} in total: a layer norm was given d parameters.", count=_digits(halved)),
     )
     norm = model.block.norm.parameters
     errors = (
@@ -474,10 +475,10 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         "whole",
         say("A whole language model"),
         say(
-            "A model like GPT-2 has {words} words, {positions} learned positions, $d = {width}$ and {blocks} blocks. "
-            "Each block has attention with $O$, a feed-forward network of inner width {inner}, and two layer norms; "
-            "one more layer norm follows the last block. All products have biases but the output layer, which is tied "
-            "to the embedding of words. Count its parameters.",
+            "A model like GPT-2 has a vocabulary of {words} words, {positions} learned position embeddings, $d = "
+            "{width}$ and {blocks} blocks. Each block has attention with $O$, a feed-forward network of inner width "
+            "{inner}, and two layer norms; one more layer norm follows the last block. All linear layers have "
+            "biases except the output layer, which is tied to the word embedding. Count the parameters of the model.",
             words=_digits(words),
             positions=positions,
             width=d,

@@ -72,7 +72,7 @@ def make(content: Content) -> Question:
             say("Softmax is taken along each row; its base is given in the question."),
         ),
         features={"load": float(sum(item.load for item in content.items))},
-        positions={"impossible wish": right} if right else {},
+        positions={"impossible request": right} if right else {},
     )
 
 

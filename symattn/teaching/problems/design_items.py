@@ -238,8 +238,8 @@ class WeightsOfToken(OfToken):
         ]
         key: list[Block] = [
             say.paragraph(
-                "Powers of 2 are in this proportion if the scores are $scores$ up to a constant. The query $q$ has "
-                "them, and $x W_Q = q$ with $x = row$ holds for",
+                "The powers of 2 are in this ratio if the scores are $scores$ up to a constant. The query $q$ gives "
+                "these scores, and $x W_Q = q$ with $x = row$ holds for",
                 scores=say.row(scores),
                 row=say.values(Matrix([x])),
             ),
@@ -277,9 +277,8 @@ class OneToken(OfToken):
         ]
         key: list[Block] = [
             say.paragraph(
-                "The score of $k_{key}$ must be greater than the two others by so much that "
-                "$e^{-d} + e^{-d'} ≤ frac(1, 99)$ for the two differences; 6 is enough for both, since $2 e^{-6}$ is "
-                "about 0.005. One such choice:",
+                "The score of $k_{key}$ must exceed the other two by differences $d$ and $d'$ with $e^{-d} + "
+                "e^{-d'} ≤ frac(1, 99)$; 6 is enough for both, since $2 e^{-6}$ is about 0.005. One such choice:",
                 key=self.to + 1,
             ),
             say.equations(W_Q=model),

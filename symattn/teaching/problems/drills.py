@@ -275,7 +275,7 @@ def _exponent(x: int, base: int) -> int:
 class Mixing(ProductDrill):
     kind: Literal["output"]
 
-    sentence = "The weights are given. Mix the values."
+    sentence = "The weights are given. Work out the weighted sums of the values."
 
     @classmethod
     def drawn(cls, w: _Wanted) -> Mixing:

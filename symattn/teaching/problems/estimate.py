@@ -93,8 +93,8 @@ def _gaps(row: Sequence[int]) -> list[int]:
 ORDERINGS: Mapping[str, Ordering] = {
     "entropy": Ordering(
         "Entropy",
-        "Put these rows of weights in order by their entropy, the smallest first. The weights are given in parts of "
-        "{whole}: 1 stands for $frac(1, {whole})$.",
+        "Put these rows of weights in order of entropy, smallest first. The weights are given as multiples of "
+        "$frac(1, {whole})$: 1 stands for $frac(1, {whole})$.",
         "The more evenly a row is spread, the greater its entropy. Sorted, each row comes from the one before by "
         "moving weight from a larger part to a smaller one:",
         _entropy_rank,
@@ -102,7 +102,7 @@ ORDERINGS: Mapping[str, Ordering] = {
     ),
     "largest": Ordering(
         "Largest weight",
-        "Put these rows of scores in order by the largest weight that softmax gives, the smallest first.",
+        "Put these rows of scores in order of the largest weight that softmax gives them, smallest first.",
         "Only differences count. Below the largest score of each row, the others lie by these numbers, which grow "
         "from row to row:",
         _gaps,
@@ -261,7 +261,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         ),
         "other lowered": Effect(
             "grows", 1, 2, "The score of $other$ is lowered by 1.", _raised(-1),
-            "Its own power stays the same, and the denominator becomes smaller.",
+            "Its own exponential stays the same, and the denominator becomes smaller.",
         ),
         "doubled, smallest": Effect(
             "falls", 0, -1, "All scores are doubled.", _times(2),
@@ -269,7 +269,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         ),
         "other raised": Effect(
             "falls", 1, 0, "The score of $other$ is raised by 1.", _raised(1),
-            "Its own power stays the same, and the denominator becomes larger.",
+            "Its own exponential stays the same, and the denominator becomes larger.",
         ),
         "warmer": Effect(
             "falls", -1, 0, "The temperature is raised from 1 to 2.", _times(Fraction(1, 2)),
@@ -286,7 +286,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         ),
         "shifted": Effect(
             "stays", -1, 0, "3 is added to every score.", _shifted(3),
-            "Every power is multiplied by $e^{3}$, which cancels.",
+            "Every exponential is multiplied by $e^{3}$, which cancels.",
         ),
         "exchanged": Effect(
             "stays", -1, 0, "The two keys other than $key$ are swapped, with their values.",
@@ -414,9 +414,10 @@ class Limit(Item):
         offers = self._offers(say)
         placed = [offers[i] for i in self.order]
         asked = {
-            "cold": "A query has the scores $row$. The temperature $T$ falls to 0. To what do its weights tend?",
-            "hot": "A query has the scores $row$. The temperature $T$ grows without bound. To what do its "
-            "weights tend?",
+            "cold": "A query has the scores $row$. What do its weights tend to as the temperature $T$ tends to 0?",
+            "hot": (
+                "A query has the scores $row$. What do its weights tend to as the temperature $T$ grows without bound?"
+            ),
         }
         return choice_part("", (Words("A limit"),), [say.paragraph(asked[self.limit], row=_row(say, self.row))], placed)
 
@@ -432,11 +433,16 @@ class Limit(Item):
                 "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share."
             )
             right = Offer((Math(say.row(self.coldest)),), say(why), right=True)
-            first = wrong(self.hottest, "all visible keys have the same weight only at a high temperature.")
+            first = wrong(
+                self.hottest,
+                "the weights of all visible keys become equal only as the temperature grows without bound.",
+            )
         else:
             why = "all differences of visible scores, divided by $T$, tend to 0."
             right = Offer((Math(say.row(self.hottest)),), say(why), right=True)
-            first = wrong(self.coldest, "the largest scores take all the weight only at a low temperature.", "X10")
+            first = wrong(
+                self.coldest, "the largest scores take all the weight only as the temperature tends to 0.", "X10"
+            )
         smallest = self._even(lambda s: s == ranked[0])
         second = wrong(smallest, "that is the smallest score; weight never moves to it alone.", "X9")
         if None in row and self.limit == "hot":

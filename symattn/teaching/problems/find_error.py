@@ -293,7 +293,7 @@ def make(content: Content) -> Question:
     parts.append(_right(errors[0].step, len(errors) > 1, wording, problem))
     parts.append(_output(errors[0].step, len(errors) > 1, wording, problem))
     named = lettered(parts)
-    script = (Heading((Words("The script"),), 1), *_script(scripts[-1], problem))
+    script = (Heading((Words("The student's working"),), 1), *_script(scripts[-1], problem))
     return derived.question(
         TYPE,
         content,
@@ -306,10 +306,12 @@ def make(content: Content) -> Question:
 
 
 _INTRODUCTION = (
-    "A student wrote the script below. One line of it is wrong; every line after it follows "
-    "correctly from the lines above it.",
-    "A student wrote the script below. Two lines of it are wrong; every other line follows correctly "
-    "from the lines above it.",
+    "A student's working is given below. One line of it is wrong; every line after it follows correctly from the "
+    "lines above it.",
+    (
+        "A student's working is given below. Two lines of it are wrong; every other line follows correctly from the "
+        "lines above it."
+    ),
 )
 
 

@@ -90,7 +90,7 @@ def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
     return (Paragraph(sentence("The shape is {shape}.", shape=Shape(rows, columns, "cross"))),)
 
 
-ONCE = "What has the same shape for every token or head is asked once."
+ONCE = "A shape that is the same for every token or head is asked for only once."
 
 
 def _asked_once(problem: Problem) -> list[Step]:

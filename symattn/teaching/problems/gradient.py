@@ -8,46 +8,48 @@ TYPE = variety(
     {
         "weights-given": Asked(
             "weights_given_gradient",
-            "The gradient of a loss with respect to the output of attention is given. Take it back to the values, the "
-            "weights, the scores, the queries and the keys.",
+            "The gradient of a loss with respect to the output of attention is given. Propagate it back to the "
+            "values, the weights, the scores, the queries and the keys.",
         ),
         "jacobian": Asked(
             "softmax_jacobian",
-            "A softmax has given these weights. Work out its Jacobian, and take the gradient of a loss with respect to "
-            "the weights back to the scores.",
+            "A softmax has given these weights. Work out its Jacobian, and propagate the gradient of a loss with "
+            "respect to the weights back to the scores.",
         ),
         "attention": Asked(
             "attention_gradient", "Work out attention, and then the gradients of a loss on the way back through it."
         ),
         "self-attention": Asked(
             "self_attention_gradient",
-            "Take the gradient of a loss back through self-attention, to the weights of the projections and to the "
-            "inputs.",
+            "Propagate the gradient of a loss back through self-attention, to the weight matrices of the "
+            "projections and to the inputs.",
         ),
         "heads": Asked(
             "multi_head_gradient",
-            "Take the gradient of a loss back through the output weights, through every head, and to the inputs.",
+            "Propagate the gradient of a loss back through the output weight matrix and every head to the inputs.",
         ),
         "cross-attention": Asked(
             "cross_attention_gradient",
-            "Take the gradient of a loss back through cross-attention, to the weights and to both sequences.",
+            "Propagate the gradient of a loss back through cross-attention, to the weight matrices and to both "
+            "sequences.",
         ),
         "rotary": Asked(
             "rotary_attention_gradient",
-            "Queries and keys are rotated by angles that grow with their positions. Take the gradient of a loss back "
-            "to them.",
+            "Queries and keys are rotated by angles that grow with their positions. Propagate the gradient of a "
+            "loss back to them.",
         ),
         "layer-norm": Asked(
-            "layer_norm_gradient", "Normalise every token, and take the gradient of a loss back through the layer norm."
+            "layer_norm_gradient",
+            "Normalise every token, and propagate the gradient of a loss back through the layer norm.",
         ),
         "feed-forward": Asked(
             "feed_forward_gradient",
-            "Work out the feed-forward network, and take the gradient of a loss back through it.",
+            "Work out the feed-forward network, and propagate the gradient of a loss back through it.",
         ),
         "encoder-block": Asked(
             "encoder_block_gradient",
-            "Work out the encoder block, and take the gradient of a loss back through it, to all weights and to the "
-            "inputs.",
+            "Work out the encoder block, and propagate the gradient of a loss back through it, to all weight "
+            "matrices and to the inputs.",
         ),
         "cross-entropy": Asked(
             "cross_entropy_gradient",
@@ -55,7 +57,7 @@ TYPE = variety(
         ),
         "through-time": Asked(
             "backpropagation_through_time",
-            "Unroll the recurrent network, and take the gradient of a loss back through time.",
+            "Unroll the recurrent network, and propagate the gradient of a loss back through time.",
         ),
     },
 )

@@ -419,7 +419,7 @@ def make(content: Content) -> Question:
         [item.part(say) for item in content.items],
         introduction=say.paragraph("Answer from the pictures alone."),
         given=legend(say),
-        conventions=(say("Tokens are rows: row $i$ of a picture has the weights of token $i$, and sums to 1."),),
+        conventions=(say("Tokens are rows: row $i$ of a picture shows the weights of token $i$, which sum to 1."),),
     )
 
 

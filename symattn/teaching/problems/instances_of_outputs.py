@@ -57,7 +57,8 @@ class Permutation(Instance):
         given = (
             say.equations(A=A, V=V, Z=times(A, V)),
             say.paragraph(
-                "These are the weights, values and outputs for three tokens. Now the tokens come as {tokens}.",
+                "These are the weights, values and outputs for three tokens. Now the tokens are put in the order "
+                "{tokens}.",
                 tokens=say.formulas([f"x_{i + 1}" for i in new]),
             ),
         )

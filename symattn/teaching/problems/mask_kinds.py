@@ -80,8 +80,8 @@ def rule(kind: Kind, parameters: Sequence[int], rows: int, columns: int) -> str:
             )
         case "blocks", (first, _):
             return message(
-                "Two texts share one row of tokens: {first} and {second}. A token sees its own text "
-                "and nothing of the other.",
+                "Two texts share one sequence: {first} and {second}. A token sees its own text and nothing of the "
+                "other.",
                 first=_span(1, first),
                 second=_span(first + 1, columns),
             )

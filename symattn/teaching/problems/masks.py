@@ -190,7 +190,7 @@ def _readings(keep: Keep, query: int) -> list[tuple[frozenset[int], str, str]]:
             "M9",
             message("That is column {column}: the queries that see key {column}.", column=row),
         ),
-        (frozenset(range(n)) - right, "M2", "Those are the hidden ones: the marks were taken the other way round."),
+        (frozenset(range(n)) - right, "M2", "Those are the hidden ones: 0 and 1 were taken the wrong way round."),
         (right - {query}, "M3", message("The diagonal is not hidden: token {token} sees itself.", token=row)),
         (
             right | {max(right) + 1},
@@ -363,7 +363,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     form = "Give exact values."
     if not problem.exact:
         form = message("Give decimals with {places} places.", places=problem.places)
-    dots = "Rows with dots are not asked for." if rest else ""
+    dots = "You need not fill in rows with dots." if rest else ""
     lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
     return Part(
         name="weights",

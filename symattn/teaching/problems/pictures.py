@@ -73,7 +73,7 @@ def legend(say: Prose) -> tuple[Block, ...]:
             "In every picture the row is the query and the column is the key. A cell shows the range of the weight:"
         ),
         scale(),
-        say.paragraph("A white cell is exactly 0, and no other weight is where two ranges meet."),
+        say.paragraph("A white cell is exactly 0, and no other weight lies on the boundary between two ranges."),
     )
 
 

@@ -267,11 +267,10 @@ def _chains(content: Content) -> Part:
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(recurrent_layer(tokens, content.d)), how, tokens=tokens))
     asked = say(
-        "Now in more detail: a product with a matrix (of one row or of all rows), a sum, a scaling, "
-        "a softmax and $f$ count as one step each. A step can start as soon as everything that it "
-        "reads is available, and any number of steps can run at once. How many steps are there in "
-        "the longest chain of steps that wait for one another? (Self-attention scales its scores; "
-        "$h_0$ is given.)"
+        "Now in more detail: multiplying by a matrix (one row or all rows), a sum, a scaling, a softmax and $f$ "
+        "count as one step each. A step can start as soon as everything that it needs is available, and any number "
+        "of steps can run at once. How many steps are there in the longest chain in which each step waits for the "
+        "one before it? (Self-attention scales its scores; $h_0$ is given.)"
     )
     heads = (say("Layer"), say("Steps in a chain"))
     return table_part("chains", say("Longest chain"), asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
@@ -281,8 +280,8 @@ def _paths(content: Content) -> Part:
     k, distance = content.k, content.last - content.first
     dilated = dilated_layers(distance, k)
     asked = say(
-        "Information must travel from input {first} to output {last}. Through how many of these must "
-        "it pass, at least? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
+        "Information must travel from input {first} to output {last}. What is the smallest number of each of these "
+        "that it has to pass through? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
         first=content.first,
         last=content.last,
     )
@@ -330,8 +329,8 @@ def _gradients(content: Content) -> Part:
         _line(say("$w = {weight}$", weight=str(w)), w**steps, how, weight=_base(w), steps=steps) for how, w in slopes
     ]
     asked = say(
-        "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the "
-        "derivative of $h_{steps}$ with respect to $h_0$?",
+        "A recurrent layer of width 1 without an activation has $h_t = w h_{t-1} + x_t$. What is the derivative of "
+        "$h_{steps}$ with respect to $h_0$?",
         steps=steps,
     )
     part = table_part(

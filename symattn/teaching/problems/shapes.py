@@ -415,7 +415,7 @@ def _fault(content: Content, say: Prose) -> Part:
 def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
     """A line that does not break first, with a reason that is none."""
     if k < fault.breaks:
-        why = message("Line {line} is defined, and there is no such rule.", line=k)
+        why = message("Line {line} is defined: there is no such rule.", line=k)
     else:
         reached = "Line {line} is reached only after line {broken}, and there is no such rule."
         why = message(reached, line=k, broken=fault.breaks)

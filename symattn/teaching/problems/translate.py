@@ -152,7 +152,11 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
                 "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
                 notation=other.notation.title.partition(":")[0],
             ),
-            sentence("Products there are as in {product}.", product=wording_of(other).equation(step)) if step else (),
+            sentence(
+                "In the new notation, products are written as in {product}.", product=wording_of(other).equation(step)
+            )
+            if step
+            else (),
             (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
             (Words("Nothing needs to be worked out again."),),
         )
@@ -162,8 +166,8 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
 _LYING = {
     ("rows", "rows"): "In both, tokens are rows.",
     ("columns", "columns"): "In both, tokens are columns.",
-    ("rows", "columns"): "There, tokens are columns, and here rows.",
-    ("columns", "rows"): "There, tokens are rows, and here columns.",
+    ("rows", "columns"): "In the new notation tokens are columns; here they are rows.",
+    ("columns", "rows"): "In the new notation tokens are rows; here they are columns.",
 }
 """How tokens lie here and there."""
 
@@ -171,9 +175,9 @@ _LYING = {
 def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
     offers = []
     for name in names:
-        why = sentence("{there} there is {here} here.", there=there.name(name), here=here.name(name))
+        why = sentence("{there} in the new notation is {here} here.", there=there.name(name), here=here.name(name))
         offers.append(Offer((Math(there.name(name)),), why, name == role))
-    prompt = Paragraph(sentence("What is {matrix} called there?", matrix=here.name(role)))
+    prompt = Paragraph(sentence("What is {matrix} called in the new notation?", matrix=here.name(role)))
     return choice_part("", (Words("A name"),), [prompt], offers, key=[prompt])
 
 
@@ -194,7 +198,7 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
             why, diagnosis = "this compares features, and not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
         offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
-    prompt = Paragraph((Words("Which product gives the scores there?"),))
+    prompt = Paragraph((Words("Which product gives the scores in the new notation?"),))
     return choice_part("", (Words("The scores as a product"),), [prompt], offers, key=[prompt])
 
 
@@ -206,7 +210,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
     rows, columns = matrix.shape
     label: Inlines = (Words("Rows × columns:"),)
     prompt = sentence(
-        "What is the shape of {there} there (here: {here})?", there=there.name(name), here=here.name(name)
+        "What is the shape of {there} in the new notation ({here} above)?", there=there.name(name), here=here.name(name)
     )
     text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
     key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
@@ -223,7 +227,7 @@ def _token_part(token: int, there: Wording) -> Part:
     row = numbers(there.token("Q", token + 1))
     value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
-    prompt = Paragraph(sentence("Write the query of token {token} as it looks there.", token=token + 1))
+    prompt = Paragraph(sentence("Write the query of token {token} in the new notation.", token=token + 1))
     whole_numbers = all(isinstance(x, int) for x in value)
     grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
     key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
@@ -232,7 +236,7 @@ def _token_part(token: int, there: Wording) -> Part:
 
 def _matrix_part(name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
-    prompt = Paragraph(sentence("Write {matrix}, with its values, as it looks there.", matrix=there.name(name)))
+    prompt = Paragraph(sentence("Write {matrix}, with its values, in the new notation.", matrix=there.name(name)))
     grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)
     ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, Display(derived.printed(step, there)))
