@@ -44,7 +44,7 @@ CHECK_MEMORY = 2 * 2**30
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Write files here (needed for PDF) instead of printing.")  # fmt: skip
 @option("--as-written/--corrected", "as_written", group=PROBLEM, default=False,
-        help="A note with its own mistakes, or with them mended (default).")  # fmt: skip
+        help="A note with its own mistakes, or with them corrected (default).")  # fmt: skip
 @settings_options
 @look_options
 @template_options

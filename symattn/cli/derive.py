@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         type=click.Choice(["derivation", "worksheet", "key"]), help="derivation, worksheet or key.")  # fmt: skip
 @option("--solutions", group=PROBLEM, metavar="KIND",
         type=click.Choice(["blank", "partly", "worked", "key", "answers", "diagnosis"]),
-        help="For a worksheet: blank, partly (first rows worked), worked, key.")  # fmt: skip
+        help="A worksheet blank, partly (first rows) or fully worked, or its key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
         shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip
 @option("--entries", group=PAGE, default="auto", show_default=True, metavar="WHICH",
-        help="Which entries to write out: auto, all, first-row, none or 1,1;2,3.")  # fmt: skip
+        help="Entries shown: auto, all, first-row, none or 1,1;2,3.")  # fmt: skip
 @option("--places", group=PAGE, type=click.IntRange(0, 50), metavar="N", help="Places of the decimals.")
 @option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
         help="See `symattn list formats`.")  # fmt: skip

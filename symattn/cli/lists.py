@@ -29,7 +29,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list problem masks             the same of a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
-    symattn list misconceptions T2         one mistake: what is done, how it shows, how to recognise it
+    symattn list misconceptions T2         one mistake: what is done, how it shows and is recognised
     symattn list options                   the options of every problem type
     """
     from symattn.foundation.remembered import remembered

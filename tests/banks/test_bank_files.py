@@ -68,7 +68,7 @@ def test_a_set_of_worksheets_is_one_pool(tmp_path):
         assert [qti_reader.said(item, "identifier") for item in items] == [f"q1-{name}" for name in names]
         with ZipFile(path) as archive:
             assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    for sentence in ("Moodle marks every entry by itself", "QTI marks every entry", "Canvas compares texts"):
+    for sentence in ("Moodle marks every entry by itself", "QTI marks every entry", "Canvas compares text only"):
         assert outcome.stderr.count(sentence) == 1
     assert run(*words, "--out", tmp_path / "three", "-q").stderr == ""
 

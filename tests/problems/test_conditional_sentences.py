@@ -395,7 +395,7 @@ FACTS = (
         masked_so(lambda h: (h | later(h) == h).all() and h[later(h)].all()),
     ),
     Fact(r"Padding is hidden: its scores are −∞, so its weights are 0\.", masked_so(lambda h: h.all(axis=0).any())),
-    Fact(r"Tokens see only near ones: other scores are −∞, so their weights are 0\.", masked_so(by_distance)),
+    Fact(r"Tokens see only nearby tokens: other scores are −∞, so their weights are 0\.", masked_so(by_distance)),
     Fact(
         r"All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their weights are "
         r"0\.",
@@ -440,7 +440,7 @@ FACTS = (
         lambda p, m, f: all(np.allclose(o[0] * o[1], r) for _, o, r in p.steps(Hadamard)),
     ),
     Fact(
-        r"Sum adds up the (rows|columns)\.",
+        r"Sum adds the entries of each (row|column)\.",
         lambda p, m, f: all(
             np.allclose(o[0].sum(axis=1 - axis(m[1])), r.ravel()) for s, o, r in p.steps(SumOver) if s.op.over == m[1]
         ),
@@ -461,7 +461,7 @@ FACTS = (
         lambda p, m, f: all(np.allclose(o[0] + [[0, -1, 0], [0, 0, 0], [1, 0, 0]], r) for _, o, r in p.steps(Bias)),
     ),
     Fact(
-        r"ALiBi: the bias is minus the slope times how far query and key are apart; the slope is ◊\.",
+        r"ALiBi: the bias is minus the slope times the distance between query and key; the slope is ◊\.",
         lambda p, m, f: all(_slope(o[0] - r, f[0]) for _, o, r in p.steps(Bias)),
     ),
     Fact(

@@ -37,7 +37,7 @@ DRAWS = 50
 
 MECHANISM = Mechanism(
     name="rotary_attention_gradient",
-    title="Attention with rotary positions and its gradients",
+    title="Attention with rotary position embeddings and its gradients",
     givens={"Q": ("n", "d_k"), "K": ("n", "d_k"), "V": ("n", "d_v"), "dZ": ("n", "d_v")},
     optional={"B": ("n", "n")},
     defaults=rotary_attention.MECHANISM.defaults,

@@ -83,7 +83,7 @@ _ALL = (
     ),
     Miscount(
         "N8",
-        "weights that all tokens share were counted once per token, or operations were counted for one token only",
+        "shared weights counted once per token, or operations counted for one token only",
         "n·4d² for 4d², or d² for n·d²",
         "A factor n too much, or too little.",
         "All tokens are multiplied by the same weights: the number of weights does not depend on n, but the number "

@@ -94,7 +94,7 @@ ORDERINGS: Mapping[str, Ordering] = {
     "entropy": Ordering(
         "Entropy",
         "Put these rows of weights in order of entropy, smallest first. The weights are given as multiples of "
-        "$frac(1, {whole})$: 1 stands for $frac(1, {whole})$.",
+        "$frac(1, {whole})$, so each row sums to {whole}.",
         "The more evenly a row is spread, the greater its entropy. Sorted, each row comes from the one before by "
         "moving weight from a larger part to a smaller one:",
         _entropy_rank,
