@@ -104,8 +104,15 @@ class Op(ABC):
         """The operation on whole matrices: X W^Q, softmax(S)."""
 
     def numpy(self, *operands: str) -> str | None:
-        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry."""
+        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry.
+
+        The line may call the helper functions of `numpy_source`.
+        """
         return None
+
+    def numpy_above(self) -> tuple[str, ...]:
+        """Assignments that stand above that line: of a mask's matrix, of positions."""
+        return ()
 
     def witness(self, *operands: Floats) -> Floats | None:
         """The result once more in floats, by a formula that shares nothing with the rule; None if there is none.
@@ -523,6 +530,11 @@ class Lines:
     @property
     def indices(self) -> range:
         return range(self.start, self.start + self.count * self.step, self.step)
+
+    @property
+    def slice(self) -> str:
+        """The same in NumPy: 0:4:2."""
+        return f"{self.start}:{self.indices[-1] + 1}" + (f":{self.step}" if self.step > 1 else "")
 
     def turn(self) -> Self:
         """The same of the transposed matrix."""

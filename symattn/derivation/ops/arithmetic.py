@@ -9,6 +9,7 @@ from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.numpy_source import factor
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
@@ -38,6 +39,9 @@ class Subtract(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
+    def numpy(self, *operands: str) -> str:
+        return " - ".join(operands)
+
 
 @dataclass(frozen=True)
 class Divide(RuleOp):
@@ -61,6 +65,9 @@ class Divide(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
+    def numpy(self, *operands: str) -> str:
+        return " / ".join(operands)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("The fraction bar divides entry by entry; a single row or column is used for all.")]
 
@@ -80,6 +87,9 @@ class Opposite(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
 
+    def numpy(self, *operands: str) -> str:
+        return f"-{operands[0]}"
+
 
 @dataclass(frozen=True)
 class Exponential(RuleOp):
@@ -96,6 +106,9 @@ class Exponential(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.exp({operands[0]})" if self.base == "e" else f"{factor(self.base)} ** {operands[0]}"
 
     @property
     def written_base(self) -> Formula:
@@ -120,6 +133,9 @@ class SquareRoot(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.sqrt({operands[0]})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("sqrt is the square root of each entry.")]
@@ -150,6 +166,11 @@ class ToFloat(Rounding):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
 
+    def numpy(self, *operands: str) -> str:
+        """NumPy has all formats but one."""
+        known, name = self.format.name != "bfloat16", self.format.name
+        return f"{operands[0]}.astype(np.{name}).astype(float)" if known else f"bfloat16({operands[0]})"
+
 
 # ------------------------------------------------------------------------------------------------ the way back
 
@@ -174,6 +195,9 @@ class DivisorGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
+
+    def numpy(self, *operands: str) -> str:
+        return "-{} * {} / {}".format(*operands)
 
 
 def rate(base: Value | Literal["e"]) -> tuple[Multiple, ...]:

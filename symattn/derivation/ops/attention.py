@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.numpy_source import assigned, by_line, helper_axis, value
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -107,16 +108,30 @@ class Mask(RuleOp):
             return Sum((operands[0], Name("mask")))
         return Call(Name("mask"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        (scores,) = operands
+        match self.style:
+            case "additive":
+                return f"{scores} + mask"
+            case "multiplicative":
+                return f"{scores} * mask"
+            case "keep":
+                return f"np.where(mask == 1, {scores}, -np.inf)"
+            case "block":
+                return f"np.where(mask == 1, -np.inf, {scores})"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned("mask", self.values),)
+
+    @property
+    def values(self) -> Matrix:
+        """The mask itself, in numbers."""
+        seen, hidden = _MARKS[self.style]
+        return Matrix.of([seen if kept else hidden for kept in row] for row in self.keep)
+
     def matrix(self) -> MatrixOf:
         """The mask itself as it is written."""
-        marks: dict[MaskStyle, tuple[Formula, Formula]] = {
-            "additive": (ZERO, MINUS_INFINITY),
-            "multiplicative": (ONE, MINUS_INFINITY),
-            "keep": (ONE, ZERO),
-            "block": (ZERO, ONE),
-        }
-        seen, hidden = marks[self.style]
-        return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
+        return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(sentences(self.hides, _MARKED[self.style]))]
@@ -175,6 +190,13 @@ class Softmax(RuleOp):
             name = Name(style.softmax, (number(self.base),))
         return Call(name, operands)
 
+    def numpy(self, *operands: str) -> str:
+        (scores,) = operands
+        if self.base != "e":
+            return f"shares(powers_of({value(self.base)}, {scores}){helper_axis(self.along)})"
+        name = "softmax" if self.empty == "undefined" else "softmax_or_zero"
+        return f"{name}({scores}{helper_axis(self.along)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
         return lines if self.empty == "undefined" else [*lines, convention(_ALL_HIDDEN[self.along])]
@@ -209,6 +231,14 @@ _HIDES: Mapping[str, Message] = {
     "past": message("only earlier tokens seen"),
     "padding": message("padding hidden"),
 }
+_MARKS: Mapping[MaskStyle, tuple[Value, Value]] = {
+    "additive": (0, NEGATIVE_INFINITY),
+    "multiplicative": (1, NEGATIVE_INFINITY),
+    "keep": (1, 0),
+    "block": (0, 1),
+}
+"""What stands in a mask for seen and for hidden."""
+
 _SIGNS: Mapping[MaskStyle, Message] = {
     "additive": message("0 seen, −∞ hidden"),
     "multiplicative": message("1 seen, −∞ hidden"),
@@ -333,6 +363,9 @@ class SoftmaxJacobian(RuleOp):
         outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
         return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
 
+    def numpy(self, *operands: str) -> str:
+        return "np.diag({0}.ravel()) - np.outer({0}, {0})".format(*operands)
+
 
 @dataclass(frozen=True)
 class SoftmaxGradient(RuleOp):
@@ -372,6 +405,11 @@ class SoftmaxGradient(RuleOp):
         mean = Call(Name(f"{self.along[:-1]}sums"), (Product((a, g), "⊙"),))
         product = Product((a, Sum((g, Negative(mean)))), "⊙")
         return Product((*self._written_rate, product), "·") if self._written_rate else product
+
+    def numpy(self, *operands: str) -> str:
+        weights, gradient = operands
+        rate = "" if self.base == "e" else f"np.log({value(self.base)}) * "
+        return f"{rate}{weights} * ({gradient} - ({weights} * {gradient}).sum({by_line(self.along)}))"
 
     @property
     def _written_rate(self) -> tuple[Formula, ...]:

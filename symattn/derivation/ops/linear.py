@@ -21,6 +21,7 @@ from symattn.derivation.derivation import (
     alike,
     convention,
 )
+from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import Part
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
@@ -73,6 +74,9 @@ class MatMul(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
+    def numpy(self, *operands: str) -> str:
+        return " @ ".join(operands)
+
 
 @dataclass(frozen=True)
 class Transpose(RuleOp):
@@ -99,6 +103,9 @@ class Transpose(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.T"
+
 
 @dataclass(frozen=True)
 class Add(RuleOp):
@@ -122,6 +129,9 @@ class Add(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
+    def numpy(self, *operands: str) -> str:
+        return " + ".join(operands)
+
 
 @dataclass(frozen=True)
 class Hadamard(RuleOp):
@@ -142,6 +152,9 @@ class Hadamard(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
+
+    def numpy(self, *operands: str) -> str:
+        return " * ".join(operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("⊙ multiplies entry by entry; a single row or column is used for all.")]
@@ -173,6 +186,9 @@ class SumOver(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
 
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.sum({over_all(self.over)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Sum adds up the rows." if self.over == "rows" else "Sum adds up the columns.")]
 
@@ -203,6 +219,9 @@ class Scale(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]} / {factor(self.divisor)}"
 
     def symbol(self, style: Style) -> Formula:
         """The divisor by name: √d_k."""
@@ -272,6 +291,9 @@ class Stack(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
 
+    def numpy(self, *operands: str) -> str:
+        return joined(self.along, *operands)
+
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
     sizes = []
@@ -314,6 +336,9 @@ class ProductSum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
 
+    def numpy(self, *operands: str) -> str:
+        return f"({' * '.join(operands)}).sum({over_all(self.over)})"
+
 
 @dataclass(frozen=True)
 class Spread(RuleOp):
@@ -335,6 +360,9 @@ class Spread(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("repeat"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.repeat({operands[0]}, {self.count}, axis={0 if self.over == 'rows' else 1})"
 
 
 OPS = {

@@ -20,6 +20,7 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
+from symattn.derivation.numpy_source import by_line
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -98,6 +99,11 @@ class CrossEntropy(RuleOp):
         p, t = operands
         return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
 
+    def numpy(self, *operands: str) -> str:
+        """Where nothing is wanted, the logarithm is of 1, and counts nothing."""
+        p, t = operands
+        return f"-({t} * np.log(np.where({t} == 0, 1, {p}))).sum({by_line(self.along)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LOSS[self.along])]
 
@@ -171,6 +177,10 @@ class CrossEntropyGradient(RuleOp):
         if self.tokens == 1:
             return self._over(*operands)
         return Product((Fraction(ONE, Number(str(self.tokens))), self._difference(*operands)))
+
+    def numpy(self, *operands: str) -> str:
+        difference = " - ".join(operands)
+        return difference if self.tokens == 1 else f"({difference}) / {self.tokens}"
 
     def _over(self, p: Formula, t: Formula) -> Formula:
         difference = self._difference(p, t)

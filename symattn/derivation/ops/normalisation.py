@@ -27,6 +27,7 @@ from symattn.derivation.derivation import (
     alike,
     convention,
 )
+from symattn.derivation.numpy_source import over_all, value
 from symattn.derivation.ops.linear import Spread
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
@@ -58,6 +59,9 @@ class Mean(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.mean({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,12 @@ class Variance(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
+    def numpy(self, *operands: str) -> str:
+        squares = "(({} - {})**2)".format(*operands)
+        if self.of == "population":
+            return f"{squares}.mean({over_all(self.over)})"
+        return f"{squares}.sum({over_all(self.over)}) / ({_numpy_length(operands[0], self.over)} - 1)"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines, columns = signs.shape_of(steps[0].operands[0])
         size = signs.size(columns if self.over == "columns" else lines)
@@ -125,6 +135,9 @@ class MeanSquare(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
+
+    def numpy(self, *operands: str) -> str:
+        return f"({operands[0]}**2).mean({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
@@ -183,6 +196,10 @@ class Standardise(_OverRoot):
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
+    def numpy(self, *operands: str) -> str:
+        x, mean, variance = operands
+        return f"({x} - {mean}) / {_numpy_root(variance, self.epsilon)}"
+
 
 @dataclass(frozen=True)
 class Rescale(_OverRoot):
@@ -213,6 +230,10 @@ class Rescale(_OverRoot):
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
+
+    def numpy(self, *operands: str) -> str:
+        x, squares = operands
+        return f"{x} / {_numpy_root(squares, self.epsilon)}"
 
 
 _VARIANCE: Mapping[Axis, str] = {
@@ -256,6 +277,15 @@ def _mean(
 def _root(A: Algebra[T], variance: T, epsilon: Value) -> T:
     """√(v + ε), without an ε of 0."""
     return A.root(variance if isinstance(epsilon, int) and epsilon == 0 else A.sum(variance, A.number(epsilon)))
+
+
+def _numpy_root(variance: str, epsilon: Value) -> str:
+    return f"np.sqrt({variance if isinstance(epsilon, int) and epsilon == 0 else f'{variance} + {value(epsilon)}'})"
+
+
+def _numpy_length(name: str, over: Axis) -> str:
+    """How many entries a line has."""
+    return f"{name}.shape[{0 if over == 'rows' else 1}]"
 
 
 # ------------------------------------------------------------------------------------------------ stretching
@@ -338,6 +368,9 @@ class SpreadEvenly(Spread):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
 
+    def numpy(self, *operands: str) -> str:
+        return f"{super().numpy(*operands)} / {self.count}"
+
 
 @dataclass(frozen=True)
 class NormGradient(RuleOp):
@@ -382,9 +415,7 @@ class NormGradient(RuleOp):
         terms = [g[i, j], A.negative(A.product(n[i, j], along))]
         if self.kind != "rms":
             terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
-        variance = v[i, 0]
-        bare = isinstance(self.epsilon, int) and self.epsilon == 0
-        root = A.root(variance if bare else A.sum(variance, A.number(self.epsilon)))
+        root = _root(A, v[i, 0], self.epsilon)
         return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -395,6 +426,15 @@ class NormGradient(RuleOp):
             along = Fraction(Call(Name("sum"), (Product((g, n), "⊙"),)), Sum((Name("d"), Negative(ONE))))
         terms = () if self.kind == "rms" else (Negative(Call(mean, (g,))),)
         return Fraction(Sum((g, *terms, Negative(Product((n, along), "⊙")))), self._root(v))
+
+    def numpy(self, *operands: str) -> str:
+        gradient, normed, variance = operands
+        mean = "" if self.kind == "rms" else f" - {gradient}.mean({over_all(self.over)})"
+        products = f"({gradient} * {normed}).mean({over_all(self.over)})"
+        if self.kind == "sample":
+            length = _numpy_length(gradient, self.over)
+            products = f"({gradient} * {normed}).sum({over_all(self.over)}) / ({length} - 1)"
+        return f"({gradient}{mean} - {normed} * {products}) / {_numpy_root(variance, self.epsilon)}"
 
     def _root(self, variance: Formula) -> Formula:
         bare = isinstance(self.epsilon, int) and self.epsilon == 0

@@ -12,6 +12,7 @@ from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.numpy_source import by_line, joined, value
 from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Hadamard, ProductSum
@@ -46,6 +47,10 @@ class RunningMaximum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
 
+    def numpy(self, *operands: str) -> str:
+        together = joined(_ACROSS[self.along], *operands) if operands[1:] else operands[0]
+        return f"{together}.max({by_line(self.along)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_GREATEST[self.along])]
 
@@ -79,6 +84,11 @@ class Exponentials(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
+
+    def numpy(self, *operands: str) -> str:
+        scores, greatest = operands
+        below = f"{scores} - np.where({greatest} > -np.inf, {greatest}, 0)"
+        return f"np.exp({below})" if self.base == "e" else f"powers_of({value(self.base)}, {below})"
 
     def _written(self, exponent: Formula) -> Formula:
         return Power(Name("e") if self.base == "e" else number(self.base), exponent)
@@ -120,6 +130,9 @@ class Accumulate(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))
+
+    def numpy(self, *operands: str) -> str:
+        return "{} * {} + {}".format(*operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_OWN_NUMBER[self.along])]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symattn.derivation.derivation import Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.numpy_source import assigned
 from symattn.derivation.ops.position import Tokens, stated_positions
 from symattn.exact import Matrix, Value
 from symattn.exact.reading import read
@@ -52,6 +53,12 @@ class Positional(Op):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")
+
+    def numpy(self, *operands: str) -> str:
+        return "positional"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned("positional", self.apply()),)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))

@@ -27,6 +27,7 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
+from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Along, Empty, normalise_rows
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
@@ -90,6 +91,10 @@ class SoftCap(RuleOp):
         cap = number(self.cap)
         return Product((cap, Call(Name("tanh"), (Fraction(operands[0], cap),))), "·")
 
+    def numpy(self, *operands: str) -> str:
+        cap = factor(self.cap)
+        return f"{cap} * np.tanh({operands[0]} / {cap})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         score = Name("s")
         capped = self.written(signs.style, score)
@@ -138,6 +143,12 @@ class Bias(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], self.sign))
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]} + {self._name}"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned(self._name, self.values),)
 
     def matrix(self) -> MatrixOf:
         """The matrix itself as it is written."""
@@ -207,6 +218,9 @@ class OverSum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
 
+    def numpy(self, *operands: str) -> str:
+        return f"shares({operands[0]}{helper_axis(self.along)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_BY_SCORES[self.along])]
 
@@ -257,6 +271,9 @@ class Hardmax(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("hardmax"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        return f"hardmax({operands[0]}{helper_axis(self.along)})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LARGEST[self.along])]
 
@@ -288,14 +305,19 @@ def _elu(x: Value) -> Value:
 class _Feature(NamedTuple):
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
+    numpy: str
 
 
 FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
     {
-        "elu+1": _Feature(lambda x: _elu(x) + 1, lambda x: Sum((Call(Name("elu"), (x,)), ONE))),
-        "relu": _Feature(relu, FUNCTIONS["relu"].working),
-        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2"))),
-        "identity": _Feature(lambda x: x, lambda x: x),
+        "elu+1": _Feature(
+            lambda x: _elu(x) + 1,
+            lambda x: Sum((Call(Name("elu"), (x,)), ONE)),
+            "np.where({0} > 0, {0} + 1, np.exp(np.minimum({0}, 0)))",
+        ),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2"),
+        "identity": _Feature(lambda x: x, lambda x: x, "{0}"),
     }
 )
 """What queries and keys may be mapped by, by its name in settings."""
@@ -326,6 +348,9 @@ class FeatureMap(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return FEATURES[self.feature].numpy.format(*operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         x = Name("x")
@@ -364,6 +389,9 @@ class Over(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
+    def numpy(self, *operands: str) -> str:
+        return " / ".join(operands)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         above, below = map(signs.operand, steps[0].operands)
         return [convention(_DIVIDED[self.along], above=above, below=below)]
@@ -389,6 +417,10 @@ class SoftCapGradient(RuleOp):
         g, y = operands
         share = Fraction(y, number(self.cap))
         return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
+
+    def numpy(self, *operands: str) -> str:
+        gradient, capped = operands
+        return f"{gradient} * (1 - ({capped} / {factor(self.cap)})**2)"
 
 
 @dataclass(frozen=True)
@@ -416,7 +448,7 @@ class OverSumGradient(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         g, s, a = operands
-        ends = f".sum(axis={int(self.along == 'rows')}, keepdims=True)"
+        ends = f".sum({by_line(self.along)})"
         seen = f"{s} > -np.inf"
         return f"np.where({seen}, ({g} - ({g} * {a}){ends}) / np.where({seen}, {s}, 0){ends}, 0)"
 
