@@ -20,12 +20,14 @@ from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
 from symattn.exact.carry import Arithmetic, carried
-from symattn.formula import Formula
+from symattn.formula import Formula, MatrixOf, Name
+from symattn.formula.nodes import Bracket
 
 T = TypeVar("T")
 Shape = tuple[Size, Size]
 Orientation = Literal["rows", "columns"]
 Floats: TypeAlias = list[list[float]]
+Brings: TypeAlias = Literal["powers", "sines"]
 View: TypeAlias = Entries[Formula]
 """An operand as `Op.working` sees it: its shape, and each entry as it is to be written."""
 
@@ -36,6 +38,7 @@ class Style:
 
     product: str = ""  # between matrices: "", "×" or "·"
     softmax: str = "softmax"
+    bracket: Bracket = "["
     letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
 
 
@@ -77,6 +80,21 @@ class Op(ABC):
     trivial: bool = False
     """Whether nothing has to be worked out: such a step is shown and not asked."""
 
+    moves: bool = False
+    """Whether entries only get another place."""
+
+    shows_factors: bool = True
+    """Whether it is worth writing with its operands' numbers, as a product is: not where they stand just above."""
+
+    ends_in_decimals: bool = False
+    """Whether an entry that is written out ends in its decimals."""
+
+    by_hand: bool = False
+    """Whether its entries are worked out on paper, which takes room."""
+
+    weighs: bool = False
+    """Whether it makes weights of scores, line by line."""
+
     reverses: bool = False
     """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
 
@@ -102,6 +120,14 @@ class Op(ABC):
     @abstractmethod
     def written(self, style: Style, *operands: Formula) -> Formula:
         """The operation on whole matrices: X W^Q, softmax(S)."""
+
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        """The same with the operands' numbers, and its own."""
+        return self.written(style, *matrices)
+
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf] | None:
+        """A matrix that it adds or multiplies by, and what that is called: a mask, a bias."""
+        return None
 
     def numpy(self, *operands: str) -> str | None:
         """The operation in one line of NumPy, from the operands' names; None to have it entry by entry.
@@ -131,6 +157,11 @@ class Op(ABC):
         `InputError` where none is known.
         """
         raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
+
+    @property
+    def brings(self) -> Brings | None:
+        """What exact values have in them, once it has been applied to fractions."""
+        return None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         """What has to be agreed on before it can be worked out, said once for all `steps` with an op of this class."""

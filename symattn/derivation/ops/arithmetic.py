@@ -26,6 +26,7 @@ class Subtract(RuleOp):
 
     arity = 2
     title = "Difference"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a difference needs equal shapes, or one row or column to stretch;", *shapes)
@@ -49,6 +50,9 @@ class Divide(RuleOp):
 
     arity = 2
     title = "Quotient"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a quotient needs equal shapes, or one row or column to stretch;", *shapes)
@@ -97,6 +101,10 @@ class Exponential(RuleOp):
 
     base: Value | Literal["e"] = "e"
     title = "Exponential"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    brings = "powers"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.exponential(operands[0][i, j], self.base)
@@ -124,6 +132,9 @@ class SquareRoot(RuleOp):
     """√x of each entry x; `UndefinedError` where one is negative."""
 
     title = "Root"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
@@ -184,6 +195,8 @@ class DivisorGradient(RuleOp):
 
     arity = 3
     title = "Back through the quotient"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return Divide().shape(Hadamard().shape(*shapes[:2]), shapes[2])

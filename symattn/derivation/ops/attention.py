@@ -133,6 +133,17 @@ class Mask(RuleOp):
         """The mask itself as it is written."""
         return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
 
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf] | None:
+        return (Name("mask"), replace(self.matrix(), bracket=style.bracket)) if self.keep else None
+
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        match self.style, self.own_matrix(style):
+            case "multiplicative", (_, mask):
+                return Product((*matrices, mask), "⊙")
+            case "additive", (_, mask):
+                return Sum((*matrices, mask))
+        return self.written(style, *matrices)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(sentences(self.hides, _MARKED[self.style]))]
 
@@ -164,6 +175,11 @@ class Softmax(RuleOp):
     base: Value | Literal["e"] = "e"
     empty: Empty = "undefined"
     title = "Softmax"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    weighs = True
+    brings = "powers"
 
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._normalised)
@@ -344,6 +360,8 @@ class SoftmaxJacobian(RuleOp):
 
     along: Along = "rows"
     title = "Softmax Jacobian"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
@@ -379,6 +397,8 @@ class SoftmaxGradient(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Back through softmax"
+    shows_factors = False
+    by_hand = True
 
     def apply(self, *operands: Matrix) -> Matrix:
         weights, gradient = operands if self.along == "rows" else (m.T for m in operands)

@@ -55,6 +55,8 @@ RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 class Rounding(Op):
     """Other numbers for the entries, with which one goes on."""
 
+    shows_factors = False
+
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
@@ -130,6 +132,7 @@ class Activation(RuleOp):
 
     name: str = "f"
     title = "Activation"
+    shows_factors = False
 
     @property
     def function(self) -> Function | None:
@@ -420,6 +423,7 @@ class ActivationGradient(RuleOp):
     name: str
     arity = 2
     title = "Back through the activation"
+    by_hand = True
 
     def __post_init__(self) -> None:
         if self.name not in SLOPES:

@@ -22,6 +22,7 @@ class Total(RuleOp):
 
     arity = -1
     title = "Sum"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))

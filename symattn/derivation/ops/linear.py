@@ -27,6 +27,7 @@ from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
 from symattn.exact.sums import products
 from symattn.formula import (
+    ONE,
     Call,
     Formula,
     Fraction,
@@ -49,6 +50,8 @@ class MatMul(RuleOp):
     arity = 2
     reverses = True
     title = "Matrix product"
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         (rows, inner), (other, columns) = shapes
@@ -83,6 +86,8 @@ class Transpose(RuleOp):
     """Aᵀ as a step of its own."""
 
     title = "Transpose"
+    moves = True
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         ((rows, columns),) = shapes
@@ -113,6 +118,7 @@ class Add(RuleOp):
 
     arity = 2
     title = "Sum"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("a sum needs equal shapes, or one row or column to be added to all;", *shapes)
@@ -139,6 +145,7 @@ class Hadamard(RuleOp):
 
     arity = 2
     title = "Entry-by-entry product"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("an entry-by-entry product needs equal shapes, or one row or column to stretch;", *shapes)
@@ -169,6 +176,9 @@ class SumOver(RuleOp):
 
     over: Literal["rows", "columns"] = "rows"
     title = "Sum"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         ((rows, columns),) = shapes
@@ -220,6 +230,10 @@ class Scale(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
 
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        """A matrix in a numerator would be set too small to read."""
+        return Product((Fraction(ONE, self.symbol(style)), *matrices))
+
     def numpy(self, *operands: str) -> str:
         return f"{operands[0]} / {factor(self.divisor)}"
 
@@ -249,6 +263,8 @@ class Stack(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = -1
     title = "Stack"
+    moves = True
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         if self.along == "columns":
@@ -322,6 +338,8 @@ class ProductSum(RuleOp):
     over: Literal["rows", "columns"] = "rows"
     arity = 2
     title = "Sum of products"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = alike(*shapes)

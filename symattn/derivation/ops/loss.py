@@ -53,6 +53,8 @@ class CrossEntropy(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = 2
     title = "Cross-entropy"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         p, t = shapes
@@ -167,6 +169,7 @@ class CrossEntropyGradient(RuleOp):
     tokens: int = 1
     arity = 2
     title = "Back through cross-entropy and softmax"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         p, t = operands
@@ -197,6 +200,8 @@ class ProbabilityGradient(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = 3
     title = "Back through cross-entropy"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         g, p, t = shapes

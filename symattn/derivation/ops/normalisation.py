@@ -43,6 +43,8 @@ class Mean(RuleOp):
 
     over: Axis = "columns"
     title = "Mean"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _line(shapes[0], self.over)
@@ -75,6 +77,8 @@ class Variance(RuleOp):
     over: Axis = "columns"
     arity = 2
     title = "Variance"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         x, mean = shapes
@@ -122,6 +126,8 @@ class MeanSquare(RuleOp):
 
     over: Axis = "columns"
     title = "Mean square"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _line(shapes[0], self.over)
@@ -166,6 +172,8 @@ class Standardise(_OverRoot):
 
     arity = 3
     title = "Standardise"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         x, *statistics = shapes
@@ -207,6 +215,8 @@ class Rescale(_OverRoot):
 
     arity = 2
     title = "Rescale"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretching("there must be one mean square for every row, or for every column;", *shapes)
@@ -386,6 +396,8 @@ class NormGradient(RuleOp):
     over: Literal["columns", "rows"] = "columns"
     arity = 3
     title = "Back through the norm"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         gradient, normed, variance = shapes

@@ -31,6 +31,7 @@ class RunningMaximum(RuleOp):
     along: Along = "rows"
     arity = -1
     title = "Running maximum"
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         lengths = {shape[0] if self.along == "rows" else shape[1] for shape in shapes}
@@ -66,6 +67,9 @@ class Exponentials(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Exponentials"
+    shows_factors = False
+    by_hand = True
+    brings = "powers"
 
     def shape(self, *shapes: Shape) -> Shape:
         _one_for_each(self.along, shapes[0], shapes[1])
@@ -107,6 +111,8 @@ class Accumulate(RuleOp):
     along: Along = "rows"
     arity = 3
     title = "Running sum"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         factors, old, new = shapes

@@ -9,7 +9,19 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Brings,
+    Convention,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.derivation.numpy_source import factor, value
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
@@ -190,6 +202,7 @@ class Sinusoids(RuleOp):
     tokens: Tokens = "rows"
     arity = 0
     title = "Positional encoding"
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         shape = (len(self.positions), 2 * len(self.angles))
@@ -218,6 +231,10 @@ class Sinusoids(RuleOp):
     def numpy_above(self) -> tuple[str, ...]:
         return _numpy_angles(self.positions, self.angles)
 
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         thetas = _thetas(self.angles)
         waves = [_wave(function, theta) for theta in thetas for function in ("sin", "cos")]
@@ -240,6 +257,8 @@ class Rotate(RuleOp):
     layout: Layout = "pairs"
     tokens: Tokens = "rows"
     title = "Rotation by position"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
@@ -261,6 +280,10 @@ class Rotate(RuleOp):
         width = 2 * len(self.angles)
         alone = replace(self, positions=(position,), tokens="rows")
         return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
+
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)

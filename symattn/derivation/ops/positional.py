@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symattn.derivation.derivation import Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.derivation import Brings, Convention, Index, Op, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.numpy_source import assigned
 from symattn.derivation.ops.position import Tokens, stated_positions
 from symattn.exact import Matrix, Value
@@ -32,6 +32,7 @@ class Positional(Op):
     tokens: Tokens = "rows"
     arity = 0
     title = "Positional encoding"
+    shows_factors = False
 
     def __post_init__(self) -> None:
         for j in range(len(self.formulas)):
@@ -59,6 +60,10 @@ class Positional(Op):
 
     def numpy_above(self) -> tuple[str, ...]:
         return (assigned("positional", self.apply()),)
+
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any("sin" in formula or "cos" in formula for formula in self.formulas) else None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))

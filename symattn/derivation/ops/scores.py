@@ -79,6 +79,9 @@ class SoftCap(RuleOp):
 
     cap: Value
     title = "Soft cap"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         cap = A.number(self.cap)
@@ -119,11 +122,6 @@ class Bias(RuleOp):
     def _name(self) -> str:
         return "mask" if self.slope is None else "bias"
 
-    @property
-    def sign(self) -> Name:
-        """What the matrix is called."""
-        return Name(self._name)
-
     def shape(self, *shapes: Shape) -> Shape:
         if shapes[0] != self.values.shape:
             rows, columns = self.values.shape
@@ -142,7 +140,7 @@ class Bias(RuleOp):
         return Pull((use.g,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        return Sum((operands[0], self.sign))
+        return Sum((operands[0], Name(self._name)))
 
     def numpy(self, *operands: str) -> str:
         return f"{operands[0]} + {self._name}"
@@ -153,6 +151,12 @@ class Bias(RuleOp):
     def matrix(self) -> MatrixOf:
         """The matrix itself as it is written."""
         return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
+
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf]:
+        return Name(self._name), replace(self.matrix(), bracket=style.bracket)
+
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        return Sum((*matrices, self.own_matrix(style)[1]))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.slope is None:
@@ -193,6 +197,10 @@ class OverSum(RuleOp):
 
     along: Along = "rows"
     empty: Empty = "undefined"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    weighs = True
 
     @property
     def title(self) -> str:
@@ -240,6 +248,8 @@ class Hardmax(Op):
     along: Along = "rows"
     empty: Empty = "undefined"
     title = "Hardmax"
+    shows_factors = False
+    weighs = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
@@ -332,6 +342,7 @@ class FeatureMap(RuleOp):
 
     feature: Feature = "elu+1"
     title = "Feature map"
+    brings = "powers"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.known(FEATURES[self.feature], operands[0][i, j])
@@ -369,6 +380,9 @@ class Over(RuleOp):
     along: Along = "rows"
     arity = 2
     title = "Quotient"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         (rows, columns), divisors = shapes
@@ -433,6 +447,8 @@ class OverSumGradient(RuleOp):
     along: Along = "rows"
     arity = 3
     title = "Back through division by the sum"
+    shows_factors = False
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (g, s, a) = along_rows(self.along, i, j, *operands)
@@ -475,6 +491,7 @@ class FeatureGradient(RuleOp):
 
     arity = 2
     title = "Back through the feature map"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, phi = operands
