@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
+from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
 from symattn.exact.carry import Arithmetic, carried
@@ -140,6 +141,13 @@ class Op(ABC):
         """Assignments that stand above that line: of a mask's matrix, of positions."""
         return ()
 
+    def range(self, *boxes: Box) -> Box | None:
+        """All that the result may be for operands in some windows; None if that is not known.
+
+        `UndefinedError` where it is not defined for all of them.
+        """
+        return None
+
     def witness(self, *operands: Floats) -> Floats | None:
         """The result once more in floats, by a formula that shares nothing with the rule; None if there is none.
 
@@ -207,12 +215,24 @@ class RuleOp(Op):
         """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
         return None
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        rows, columns = self.shape(*(m.shape for m in operands))
+    def read(self, A: Algebra[T], *operands: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:
+        """Every entry of the result in an algebra, from the rows of the operands."""
+        rows, columns = self.shape(*((len(m), len(m[0])) for m in operands))
         if isinstance(rows, str) or isinstance(columns, str):
             raise ShapeError("matrices of numbers are needed;")
-        seen = [entries_of(m) for m in operands]
-        return Matrix.of([self.rule(VALUES, i, j, *seen) for j in range(columns)] for i in range(rows))
+        seen = [Entries.of(m) for m in operands]
+        places = [[(i, j) for j in range(columns)] for i in range(rows)]
+        return tuple(tuple(self.rule(A, i, j, *seen) for i, j in row) for row in places)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return Matrix.of(self.read(VALUES, *(m.rows for m in operands)))
+
+    def range(self, *boxes: Box) -> Box | None:
+        """By the rule: the range itself where every number occurs once in it, and else wider."""
+        try:
+            return self.read(WINDOWS, *boxes)
+        except TypeError:  # a function whose range is not known
+            return None
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return self.rule(FORMULAS, i, j, *operands)

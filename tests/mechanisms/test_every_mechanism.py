@@ -27,6 +27,7 @@ from symattn.derivation.ops import ActivationGradient
 from symattn.derivation.ops.jacobian import Slope
 from symattn.derivation.ops.scores import FeatureMap
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
+from symattn.derivation.windows import Box
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
 from symattn.exact.approximate import approximate
@@ -34,7 +35,7 @@ from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
 from symattn.marking.marker import mark
 from symattn.marking.marker.trace import rests_on
-from symattn.marking.marker.windows import Box, cell, window
+from symattn.marking.marker.windows import cell, window
 from symattn.marking.submissions import fill, read_submission
 from symattn.marking.trial import right_scripts, script
 from symattn.page.writers import FORMATS

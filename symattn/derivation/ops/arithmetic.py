@@ -13,9 +13,12 @@ from symattn.derivation.numpy_source import factor
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
+from symattn.derivation.windows import HIDDEN, Box, Window, constant, each
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Value, has_symbols, logarithm
 from symattn.exact.floats import FORMATS, Format, nearest_float
+from symattn.exact.intervals import MOST_DIGITS
+from symattn.exact.values import NEGATIVE_INFINITY
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
 from symattn.foundation.languages import message
 
@@ -181,6 +184,16 @@ class ToFloat(Rounding):
         """NumPy has all formats but one."""
         known, name = self.format.name != "bfloat16", self.format.name
         return f"{operands[0]}.astype(np.{name}).astype(float)" if known else f"bfloat16({operands[0]})"
+
+    def range(self, *boxes: Box) -> Box:
+        return each(self._range, *boxes)
+
+    def _range(self, x: Window) -> Window:
+        """Both ends rounded, for rounding never changes the order of two numbers."""
+        if x == HIDDEN:
+            return x
+        low, high = (nearest_float(Ratio(end) if end.adjusted() > -MOST_DIGITS else 0, self.format) for end in x)
+        return Window(HIDDEN.low if low is NEGATIVE_INFINITY else constant(low).low, constant(high).high)
 
 
 # ------------------------------------------------------------------------------------------------ the way back

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction as Ratio
 from functools import partial
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
 from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.numpy_source import helper_axis
+from symattn.derivation.windows import HIDDEN, RING, Box, Window, each, positive, sigmoid_slope, tanh_slope, times
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -32,6 +33,7 @@ from symattn.exact import (
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import in_decimals
+from symattn.exact.rounding import MODES
 from symattn.formula import (
     ONE,
     ZERO,
@@ -124,6 +126,17 @@ class Round(Rounding):
         nearest = {"even": f"np.round({units})", "up": f"np.floor({units} + 1/2)", "down": f"np.ceil({units} - 1/2)"}
         whole = f"np.trunc({units})" if self.method == "truncate" else nearest[self.ties]
         return f"{whole} / 10**{self.places}"
+
+    def range(self, *boxes: Box) -> Box | None:
+        """Unknown where the sums of rows are kept: then a number depends on its neighbours."""
+        return None if self.method == "largest-remainder" else each(self._range, *boxes)
+
+    def _range(self, x: Window) -> Window:
+        return x if x == HIDDEN else Window(*map(self._end, x))
+
+    def _end(self, x: Decimal) -> Decimal:
+        mode = MODES[self.ties] if self.method == "nearest" else ROUND_DOWN
+        return x.scaleb(self.places, RING.nearest).to_integral_value(mode).scaleb(-self.places, RING.nearest)
 
 
 @dataclass(frozen=True)
@@ -341,13 +354,14 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 class Derivative:
     """f′, as a number, as it is written and as a factor in NumPy; of f's value y = f(x) where it is known from that.
 
-    `whole` is how it is written for a matrix, where that is not as for an entry.
+    `whole` is how it is written for a matrix, where that is not as for an entry; `window` its range, where it is known.
     """
 
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
     numpy: str
     whole: Callable[[Formula], Formula] | None = None
+    window: Callable[[Window], Window] | None = None
 
     @property
     def of_result(self) -> bool:
@@ -398,18 +412,23 @@ def _primed(name: str) -> Callable[[Formula], Formula]:
 
 SLOPES: Mapping[str, Derivative] = MappingProxyType(
     {
-        "relu": Derivative(_relu_slope, _primed("relu"), "({0} > 0)"),
+        "relu": Derivative(_relu_slope, _primed("relu"), "({0} > 0)", window=positive),
         "gelu": Derivative(_differentiated("gelu"), _primed("gelu"), "gelu_slope({0})"),
         "gelu_tanh": Derivative(_differentiated("gelu_tanh"), _primed("gelu_tanh"), "gelu_tanh_slope({0})"),
         "silu": Derivative(_silu_slope, _primed("silu"), "silu_slope({0})"),
         "sigmoid": Derivative(
-            lambda y: y * (1 - y), partial(_logistic_slope, "·"), "{0} * (1 - {0})", partial(_logistic_slope, "⊙")
+            lambda y: y * (1 - y),
+            partial(_logistic_slope, "·"),
+            "{0} * (1 - {0})",
+            partial(_logistic_slope, "⊙"),
+            sigmoid_slope,
         ),
         "tanh": Derivative(
             lambda y: 1 - y * y,
             lambda y: _one_minus(Power(y, TWO)),
             "(1 - {0}**2)",
             lambda y: _one_minus(Product((y, y), "⊙")),
+            tanh_slope,
         ),
     }
 )
@@ -441,6 +460,11 @@ class ActivationGradient(RuleOp):
     def numpy(self, *operands: str) -> str:
         gradient, x = operands
         return f"{gradient} * {SLOPES[self.name].numpy.format(x)}"
+
+    def range(self, *boxes: Box) -> Box | None:
+        """Known where the slope is that of a value, or 0 or 1."""
+        slope = SLOPES[self.name].window
+        return each(lambda g, x: times(g, slope(x)), *boxes) if slope else None
 
 
 OPS = {"round": Round, "activation": Activation}

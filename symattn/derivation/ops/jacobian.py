@@ -10,6 +10,7 @@ from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
 from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.numpy_source import by_line, over_all
 from symattn.derivation.ops.entrywise import SLOPES
+from symattn.derivation.windows import Box, each
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -45,6 +46,10 @@ class Slope(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return _NUMPY[self.function].format(*operands)
+
+    def range(self, *boxes: Box) -> Box | None:
+        slope = SLOPES[self.function].window
+        return each(slope, *boxes) if slope else None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.function != "relu":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
@@ -23,8 +25,10 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import Part
+from symattn.derivation.windows import RING, Box, Window, point, times, turned
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.sums import products
 from symattn.formula import (
     ONE,
@@ -79,6 +83,14 @@ class MatMul(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return " @ ".join(operands)
+
+    def averages(self, *boxes: Box) -> Box:
+        """Its range where every row of the first matrix consists of weights: they are not negative and sum to 1.
+
+        Windows that allow no such row are taken without that.
+        """
+        a, b = boxes
+        return tuple(tuple(_average(row, column) for column in turned(b)) for row in a)
 
 
 @dataclass(frozen=True)
@@ -309,6 +321,37 @@ class Stack(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return joined(self.along, *operands)
+
+
+def _average(row: Sequence[Window], column: Sequence[Window]) -> Window:
+    """Σ a_j·v_j over all weights a_j ≥ 0 in their windows that sum to 1."""
+    weights = [Window(max(ZERO, a.low), a.high) for a in row]
+    least, most = (reduce(RING.add, map(point, ends)) for ends in zip(*weights, strict=True))
+    possible = all(a.low <= a.high for a in weights) and least.high <= 1 <= most.low
+    if not possible or not all(v.bounded for v in column):
+        return reduce(RING.add, map(times, row, column))
+    # A weight is not negative, so the average grows with every value.
+    highest = _greatest_average(weights, [v.high for v in column])
+    lowest = _greatest_average(weights, [v.low.copy_negate() for v in column]).copy_negate()
+    return Window(lowest, highest)
+
+
+def _greatest_average(weights: Sequence[Window], values: Sequence[Decimal]) -> Decimal:
+    """The greatest Σ a_j·v_j with Σ a_j = 1: a fractional knapsack, solved by its dual.
+
+    For every t it is t + Σ a_j·(v_j − t) ≤ t + Σ (v_j − t)·(the upper end of a_j where v_j > t, else the lower), and
+    equal for one of the values as t: that into which the last of the missing weight is poured (Dantzig 1957).  So
+    rounding upwards is rigorous whatever t is.
+    """
+
+    def bound(t: Decimal) -> Decimal:
+        gains = (
+            RING.multiply(RING.add(point(v), point(t.copy_negate())), point(a.high if v > t else a.low))
+            for a, v in zip(weights, values, strict=True)
+        )
+        return reduce(RING.add, gains, point(t)).high
+
+    return min(map(bound, values))
 
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:

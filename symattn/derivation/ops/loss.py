@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
@@ -21,6 +22,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import by_line
+from symattn.derivation.windows import NOTHING, RING, Box, Window, by_rows, times
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -106,6 +108,13 @@ class CrossEntropy(RuleOp):
         p, t = operands
         return f"-({t} * np.log(np.where({t} == 0, 1, {p}))).sum({by_line(self.along)})"
 
+    def range(self, *boxes: Box) -> Box:
+        def losses(p: Box, t: Box) -> Box:
+            rows = zip(p, t, strict=True)
+            return tuple((RING.negate(reduce(RING.add, map(_wanted, *lines))),) for lines in rows)
+
+        return by_rows(self.along, losses, *boxes)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LOSS[self.along])]
 
@@ -134,6 +143,15 @@ def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: 
             )
         total = total - (t * logarithm(p) if in_reals else to_sympy(t) * written_logarithm(p))
     return from_sympy(total) if is_symbolic(total) else total
+
+
+def _wanted(p: Window, t: Window) -> Window:
+    """t ln p, and 0 where t is; p may not be 0 elsewhere."""
+    if t == NOTHING:
+        return NOTHING
+    if p.low <= 0:
+        raise UndefinedError("The logarithm of a number that may be 0 is undefined.")
+    return times(t, RING.ln(p))
 
 
 def written_logarithm(p: Value) -> Any:

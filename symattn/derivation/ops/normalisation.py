@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction as Ratio
 from functools import reduce
+from itertools import pairwise
 from operator import add, mul
 from typing import Literal, TypeVar
 
@@ -29,12 +31,31 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import over_all, value
 from symattn.derivation.ops.linear import Spread
+from symattn.derivation.windows import (
+    RING,
+    Box,
+    Window,
+    at_least_0,
+    by_rows,
+    constant,
+    minus,
+    over,
+    point,
+    size,
+    square,
+    times,
+)
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
 from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
+_ALONG: Mapping[Axis, Axis] = {"columns": "rows", "rows": "columns"}
+"""Along which lines means are taken that are over all columns, or over all rows."""
+
+Line = tuple[Window, ...]
 
 
 @dataclass(frozen=True)
@@ -112,6 +133,14 @@ class Variance(RuleOp):
         if self.of == "population":
             return f"{squares}.mean({over_all(self.over)})"
         return f"{squares}.sum({over_all(self.over)}) / ({_numpy_length(operands[0], self.over)} - 1)"
+
+    def range(self, *boxes: Box) -> Box:
+        less = int(self.of == "sample")
+
+        def variances(x: Box, means: Box) -> Box:
+            return tuple((_variance(row, mean, len(row) - less),) for row, (mean,) in zip(x, means, strict=True))
+
+        return by_rows(_ALONG[self.over], variances, *boxes)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines, columns = signs.shape_of(steps[0].operands[0])
@@ -298,6 +327,32 @@ def _numpy_length(name: str, over: Axis) -> str:
     return f"{name}.shape[{0 if over == 'rows' else 1}]"
 
 
+def _variance(line: Line, mean: Window, number: int) -> Window:
+    """Σ(x_j − μ)² over a number, over all x_j and μ in their windows.
+
+    It is convex in μ: the greatest value stands at an end of the window of μ.  The least is sought between neighbouring
+    ends of the x_j, where those on one side of μ are as near to it as they can be and all others are equal to it.
+    """
+
+    def farthest(m: Decimal) -> Decimal:
+        away = (size(minus(x, point(m))).high for x in line)
+        return reduce(RING.add, (square(point(d)) for d in away)).high
+
+    def nearest(m: Window) -> Decimal:
+        ends = [point(x.high if x.high <= m.low else x.low) for x in line if x.high <= m.low or m.high <= x.low]
+        if not ends:
+            return ZERO
+        centre = RING.divide(reduce(RING.add, ends), RING.number(len(ends)))
+        off = size(minus(centre, m)).low
+        about = reduce(RING.add, (square(minus(end, centre)) for end in ends))
+        return RING.add(about, RING.multiply(RING.number(len(ends)), square(point(off)))).low
+
+    stops = sorted({mean.low, mean.high, *(end for x in line for end in x if mean.low < end < mean.high)})
+    pieces = [Window(*pair) for pair in pairwise(stops)] or [mean]
+    sums = Window(min(map(nearest, pieces)), max(map(farthest, mean)))
+    return RING.divide(sums, RING.number(number))
+
+
 # ------------------------------------------------------------------------------------------------ stretching
 
 
@@ -447,6 +502,18 @@ class NormGradient(RuleOp):
             length = _numpy_length(gradient, self.over)
             products = f"({gradient} * {normed}).sum({over_all(self.over)}) / ({length} - 1)"
         return f"({gradient}{mean} - {normed} * {products}) / {_numpy_root(variance, self.epsilon)}"
+
+    def range(self, *boxes: Box) -> Box:
+        return by_rows(_ALONG[self.over], lambda *rows: tuple(map(self._range, *rows)), *boxes)
+
+    def _range(self, gradient: Line, normed: Line, variance: Line) -> Line:
+        """The textbook's line, each number wherever it stands: wide enough, and wider than the range."""
+        root = RING.sqrt(RING.add(at_least_0(variance[0]), constant(self.epsilon)))
+        mean = RING.divide(reduce(RING.add, gradient), RING.number(len(gradient)))
+        products = reduce(RING.add, map(times, gradient, normed))
+        along = RING.divide(products, RING.number(len(gradient) - (self.kind == "sample")))
+        centred = [g if self.kind == "rms" else minus(g, mean) for g in gradient]
+        return tuple(over(minus(g, times(n, along)), root) for g, n in zip(centred, normed, strict=True))
 
     def _root(self, variance: Formula) -> Formula:
         bare = isinstance(self.epsilon, int) and self.epsilon == 0

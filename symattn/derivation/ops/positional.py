@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from symattn.derivation.derivation import Brings, Convention, Index, Op, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.numpy_source import assigned
 from symattn.derivation.ops.position import Tokens, stated_positions
+from symattn.derivation.windows import Box, constant
 from symattn.exact import Matrix, Value
 from symattn.exact.reading import read
 from symattn.exact.tree import Node
@@ -60,6 +61,9 @@ class Positional(Op):
 
     def numpy_above(self) -> tuple[str, ...]:
         return (assigned("positional", self.apply()),)
+
+    def range(self, *boxes: Box) -> Box:
+        return tuple(tuple(map(constant, row)) for row in self.apply().rows)
 
     @property
     def brings(self) -> Brings | None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cmp_to_key
+from fractions import Fraction as Ratio
+from functools import cmp_to_key, reduce
 from math import inf
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
@@ -29,12 +30,28 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
 from symattn.derivation.ops.arithmetic import DivisorGradient
-from symattn.derivation.ops.attention import Along, Empty, normalise_rows
+from symattn.derivation.ops.attention import Along, Empty, normalise_rows, range_of_weights
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
 from symattn.derivation.ops.linear import Hadamard, Scale, summed
 from symattn.derivation.ops.position import Multiple
+from symattn.derivation.windows import (
+    NOTHING,
+    RING,
+    UNIT,
+    Box,
+    Window,
+    at_least_0,
+    constant,
+    each,
+    over,
+    point,
+    square,
+    tanh_slope,
+    times,
+)
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.sums import shares, total
 from symattn.exact.values import is_zero_for_sure
 from symattn.formula import (
@@ -229,6 +246,10 @@ class OverSum(RuleOp):
     def numpy(self, *operands: str) -> str:
         return f"shares({operands[0]}{helper_axis(self.along)})"
 
+    def range(self, *boxes: Box) -> Box:
+        """A quotient of linear functions: its extremes over a score and the sum of the others stand at corners."""
+        return range_of_weights(boxes[0], self.along, self.empty, _over_sum)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_BY_SCORES[self.along])]
 
@@ -284,11 +305,38 @@ class Hardmax(Op):
     def numpy(self, *operands: str) -> str:
         return f"hardmax({operands[0]}{helper_axis(self.along)})"
 
+    def range(self, *boxes: Box) -> Box:
+        """1 over the number of those that share the largest score, 0 for the others."""
+        return range_of_weights(boxes[0], self.along, self.empty, _hardmax)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LARGEST[self.along])]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Hardmax by rows, ties share" if self.along == "rows" else "Hardmax by columns, ties share")]
+
+
+def _over_sum(scores: Sequence[Window]) -> list[Window]:
+    def share(i: int) -> Window:
+        rest = reduce(RING.add, (s for j, s in enumerate(scores) if j != i), NOTHING)
+        if RING.add(scores[i], rest).sign in (0, None):
+            raise UndefinedError("The sum may be 0.")
+        corners = [RING.divide(point(s), RING.add(point(s), point(r))) for s in scores[i] for r in rest]
+        return Window(min(c.low for c in corners), max(c.high for c in corners))
+
+    return list(map(share, range(len(scores))))
+
+
+def _hardmax(scores: Sequence[Window]) -> list[Window]:
+    def share(i: int) -> Window:
+        others = [s for j, s in enumerate(scores) if j != i]
+        tied = [sum(s.low == scores[i].high for s in others), sum(s.high == scores[i].low for s in others)]
+        most, least = (RING.number(Ratio(1, 1 + ties)) for ties in tied)
+        may_win = all(s.low <= scores[i].high for s in others)
+        must_win = all(s.high <= scores[i].low for s in others)
+        return Window(least.low if must_win else ZERO, most.high if may_win else ZERO)
+
+    return list(map(share, range(len(scores))))
 
 
 def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
@@ -312,10 +360,17 @@ def _elu(x: Value) -> Value:
     return x if sign(x) > 0 else exponential(x) - 1
 
 
+def _elu_and_one(x: Window) -> Window:
+    """x + 1 above 0, e^x below: increasing, and one number at 0."""
+    low, high = (RING.add(point(end), UNIT) if end > 0 else RING.exp(point(end)) for end in x)
+    return Window(low.low, high.high)
+
+
 class _Feature(NamedTuple):
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
     numpy: str
+    window: Callable[[Window], Window]
 
 
 FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
@@ -324,10 +379,11 @@ FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
             lambda x: _elu(x) + 1,
             lambda x: Sum((Call(Name("elu"), (x,)), ONE)),
             "np.where({0} > 0, {0} + 1, np.exp(np.minimum({0}, 0)))",
+            _elu_and_one,
         ),
-        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy),
-        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2"),
-        "identity": _Feature(lambda x: x, lambda x: x, "{0}"),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy, at_least_0),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2", square),
+        "identity": _Feature(lambda x: x, lambda x: x, "{0}", lambda x: x),
     }
 )
 """What queries and keys may be mapped by, by its name in settings."""
@@ -362,6 +418,9 @@ class FeatureMap(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return FEATURES[self.feature].numpy.format(*operands)
+
+    def range(self, *boxes: Box) -> Box:
+        return each(FEATURES[self.feature].window, *boxes)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         x = Name("x")
@@ -435,6 +494,10 @@ class SoftCapGradient(RuleOp):
     def numpy(self, *operands: str) -> str:
         gradient, capped = operands
         return f"{gradient} * (1 - ({capped} / {factor(self.cap)})**2)"
+
+    def range(self, *boxes: Box) -> Box:
+        cap = constant(self.cap)
+        return each(lambda g, y: times(g, tanh_slope(over(y, cap))), *boxes)
 
 
 @dataclass(frozen=True)
