@@ -92,6 +92,14 @@ def test_what_is_right_passes():
     self_check(every_op())
 
 
+def test_squares_about_another_mean_are_no_mistake():
+    """Of 1 and −2 about 3, and of 3 and 4 about 1: (4 + 25)/2 and (4 + 9)/2."""
+    steps = [{"name": "v", "op": "variance", "operands": ["A", "m"]}]
+    d = derive("custom", steps=steps, A=GIVENS["A"], m=[[3], [1]]).derivation
+    assert d.value("v") == Matrix([["29/2"], ["13/2"]])
+    self_check(d)
+
+
 def test_what_an_op_says_of_itself_is_true_of_its_result():
     """What only moves entries has no others, and weights sum to 1."""
     d = every_op()
