@@ -7,7 +7,7 @@ and divides by the root of the variance; root mean square norm (Zhang and Sennri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction as Ratio
 from functools import reduce
@@ -18,6 +18,7 @@ from typing import Literal, TypeVar
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
 from symattn.derivation.derivation import (
     Convention,
+    Floats,
     Operand,
     Pull,
     RuleOp,
@@ -30,7 +31,8 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import over_all, value
-from symattn.derivation.ops.linear import Spread
+from symattn.derivation.ops.arithmetic import Opposite
+from symattn.derivation.ops.linear import Spread, SumOver
 from symattn.derivation.windows import (
     RING,
     Box,
@@ -49,7 +51,7 @@ from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.intervals import ZERO
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Product, Relation, Root, Sum, number
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
 _ALONG: Mapping[Axis, Axis] = {"columns": "rows", "rows": "columns"}
@@ -125,6 +127,12 @@ class Variance(RuleOp):
         less = int(self.of == "sample")
         return _mean(A, self.over, i, j, x, lambda i, j: A.square(A.minus(x[i, j], mean.stretched(i, j))), less)
 
+    def pull(self, use: Use) -> Pull:
+        """To the entries, and to the mean what comes to all of them together, with the other sign."""
+        count = _length(use.shapes[0], self.over)
+        back = (use.g, *use.step.operands), SquaresGradient(count, self.of, self.over)
+        return Pull.chain(*back) if use.k == 0 else Pull.chain(*back, SumOver(self.over), Opposite())
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
@@ -167,6 +175,9 @@ class MeanSquare(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
         return _mean(A, self.over, i, j, x, lambda i, j: A.square(x[i, j]))
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.operand), SquaresGradient(_length(use.shapes[0], self.over), over=self.over))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
@@ -438,6 +449,59 @@ class SpreadEvenly(Spread):
 
 
 @dataclass(frozen=True)
+class SquaresGradient(RuleOp):
+    """2·g·(x − μ)/d for the gradients g of variances, `count` = d entries x (n×d) and their means μ (each n×1).
+
+    Of mean squares it is 2·g·x/d.  With a sample's variance it is divided by d − 1.
+    """
+
+    count: Size
+    of: Literal["population", "sample"] = "population"
+    over: Axis = "columns"
+    arity = -1
+    title = "Back through the squares"
+    shows_factors = False
+    by_hand = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, x, *mean = shapes
+        if {gradient, *mean} != {_line(x, self.over)}:
+            raise ShapeError("there must be one gradient and one mean for every line;")
+        return x
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        gradient, x, *mean = operands
+        away = A.minus(x[i, j], mean[0].stretched(i, j)) if mean else x[i, j]
+        share = A.quotient(A.number(2), A.size(Indices(self.count), int(self.of == "sample")))
+        return A.product(share, gradient.stretched(i, j), away)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        gradient, x, *mean = operands
+        size = size_formula(self.count)
+        divisor = size if self.of == "population" else Sum((size, Negative(ONE)))
+        away = Sum((x, Negative(mean[0]))) if mean else x
+        return Product((Fraction(Number("2"), divisor), Product((gradient, away), "⊙")), "·")
+
+    def numpy(self, *operands: str) -> str:
+        gradient, x, *mean = operands
+        away = f"({x} - {mean[0]})" if mean else x
+        divisor = f"{self.count}" if self.of == "population" else f"({self.count} - 1)"
+        return f"2 * {gradient} * {away} / {divisor}"
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By differences of squares, (y + 1)² − y² − 1 = 2·y for y = x − μ."""
+        gradient, x, *mean = operands
+        if self.over == "rows":
+            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
+            return list(map(list, zip(*replace(self, over="columns").witness(*turned), strict=True)))
+        rows = []
+        for k, ((g,), row) in enumerate(zip(gradient, x, strict=True)):
+            away = [entry - (mean[0][k][0] if mean else 0) for entry in row]
+            rows.append([g * ((y + 1) ** 2 - y**2 - 1) / (len(row) - (self.of == "sample")) for y in away])
+        return rows
+
+
+@dataclass(frozen=True)
 class NormGradient(RuleOp):
     """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
 
@@ -522,4 +586,13 @@ class NormGradient(RuleOp):
 
 OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
 
-__all__ = ["Mean", "MeanSquare", "NormGradient", "Rescale", "SpreadEvenly", "Standardise", "Variance"]
+__all__ = [
+    "Mean",
+    "MeanSquare",
+    "NormGradient",
+    "Rescale",
+    "SpreadEvenly",
+    "SquaresGradient",
+    "Standardise",
+    "Variance",
+]

@@ -307,7 +307,7 @@ class Hardmax(Op):
 
     def range(self, *boxes: Box) -> Box:
         """1 over the number of those that share the largest score, 0 for the others."""
-        return range_of_weights(boxes[0], self.along, self.empty, _hardmax)
+        return range_of_weights(boxes[0], self.along, self.empty, hardmax)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LARGEST[self.along])]
@@ -327,7 +327,9 @@ def _over_sum(scores: Sequence[Window]) -> list[Window]:
     return list(map(share, range(len(scores))))
 
 
-def _hardmax(scores: Sequence[Window]) -> list[Window]:
+def hardmax(scores: Sequence[Window]) -> list[Window]:
+    """The ranges of equal shares for the largest."""
+
     def share(i: int) -> Window:
         others = [s for j, s in enumerate(scores) if j != i]
         tied = [sum(s.low == scores[i].high for s in others), sum(s.high == scores[i].low for s in others)]
