@@ -50,8 +50,8 @@ NEVER = frozenset({
 })  # fmt: skip
 """Names of kinds and of things to be read, which look like messages and are printed nowhere."""
 
-_FORMULA = re.compile(r" \| |:=|^[^$]*\b(?:frac|exp|hat|under|Softmax)\(|^\"")
-"""Types, and the formulas of notes."""
+_FORMULA = re.compile(r" \| |:=|^[^$]*\b(?:frac|exp|hat|under|Softmax)\(|^\"|(?<!\^)\{0\}")
+"""Types, the formulas of notes, and code with its operands by number."""
 
 CALLS: Mapping[str, int] = {
     "message": 1, "counted": 2, "sentence": 1, "say": 1, "inlines": 1, "paragraph": 1, "Words": 1, "Strong": 1,

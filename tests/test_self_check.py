@@ -1,6 +1,8 @@
 """A wrong key does not leave: whatever is planted in whatever kind of step, the second route finds it."""
 
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import pytest
 import strategies
@@ -11,7 +13,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import OPS
 from symattn.errors import SelfCheckError, SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, divide, exponential, square_root
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
@@ -88,6 +90,27 @@ def test_every_op_is_here():
 
 def test_what_is_right_passes():
     self_check(every_op())
+
+
+def test_squares_about_another_mean_are_no_mistake():
+    """Of 1 and −2 about 3, and of 3 and 4 about 1: (4 + 25)/2 and (4 + 9)/2."""
+    steps = [{"name": "v", "op": "variance", "operands": ["A", "m"]}]
+    d = derive("custom", steps=steps, A=GIVENS["A"], m=[[3], [1]]).derivation
+    assert d.value("v") == Matrix([["29/2"], ["13/2"]])
+    self_check(d)
+
+
+def test_what_an_op_says_of_itself_is_true_of_its_result():
+    """What only moves entries has no others, and weights sum to 1."""
+    d = every_op()
+    for step in d:
+        operands = [set(map(str, o.of(d.value(o.name)))) for o in step.operands]
+        if step.op.moves:
+            assert set(map(str, step.result)) <= set().union(*operands), step.name
+        if step.op.weighs:
+            lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
+            assert all(decide(reduce(add, line), 1).equal for line in lines), step.name
+    assert {step.name for step in d if step.op.moves} == {"transpose", "stack", "stack_columns"}
 
 
 @pytest.mark.parametrize("name", [step["name"] for step in STEPS])

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from symattn.derivation.algebra import MINUS_INFINITY, Entries
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
-from symattn.derivation.ops import MatMul, Stack, Transpose
+from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Size
 from symattn.formula import Formula, Name
@@ -393,7 +393,7 @@ def _counted(size: Size) -> Count:
 
 def works(step: Step) -> bool:
     """Whether a step takes work, and not only puts what is there into another place."""
-    return not step.op.trivial and not isinstance(step.op, Stack | Transpose)
+    return not (step.op.trivial or step.op.moves)
 
 
 def chain(d: Derivation) -> tuple[Step, ...]:

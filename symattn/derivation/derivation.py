@@ -17,15 +17,18 @@ from types import MappingProxyType
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
+from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
 from symattn.exact.carry import Arithmetic, carried
-from symattn.formula import Formula
+from symattn.formula import Formula, MatrixOf, Name
+from symattn.formula.nodes import Bracket
 
 T = TypeVar("T")
 Shape = tuple[Size, Size]
 Orientation = Literal["rows", "columns"]
 Floats: TypeAlias = list[list[float]]
+Brings: TypeAlias = Literal["powers", "sines"]
 View: TypeAlias = Entries[Formula]
 """An operand as `Op.working` sees it: its shape, and each entry as it is to be written."""
 
@@ -36,6 +39,7 @@ class Style:
 
     product: str = ""  # between matrices: "", "×" or "·"
     softmax: str = "softmax"
+    bracket: Bracket = "["
     letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
 
 
@@ -77,6 +81,21 @@ class Op(ABC):
     trivial: bool = False
     """Whether nothing has to be worked out: such a step is shown and not asked."""
 
+    moves: bool = False
+    """Whether entries only get another place."""
+
+    shows_factors: bool = True
+    """Whether it is worth writing with its operands' numbers, as a product is: not where they stand just above."""
+
+    ends_in_decimals: bool = False
+    """Whether an entry that is written out ends in its decimals."""
+
+    by_hand: bool = False
+    """Whether its entries are worked out on paper, which takes room."""
+
+    weighs: bool = False
+    """Whether it makes weights of scores, line by line."""
+
     reverses: bool = False
     """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
 
@@ -103,8 +122,30 @@ class Op(ABC):
     def written(self, style: Style, *operands: Formula) -> Formula:
         """The operation on whole matrices: X W^Q, softmax(S)."""
 
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        """The same with the operands' numbers, and its own."""
+        return self.written(style, *matrices)
+
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf] | None:
+        """A matrix that it adds or multiplies by, and what that is called: a mask, a bias."""
+        return None
+
     def numpy(self, *operands: str) -> str | None:
-        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry."""
+        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry.
+
+        The line may call the helper functions of `numpy_source`.
+        """
+        return None
+
+    def numpy_above(self) -> tuple[str, ...]:
+        """Assignments that stand above that line: of a mask's matrix, of positions."""
+        return ()
+
+    def range(self, *boxes: Box) -> Box | None:
+        """All that the result may be for operands in some windows; None if that is not known.
+
+        `UndefinedError` where it is not defined for all of them.
+        """
         return None
 
     def witness(self, *operands: Floats) -> Floats | None:
@@ -124,6 +165,11 @@ class Op(ABC):
         `InputError` where none is known.
         """
         raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
+
+    @property
+    def brings(self) -> Brings | None:
+        """What exact values have in them, once it has been applied to fractions."""
+        return None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         """What has to be agreed on before it can be worked out, said once for all `steps` with an op of this class."""
@@ -169,12 +215,24 @@ class RuleOp(Op):
         """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
         return None
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        rows, columns = self.shape(*(m.shape for m in operands))
+    def read(self, A: Algebra[T], *operands: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:
+        """Every entry of the result in an algebra, from the rows of the operands."""
+        rows, columns = self.shape(*((len(m), len(m[0])) for m in operands))
         if isinstance(rows, str) or isinstance(columns, str):
             raise ShapeError("matrices of numbers are needed;")
-        seen = [entries_of(m) for m in operands]
-        return Matrix.of([self.rule(VALUES, i, j, *seen) for j in range(columns)] for i in range(rows))
+        seen = [Entries.of(m) for m in operands]
+        places = [[(i, j) for j in range(columns)] for i in range(rows)]
+        return tuple(tuple(self.rule(A, i, j, *seen) for i, j in row) for row in places)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return Matrix.of(self.read(VALUES, *(m.rows for m in operands)))
+
+    def range(self, *boxes: Box) -> Box | None:
+        """By the rule: the range itself where every number occurs once in it, and else wider."""
+        try:
+            return self.read(WINDOWS, *boxes)
+        except TypeError:  # a function whose range is not known
+            return None
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return self.rule(FORMULAS, i, j, *operands)
@@ -523,6 +581,11 @@ class Lines:
     @property
     def indices(self) -> range:
         return range(self.start, self.start + self.count * self.step, self.step)
+
+    @property
+    def slice(self) -> str:
+        """The same in NumPy: 0:4:2."""
+        return f"{self.start}:{self.indices[-1] + 1}" + (f":{self.step}" if self.step > 1 else "")
 
     def turn(self) -> Self:
         """The same of the transposed matrix."""

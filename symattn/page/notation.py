@@ -131,7 +131,7 @@ class Notation:
 
     @cached_property
     def style(self) -> Style:
-        return Style(self.product, self.softmax, self.letter_formulas)
+        return Style(self.product, self.softmax, self.bracket, self.letter_formulas)
 
     @cached_property
     def letter_formulas(self) -> Mapping[str, Formula]:

@@ -14,6 +14,7 @@ import pytest
 from symattn.derivation.counting import depth
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
+from symattn.derivation.numpy_source import HELPERS, helpers_called
 from symattn.derivation.ops import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.turning import turned
@@ -25,7 +26,6 @@ from symattn.marking.marker.windows import cell, window
 from symattn.marking.trial import right_scripts, script
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import derivation_document
-from symattn.teaching.explanation.numpy_source import HELPERS, helpers_called, numpy_lines
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import make_sheet, render
@@ -93,13 +93,13 @@ def test_turned_it_is_the_transpose_worked_out_again(step, expected):
 def test_the_code_of_notebooks_gives_the_same(step, expected):
     d = derived(step)
     names = [o.name + (".T" if o.transposed else "") for o in d.last.operands]
-    lines = numpy_lines(d.last, names)
+    line = d.last.op.numpy(*names)
     space: dict[str, Any] = {"np": np, "math": math, **{n: floats(m) for n, m in d.givens.items()}}
-    for helper in helpers_called(lines.expression):
+    for helper in helpers_called(line):
         exec(HELPERS[helper], space)
-    for line in lines.above:
-        exec(line, space)
-    assert np.allclose(eval(lines.expression, space), expected, rtol=1e-14, atol=0)
+    for above in d.last.op.numpy_above():
+        exec(above, space)
+    assert np.allclose(eval(line, space), expected, rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize(("step", "expected"), PROGRAMS, ids=IDS)

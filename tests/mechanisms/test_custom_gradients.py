@@ -175,6 +175,35 @@ SEVERAL: dict[str, tuple[list[dict[str, Any]], Any]] = {
         [MASKED, {"op": "over_sum", "operands": ["M"]}],
         lambda torch, s, t: s.tril() / s.tril().sum(1, keepdim=True),
     ),
+    "mean square": ([{"op": "mean_square", "operands": ["S"]}], lambda torch, s, t: (s**2).mean(1, keepdim=True)),
+    "mean square of a column": (
+        [{"op": "mean_square", "operands": ["S"], "over": "rows"}], lambda torch, s, t: (s**2).mean(0, keepdim=True),
+    ),
+    "variance": (
+        [{"name": "m", "op": "mean", "operands": ["S"]}, {"op": "variance", "operands": ["S", "m"]}],
+        lambda torch, s, t: s.var(1, unbiased=False, keepdim=True),
+    ),
+    "variance of a sample, of columns": (
+        [
+            {"name": "m", "op": "mean", "operands": ["S"], "over": "rows"},
+            {"op": "variance", "operands": ["S", "m"], "of": "sample", "over": "rows"},
+        ],
+        lambda torch, s, t: s.var(0, unbiased=True, keepdim=True),
+    ),
+    "squares about another mean": (
+        [{"name": "m", "op": "scale", "operands": ["S[1]^T"], "by": 2}, {"op": "variance", "operands": ["S", "m"]}],
+        lambda torch, s, t: ((s - s[:1].T / 2) ** 2).mean(1, keepdim=True),
+    ),
+    "maximum": (
+        [{"op": "running_maximum", "operands": ["S", "T"]}], lambda torch, s, t: torch.cat((s, t), 1).amax(1, True),
+    ),
+    "maximum of what is seen": ([MASKED, {"op": "running_maximum", "operands": ["M"]}],
+        lambda torch, s, t: torch.stack((s[0, :1], s[1].amax(0, True)))),
+    "maximum of columns that tie": (
+        [{"name": "U", "op": "stack", "operands": ["S", "S"]},
+         {"op": "running_maximum", "operands": ["U", "T"], "along": "columns"}],
+        lambda torch, s, t: torch.cat((s, s, t)).amax(0, True),
+    ),
     "cross-entropy": (
         [{"name": "P", "op": "softmax", "operands": ["S"]}, {"op": "cross_entropy", "operands": ["P", "T"]}],
         lambda torch, s, t: -(t * torch.log_softmax(s, 1)).sum(1, keepdim=True),
@@ -241,6 +270,12 @@ def test_a_step_that_waits_for_nothing_does_not_end_the_way_back() -> None:
     steps = [{"name": "P", "op": "sinusoids", "operands": ["A"]}, {"name": "X", "op": "add", "operands": ["A", "P"]}]
     d = custom.run(GIVENS, steps, gradients=[{"of": "X"}])
     assert d.value("dA") == Matrix([[1, 1], [1, 1]])
+
+
+def test_what_depends_on_nothing_that_is_given_has_no_way_back() -> None:
+    steps = [{"name": "P", "op": "sinusoids", "operands": ["A"]}]
+    with pytest.raises(InputError, match="P depends on no given matrix, so there is nothing that its gradient goes"):
+        custom.run(GIVENS, steps, gradients=[{"of": "P"}])
 
 
 def test_a_key_with_a_scale_that_is_none_of_scores() -> None:

@@ -15,6 +15,7 @@ import pytest
 import sympy
 from click.testing import CliRunner
 from sympy.matrices.expressions.matexpr import MatrixElement
+from test_self_check import STEPS, every_op
 
 from symattn.api import make_recipe
 from symattn.cli import main
@@ -23,10 +24,21 @@ from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName, en
 from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.misconceptions import WrongDerivation, replayed
-from symattn.derivation.ops import ActivationGradient
-from symattn.derivation.ops.jacobian import Slope
-from symattn.derivation.ops.scores import FeatureMap
+from symattn.derivation.ops import (
+    ActivationGradient,
+    FeatureMap,
+    Hardmax,
+    InfinityNorm,
+    Positional,
+    Round,
+    Sinusoids,
+    Slope,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    ToFloat,
+)
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
+from symattn.derivation.windows import Box
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
 from symattn.exact.approximate import approximate
@@ -34,7 +46,7 @@ from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
 from symattn.marking.marker import mark
 from symattn.marking.marker.trace import rests_on
-from symattn.marking.marker.windows import Box, cell, window
+from symattn.marking.marker.windows import cell, window
 from symattn.marking.submissions import fill, read_submission
 from symattn.marking.trial import right_scripts, script
 from symattn.page.writers import FORMATS
@@ -152,7 +164,6 @@ BY_NUMBERS = (ActivationGradient, FeatureMap, Slope)
 
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if "gradient" not in name])
 def test_rules_in_dual_numbers_change_as_the_gradients_say(name):
-    """⟨G, dZ⟩ by dual numbers, which go forward, is Σ ⟨gradient, direction⟩ by the steps that go back."""
     d, rng = derivation(name), Random(name)
     last = d.last
     try:
@@ -161,15 +172,54 @@ def test_rules_in_dual_numbers_change_as_the_gradients_say(name):
         assert name in NO_WAY_BACK, name
         return
     assert name not in NO_WAY_BACK
+    assert_goes_back(d, back, rng)
+
+
+def assert_goes_back(d: Derivation, back: Derivation, rng: Random) -> None:
+    """⟨G, dZ⟩ by dual numbers, which go forward, is Σ ⟨gradient, direction⟩ by the steps that go back."""
+    last = d.last.name
     wanted = [given for given in d.givens if gradient(given) in back]
     directions = {given: random_matrix(d.givens[given].shape, rng) for given in wanted}
-    slopes = in_duals(d, directions)[last.name]
-    along = approximate(total(g * x.slope for g, x in zip(back.value(gradient(last.name)), slopes, strict=True)))
+    slopes = in_duals(d, directions)[last]
+    along = approximate(total(g * x.slope for g, x in zip(back.value(gradient(last)), slopes, strict=True)))
     backwards = total(
         g * v for given in wanted for g, v in zip(back.value(gradient(given)), directions[given], strict=True)
     )
     assert wanted
     assert along == pytest.approx(approximate(backwards), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [str(step["name"]) for step in STEPS])
+def test_every_operation_is_gone_back_through_or_known_not_to_be(name):
+    """Of all operations, also those that no mechanism has, for the gradients ±1, ±2, … of what each gives."""
+    d, rng = every_op(), Random(name)
+    needed = d.before(name) | {name}
+    used = {operand.name for step in d if step.name in needed for operand in step.operands}
+    d = replace(d, givens={given: m for given, m in d.givens.items() if given in used})
+    positive = {"B": [[1, 3], [2, 1]]} if name == "sqrt" else {}  # the root of 0 has no derivative
+    d = d.replay(lambda step: step if step.name in needed else (), givens=positive)
+    upstream = random_matrix(d[name].result.shape, rng)
+    if name == "mask":  # what is hidden gets none from a softmax
+        upstream = Matrix.of(
+            [g if s else 0 for g, s in zip(*rows, strict=True)]
+            for rows in zip(upstream.rows, d[name].op.keep, strict=True)
+        )
+    given = {**d.givens, gradient(name): upstream}
+    try:
+        back = backward(replace(d, givens=given), name)
+    except InputError:
+        assert type(d[name].op) in NO_GRADIENT or isinstance(d[name].op, SelfContained), name
+        return
+    assert type(d[name].op) not in NO_GRADIENT
+    self_check(back)
+    assert_goes_back(d, back, rng)
+
+
+NO_GRADIENT = {Round, ToFloat, Hardmax, SoftmaxJacobian, SoftmaxGradient, Slope, InfinityNorm}
+"""What is constant but for jumps, is a gradient itself, or says how large a matrix is."""
+
+SelfContained = Positional | Sinusoids
+"""What has no operands has nothing to hand a gradient on to."""
 
 
 def in_duals(d: Derivation, directions: Mapping[str, Matrix]) -> dict[str, list[Dual]]:
@@ -194,7 +244,6 @@ def total(terms: Iterator[Value]) -> Value:
 
 NO_WAY_BACK = {
     "backpropagation_through_time",
-    "online_softmax",
     "recurrent_jacobian",
     "softmax_jacobian",
 }

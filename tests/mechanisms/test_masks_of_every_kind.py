@@ -11,7 +11,7 @@ from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind, mask_op
 from symattn.derivation.ops import Bias, Mask
-from symattn.derivation.ops.attention import HIDDEN
+from symattn.derivation.ops.attention import HIDES
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
 
@@ -103,7 +103,7 @@ def test_what_is_no_mask_is_named(mask, said):
 def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     for mask in NAMED:
         words = mask_op(Settings(mask=mask), 3, 3).hides
-        assert HIDDEN["custom"] not in words
+        assert HIDES["custom"] not in words
         assert words.count("weights are 0") == len(mask.split("+"))
     square, wide, left = (
         mask_op(Settings(mask=mask), n, 3).hides for mask, n in (("causal", 3), ("causal", 2), ("causal:top-left", 2))

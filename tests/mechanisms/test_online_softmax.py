@@ -16,9 +16,10 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, custom, mechanism
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.windows import HIDDEN
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, exact
-from symattn.marking.marker.windows import HIDDEN, cell, window
+from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of

@@ -14,10 +14,11 @@ from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed, whole
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
+from symattn.derivation.windows import Window
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Outline, decimal_text
 from symattn.foundation.dice import Dice
-from symattn.marking.marker.windows import Window, cell, window
+from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw

@@ -107,6 +107,10 @@ class _Pass:
             self.depth[step.name] = 1 + max((self.depth[o.name] for o in step.operands), default=0)
             if any(o.name in leading for o in _flowing(step)):
                 leading.add(step.name)
+        if self.of not in leading:
+            raise InputError(
+                f"{self.of} depends on no given matrix, so there is nothing that its gradient goes back to."
+            )
         self.steps = {step.name: step for step in self.d if step.name in reached and step.name in leading}
         uses = (o.name for step in self.steps.values() for o in _flowing(step) if o.name in leading)
         self.uses = Counter(uses)

@@ -9,12 +9,16 @@ from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.numpy_source import factor
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
+from symattn.derivation.windows import HIDDEN, Box, Window, constant, each
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Value, has_symbols, logarithm
 from symattn.exact.floats import FORMATS, Format, nearest_float
+from symattn.exact.intervals import MOST_DIGITS
+from symattn.exact.values import NEGATIVE_INFINITY
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
 from symattn.foundation.languages import message
 
@@ -25,6 +29,7 @@ class Subtract(RuleOp):
 
     arity = 2
     title = "Difference"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a difference needs equal shapes, or one row or column to stretch;", *shapes)
@@ -38,6 +43,9 @@ class Subtract(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
+    def numpy(self, *operands: str) -> str:
+        return " - ".join(operands)
+
 
 @dataclass(frozen=True)
 class Divide(RuleOp):
@@ -45,6 +53,9 @@ class Divide(RuleOp):
 
     arity = 2
     title = "Quotient"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a quotient needs equal shapes, or one row or column to stretch;", *shapes)
@@ -60,6 +71,9 @@ class Divide(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
+
+    def numpy(self, *operands: str) -> str:
+        return " / ".join(operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("The fraction bar divides entry by entry; a single row or column is used for all.")]
@@ -80,6 +94,9 @@ class Opposite(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
 
+    def numpy(self, *operands: str) -> str:
+        return f"-{operands[0]}"
+
 
 @dataclass(frozen=True)
 class Exponential(RuleOp):
@@ -87,6 +104,10 @@ class Exponential(RuleOp):
 
     base: Value | Literal["e"] = "e"
     title = "Exponential"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    brings = "powers"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.exponential(operands[0][i, j], self.base)
@@ -96,6 +117,9 @@ class Exponential(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.exp({operands[0]})" if self.base == "e" else f"{factor(self.base)} ** {operands[0]}"
 
     @property
     def written_base(self) -> Formula:
@@ -111,6 +135,9 @@ class SquareRoot(RuleOp):
     """√x of each entry x; `UndefinedError` where one is negative."""
 
     title = "Square root"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
@@ -120,6 +147,9 @@ class SquareRoot(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.sqrt({operands[0]})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("sqrt is the square root of each entry.")]
@@ -150,6 +180,21 @@ class ToFloat(Rounding):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
 
+    def numpy(self, *operands: str) -> str:
+        """NumPy has all formats but one."""
+        known, name = self.format.name != "bfloat16", self.format.name
+        return f"{operands[0]}.astype(np.{name}).astype(float)" if known else f"bfloat16({operands[0]})"
+
+    def range(self, *boxes: Box) -> Box:
+        return each(self._range, *boxes)
+
+    def _range(self, x: Window) -> Window:
+        """Both ends rounded, for rounding never changes the order of two numbers."""
+        if x == HIDDEN:
+            return x
+        low, high = (nearest_float(Ratio(end) if end.adjusted() > -MOST_DIGITS else 0, self.format) for end in x)
+        return Window(HIDDEN.low if low is NEGATIVE_INFINITY else constant(low).low, constant(high).high)
+
 
 # ------------------------------------------------------------------------------------------------ the way back
 
@@ -163,6 +208,8 @@ class DivisorGradient(RuleOp):
 
     arity = 3
     title = "Back through the quotient"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return Divide().shape(Hadamard().shape(*shapes[:2]), shapes[2])
@@ -174,6 +221,9 @@ class DivisorGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
+
+    def numpy(self, *operands: str) -> str:
+        return "-{} * {} / {}".format(*operands)
 
 
 def rate(base: Value | Literal["e"]) -> tuple[Multiple, ...]:

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import reduce
 from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.numpy_source import assigned, by_line, helper_axis, value
+from symattn.derivation.windows import (
+    HIDDEN,
+    NOTHING,
+    RING,
+    UNIT,
+    Box,
+    Window,
+    at_least_0,
+    by_rows,
+    log_of,
+    minus,
+    point,
+    sigmoid_slope,
+    times,
+    turned,
+)
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -107,16 +125,49 @@ class Mask(RuleOp):
             return Sum((operands[0], Name("mask")))
         return Call(Name("mask"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        (scores,) = operands
+        match self.style:
+            case "additive":
+                return f"{scores} + mask"
+            case "multiplicative":
+                return f"{scores} * mask"
+            case "keep":
+                return f"np.where(mask == 1, {scores}, -np.inf)"
+            case "block":
+                return f"np.where(mask == 1, -np.inf, {scores})"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned("mask", self.values),)
+
+    def range(self, *boxes: Box) -> Box:
+        (a,) = boxes
+        keep = zip(a, self.keep, strict=True)
+        return tuple(tuple(x if seen else self._hidden(x) for x, seen in zip(*rows, strict=True)) for rows in keep)
+
+    def _hidden(self, x: Window) -> Window:
+        return times(x, HIDDEN) if self.style == "multiplicative" else HIDDEN
+
+    @property
+    def values(self) -> Matrix:
+        """The mask itself, in numbers."""
+        seen, hidden = _MARKS[self.style]
+        return Matrix.of([seen if kept else hidden for kept in row] for row in self.keep)
+
     def matrix(self) -> MatrixOf:
         """The mask itself as it is written."""
-        marks: dict[MaskStyle, tuple[Formula, Formula]] = {
-            "additive": (ZERO, MINUS_INFINITY),
-            "multiplicative": (ONE, MINUS_INFINITY),
-            "keep": (ONE, ZERO),
-            "block": (ZERO, ONE),
-        }
-        seen, hidden = marks[self.style]
-        return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
+        return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
+
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf] | None:
+        return (Name("mask"), replace(self.matrix(), bracket=style.bracket)) if self.keep else None
+
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        match self.style, self.own_matrix(style):
+            case "multiplicative", (_, mask):
+                return Product((*matrices, mask), "⊙")
+            case "additive", (_, mask):
+                return Sum((*matrices, mask))
+        return self.written(style, *matrices)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(sentences(self.hides, _MARKED[self.style]))]
@@ -124,7 +175,7 @@ class Mask(RuleOp):
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if not self.keep or len(self.keep) != len(self.keep[0]):
             return self.conventions(steps, signs)
-        hidden = _HIDES.get(self.kind, message("as given"))
+        hidden = _HIDES_IN_BRIEF.get(self.kind, message("as given"))
         return [convention(message("Mask: {hidden}; {signs}", hidden=hidden, signs=_SIGNS[self.style]))]
 
     @property
@@ -134,7 +185,7 @@ class Mask(RuleOp):
             kinds = self.kind.replace("causal:top-left", "causal").split("+")
         else:
             kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in self.kind.split("+")]
-        return sentences(*(HIDDEN.get(kind, HIDDEN["custom"]) for kind in kinds))
+        return sentences(*(HIDES.get(kind, HIDES["custom"]) for kind in kinds))
 
 
 @dataclass(frozen=True)
@@ -149,6 +200,11 @@ class Softmax(RuleOp):
     base: Value | Literal["e"] = "e"
     empty: Empty = "undefined"
     title = "Softmax"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    weighs = True
+    brings = "powers"
 
     def apply(self, *operands: Matrix) -> Matrix:
         return normalise_rows(operands[0], self.along, self.empty, self._normalised)
@@ -175,6 +231,18 @@ class Softmax(RuleOp):
             name = Name(style.softmax, (number(self.base),))
         return Call(name, operands)
 
+    def numpy(self, *operands: str) -> str:
+        (scores,) = operands
+        if self.base != "e":
+            return f"shares(powers_of({value(self.base)}, {scores}){helper_axis(self.along)})"
+        name = "softmax" if self.empty == "undefined" else "softmax_or_zero"
+        return f"{name}({scores}{helper_axis(self.along)})"
+
+    def range(self, *boxes: Box) -> Box:
+        """p_i/Σ p_j over all p_j = b^s_j in their windows: it grows with p_i and falls with every other p_j."""
+        rate = log_of(self.base)
+        return range_of_weights(boxes[0], self.along, self.empty, lambda scores: _shares_of_powers(scores, rate))
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
         return lines if self.empty == "undefined" else [*lines, convention(_ALL_HIDDEN[self.along])]
@@ -184,7 +252,7 @@ class Softmax(RuleOp):
         return [convention(with_zeros if self.empty == "zero" else plain, base=signs.base(self.base))]
 
 
-HIDDEN: Mapping[str, str] = {
+HIDES: Mapping[str, str] = {
     "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
     "causal, unequal": message(
         "The last query sees every key, and each query before it one key fewer; hidden scores are "
@@ -203,12 +271,20 @@ HIDDEN: Mapping[str, str] = {
 }
 """What a mask of a kind hides."""
 
-_HIDES: Mapping[str, Message] = {
+_HIDES_IN_BRIEF: Mapping[str, Message] = {
     "causal": message("causal, later tokens hidden"),
     "causal:top-left": message("query i sees keys 1 to i"),
     "past": message("only earlier tokens seen"),
     "padding": message("padding hidden"),
 }
+_MARKS: Mapping[MaskStyle, tuple[Value, Value]] = {
+    "additive": (0, NEGATIVE_INFINITY),
+    "multiplicative": (1, NEGATIVE_INFINITY),
+    "keep": (1, 0),
+    "block": (0, 1),
+}
+"""What stands in a mask for seen and for hidden."""
+
 _SIGNS: Mapping[MaskStyle, Message] = {
     "additive": message("0 seen, −∞ hidden"),
     "multiplicative": message("1 seen, −∞ hidden"),
@@ -254,6 +330,42 @@ def normalise_rows(
             raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
         weight_rows.append([0 if x is NEGATIVE_INFINITY else next(row_weights) for x in row])
     return Matrix.of(weight_rows).T if along == "columns" else Matrix.of(weight_rows)
+
+
+def range_of_weights(
+    scores: Box, along: Along, empty: Empty, weights: Callable[[Sequence[Window]], Sequence[Window]]
+) -> Box:
+    """The ranges of weights that `weights` makes of the visible scores of each line; 0 for the others."""
+
+    def line(row: Sequence[Window]) -> tuple[Window, ...]:
+        seen = [x for x in row if x != HIDDEN]
+        if not seen and empty == "undefined":
+            raise UndefinedError("Nothing but −∞ has no weights.")
+        found = iter(weights(seen) if seen else ())
+        return tuple(NOTHING if x == HIDDEN else next(found) for x in row)
+
+    return by_rows(along, lambda a: tuple(map(line, a)), scores)
+
+
+def _shares_of_powers(scores: Sequence[Window], rate: Window) -> list[Window]:
+    """Each end of a weight is one evaluation.
+
+    The scores are shifted by the greatest, which changes no weight and keeps the powers below 1.
+    """
+    exponents = [RING.multiply(rate, s) for s in scores]
+    shift = point(max(x.high for x in exponents).copy_negate())
+    powers = [RING.exp(RING.add(x, shift)) for x in exponents]
+    found = []
+    for i, p in enumerate(powers):
+        others = [q for k, q in enumerate(powers) if k != i]
+        low = _share(p.low, [q.high for q in others]).low
+        found.append(Window(low, _share(p.high, [q.low for q in others]).high))
+    return found
+
+
+def _share(p: Decimal, others: Sequence[Decimal]) -> Window:
+    """p/(p + Σ others)."""
+    return RING.divide(point(p), reduce(RING.add, map(point, others), point(p))) if others else UNIT
 
 
 def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
@@ -314,6 +426,8 @@ class SoftmaxJacobian(RuleOp):
 
     along: Along = "rows"
     title = "Softmax Jacobian"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
@@ -333,6 +447,16 @@ class SoftmaxJacobian(RuleOp):
         outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
         return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
 
+    def numpy(self, *operands: str) -> str:
+        return "np.diag({0}.ravel()) - np.outer({0}, {0})".format(*operands)
+
+    def range(self, *boxes: Box) -> Box:
+        (a,) = boxes[0] if self.along == "rows" else turned(boxes[0])
+        return tuple(
+            tuple(sigmoid_slope(x) if i == j else RING.negate(times(x, y)) for j, y in enumerate(a))
+            for i, x in enumerate(a)
+        )
+
 
 @dataclass(frozen=True)
 class SoftmaxGradient(RuleOp):
@@ -346,6 +470,8 @@ class SoftmaxGradient(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Back through softmax"
+    shows_factors = False
+    by_hand = True
 
     def apply(self, *operands: Matrix) -> Matrix:
         weights, gradient = operands if self.along == "rows" else (m.T for m in operands)
@@ -373,9 +499,29 @@ class SoftmaxGradient(RuleOp):
         product = Product((a, Sum((g, Negative(mean)))), "⊙")
         return Product((*self._written_rate, product), "·") if self._written_rate else product
 
+    def numpy(self, *operands: str) -> str:
+        weights, gradient = operands
+        rate = "" if self.base == "e" else f"np.log({value(self.base)}) * "
+        return f"{rate}{weights} * ({gradient} - ({weights} * {gradient}).sum({by_line(self.along)}))"
+
+    def range(self, *boxes: Box) -> Box:
+        rate = log_of(self.base)
+        return by_rows(self.along, lambda a, g: tuple(_back(rate, *lines) for lines in zip(a, g, strict=True)), *boxes)
+
     @property
     def _written_rate(self) -> tuple[Formula, ...]:
         return () if self.base == "e" else (Call(Name("ln"), (number(self.base),)),)
+
+
+def _back(rate: Window, weights: Sequence[Window], gradient: Sequence[Window]) -> tuple[Window, ...]:
+    """a_i·((1 − a_i)·g_i − Σ_k≠i a_k·g_k), the weights in their windows and not negative; every other number once."""
+    a = list(map(at_least_0, weights))
+    found = []
+    for i, (own, g) in enumerate(zip(a, gradient, strict=True)):
+        others = [times(x, y) for k, (x, y) in enumerate(zip(a, gradient, strict=True)) if k != i]
+        bracket = minus(times(minus(UNIT, own), g), reduce(RING.add, others, NOTHING))
+        found.append(times(rate, times(own, bracket)))
+    return tuple(found)
 
 
 OPS = {

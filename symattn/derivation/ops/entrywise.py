@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction as Ratio
 from functools import partial
 from types import MappingProxyType
@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
 from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.numpy_source import helper_axis
+from symattn.derivation.windows import HIDDEN, RING, Box, Window, each, positive, sigmoid_slope, tanh_slope, times
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -31,6 +33,7 @@ from symattn.exact import (
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import in_decimals
+from symattn.exact.rounding import MODES
 from symattn.formula import (
     ONE,
     ZERO,
@@ -53,6 +56,8 @@ RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
 class Rounding(Op):
     """Other numbers for the entries, with which one goes on."""
+
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
@@ -113,6 +118,26 @@ class Round(Rounding):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
+    def numpy(self, *operands: str) -> str:
+        (exact,) = operands
+        if self.method == "largest-remainder":
+            return f"by_largest_remainder({exact}, {self.places}{helper_axis(self.along)})"
+        units = f"units({exact}, {self.places})"
+        nearest = {"even": f"np.round({units})", "up": f"np.floor({units} + 1/2)", "down": f"np.ceil({units} - 1/2)"}
+        whole = f"np.trunc({units})" if self.method == "truncate" else nearest[self.ties]
+        return f"{whole} / 10**{self.places}"
+
+    def range(self, *boxes: Box) -> Box | None:
+        """Unknown where the sums of rows are kept: then a number depends on its neighbours."""
+        return None if self.method == "largest-remainder" else each(self._range, *boxes)
+
+    def _range(self, x: Window) -> Window:
+        return x if x == HIDDEN else Window(*map(self._end, x))
+
+    def _end(self, x: Decimal) -> Decimal:
+        mode = MODES[self.ties] if self.method == "nearest" else ROUND_DOWN
+        return x.scaleb(self.places, RING.nearest).to_integral_value(mode).scaleb(-self.places, RING.nearest)
+
 
 @dataclass(frozen=True)
 class Activation(RuleOp):
@@ -120,6 +145,7 @@ class Activation(RuleOp):
 
     name: str = "f"
     title = "Activation"
+    shows_factors = False
 
     @property
     def function(self) -> Function | None:
@@ -144,6 +170,11 @@ class Activation(RuleOp):
             return operands[0]
         return Call(Name(self.function.written if self.function else self.name), operands)
 
+    def numpy(self, *operands: str) -> str | None:
+        if self.name == "identity":
+            return operands[0]
+        return self.function.numpy.format(*operands) if self.function else None
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.function is None:
             return []
@@ -160,13 +191,14 @@ Range: TypeAlias = Callable[[IntervalRing, Interval], Interval]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of one number: the name that is printed, its exact values, itself with its argument put in, and its
-    range over an interval."""
+    """A function of one number: the name that is printed, its exact values, itself with its argument put in, its range
+    over an interval, and NumPy for it of {0}."""
 
     written: str
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
     over: Range
+    numpy: str
 
 
 def relu(x: Value) -> Value:
@@ -287,17 +319,29 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             relu,
             lambda x: Call(Name("max"), (ZERO, x)),
             lambda ring, x: Interval(max(Decimal(0), x.low), max(Decimal(0), x.high)),
+            "np.maximum({0}, 0)",
         ),
         "gelu": Function(
             "GELU",
             gelu,
             lambda x: _half(x, Call(Name("erf"), (Fraction(x, Root(TWO)),))),
             _dipping("-0.75179152469356445746", _gelu_over),
+            "gelu({0})",
         ),
-        "gelu_tanh": Function("GELU", gelu_tanh, _gelu_tanh, _dipping("-0.75246142207101625849", _gelu_tanh_over)),
-        "silu": Function("SiLU", silu, lambda x: _logistic(x, x), _dipping("-1.27846454276107379511", _silu_over)),
-        "sigmoid": Function("sigmoid", sigmoid, lambda x: _logistic(ONE, x), _sigmoid_over),
-        "tanh": Function("tanh", tanh, lambda x: Call(Name("tanh"), (x,)), lambda ring, x: ring.tanh(x)),
+        "gelu_tanh": Function(
+            "GELU", gelu_tanh, _gelu_tanh, _dipping("-0.75246142207101625849", _gelu_tanh_over), "gelu_tanh({0})"
+        ),
+        "silu": Function(
+            "SiLU",
+            silu,
+            lambda x: _logistic(x, x),
+            _dipping("-1.27846454276107379511", _silu_over),
+            "{0} / (1 + np.exp(-{0}))",
+        ),
+        "sigmoid": Function("sigmoid", sigmoid, lambda x: _logistic(ONE, x), _sigmoid_over, "1 / (1 + np.exp(-{0}))"),
+        "tanh": Function(
+            "tanh", tanh, lambda x: Call(Name("tanh"), (x,)), lambda ring, x: ring.tanh(x), "np.tanh({0})"
+        ),
     }
 )
 """Every activation that has values, by its name in settings."""
@@ -308,14 +352,16 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """f′, as a number and as it is written; of f's value y = f(x) where it is known from that.
+    """f′, as a number, as it is written and as a factor in NumPy; of f's value y = f(x) where it is known from that.
 
-    `whole` is how it is written for a matrix, where that is not as for an entry.
+    `whole` is how it is written for a matrix, where that is not as for an entry; `window` its range, where it is known.
     """
 
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
+    numpy: str
     whole: Callable[[Formula], Formula] | None = None
+    window: Callable[[Window], Window] | None = None
 
     @property
     def of_result(self) -> bool:
@@ -366,13 +412,23 @@ def _primed(name: str) -> Callable[[Formula], Formula]:
 
 SLOPES: Mapping[str, Derivative] = MappingProxyType(
     {
-        "relu": Derivative(_relu_slope, _primed("relu")),
-        "gelu": Derivative(_differentiated("gelu"), _primed("gelu")),
-        "gelu_tanh": Derivative(_differentiated("gelu_tanh"), _primed("gelu_tanh")),
-        "silu": Derivative(_silu_slope, _primed("silu")),
-        "sigmoid": Derivative(lambda y: y * (1 - y), partial(_logistic_slope, "·"), partial(_logistic_slope, "⊙")),
+        "relu": Derivative(_relu_slope, _primed("relu"), "({0} > 0)", window=positive),
+        "gelu": Derivative(_differentiated("gelu"), _primed("gelu"), "gelu_slope({0})"),
+        "gelu_tanh": Derivative(_differentiated("gelu_tanh"), _primed("gelu_tanh"), "gelu_tanh_slope({0})"),
+        "silu": Derivative(_silu_slope, _primed("silu"), "silu_slope({0})"),
+        "sigmoid": Derivative(
+            lambda y: y * (1 - y),
+            partial(_logistic_slope, "·"),
+            "{0} * (1 - {0})",
+            partial(_logistic_slope, "⊙"),
+            sigmoid_slope,
+        ),
         "tanh": Derivative(
-            lambda y: 1 - y * y, lambda y: _one_minus(Power(y, TWO)), lambda y: _one_minus(Product((y, y), "⊙"))
+            lambda y: 1 - y * y,
+            lambda y: _one_minus(Power(y, TWO)),
+            "(1 - {0}**2)",
+            lambda y: _one_minus(Product((y, y), "⊙")),
+            tanh_slope,
         ),
     }
 )
@@ -386,6 +442,7 @@ class ActivationGradient(RuleOp):
     name: str
     arity = 2
     title = "Back through the activation"
+    by_hand = True
 
     def __post_init__(self) -> None:
         if self.name not in SLOPES:
@@ -399,6 +456,15 @@ class ActivationGradient(RuleOp):
         g, x = operands
         slope = SLOPES[self.name].written(x)
         return Product((g, *(slope.factors if isinstance(slope, Product) else (slope,))), "⊙")
+
+    def numpy(self, *operands: str) -> str:
+        gradient, x = operands
+        return f"{gradient} * {SLOPES[self.name].numpy.format(x)}"
+
+    def range(self, *boxes: Box) -> Box | None:
+        """Known where the slope is that of a value, or 0 or 1."""
+        slope = SLOPES[self.name].window
+        return each(lambda g, x: times(g, slope(x)), *boxes) if slope else None
 
 
 OPS = {"round": Round, "activation": Activation}

@@ -22,6 +22,7 @@ class Total(RuleOp):
 
     arity = -1
     title = "Sum"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))
@@ -31,6 +32,9 @@ class Total(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
+
+    def numpy(self, *operands: str) -> str:
+        return " + ".join(operands)
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,11 @@ class Interleave(RuleOp):
         cells = (operands,) if self.along == "columns" else tuple((operand,) for operand in operands)
         return Call(Name("interleaved"), (MatrixOf(cells),))
 
+    def numpy(self, *operands: str) -> str:
+        by_columns = self.along == "columns"
+        shape = f"len({operands[0]}), -1" if by_columns else f"-1, {operands[0]}.shape[1]"
+        return f"np.stack([{', '.join(operands)}], axis={2 if by_columns else 1}).reshape({shape})"
+
 
 @dataclass(frozen=True)
 class Padded(RuleOp):
@@ -97,6 +106,10 @@ class Padded(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("padded"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        places = f"np.eye({self.size})[{self.part.slice}]"
+        return f"{operands[0]} @ {places}" if self.part.of == "columns" else f"{places}.T @ {operands[0]}"
+
 
 @dataclass(frozen=True)
 class Copy(RuleOp):
@@ -118,6 +131,9 @@ class Copy(RuleOp):
         return Pull((use.g,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
+        return operands[0]
+
+    def numpy(self, *operands: str) -> str:
         return operands[0]
 
 

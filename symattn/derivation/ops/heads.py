@@ -59,6 +59,9 @@ class Part(Lines, RuleOp):
                 name = message("row {which}", which=which)
         return Call(Name(name), operands)
 
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}[{self.slice}]" if self.of == "rows" else f"{operands[0]}[:, {self.slice}]"
+
 
 OPS = {"part": Part}
 

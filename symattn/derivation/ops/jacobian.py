@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
 from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.numpy_source import by_line, over_all
 from symattn.derivation.ops.entrywise import SLOPES
+from symattn.derivation.windows import Box, each
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -42,10 +44,24 @@ class Slope(RuleOp):
         (h,) = operands
         return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].written(h)
 
+    def numpy(self, *operands: str) -> str:
+        return _NUMPY[self.function].format(*operands)
+
+    def range(self, *boxes: Box) -> Box | None:
+        slope = SLOPES[self.function].window
+        return each(slope, *boxes) if slope else None
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.function != "relu":
             return []
         return [convention("A condition in square brackets is 1 where it is true and 0 where it is false.")]
+
+
+_NUMPY: Mapping[Sloped, str] = {
+    "tanh": "1 - {0}**2",
+    "sigmoid": SLOPES["sigmoid"].numpy,
+    "relu": "np.where({0} > 0, 1, 0)",
+}
 
 
 def _whether_positive(h: Formula) -> Formula:
@@ -88,6 +104,9 @@ class InfinityNorm(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("norm"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.abs({operands[0]}).sum({by_line(self.along)}).max({over_all(self.along)})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         by_rows, by_columns = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
@@ -21,11 +23,15 @@ from symattn.derivation.derivation import (
     alike,
     convention,
 )
+from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import Part
+from symattn.derivation.windows import RING, Box, Window, point, times, turned
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.sums import products
 from symattn.formula import (
+    ONE,
     Call,
     Formula,
     Fraction,
@@ -48,6 +54,8 @@ class MatMul(RuleOp):
     arity = 2
     reverses = True
     title = "Matrix product"
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         (rows, inner), (other, columns) = shapes
@@ -73,12 +81,25 @@ class MatMul(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
+    def numpy(self, *operands: str) -> str:
+        return " @ ".join(operands)
+
+    def averages(self, *boxes: Box) -> Box:
+        """Its range where every row of the first matrix consists of weights: they are not negative and sum to 1.
+
+        Windows that allow no such row are taken without that.
+        """
+        a, b = boxes
+        return tuple(tuple(_average(row, column) for column in turned(b)) for row in a)
+
 
 @dataclass(frozen=True)
 class Transpose(RuleOp):
     """Aᵀ as a step of its own."""
 
     title = "Transpose"
+    moves = True
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         ((rows, columns),) = shapes
@@ -99,6 +120,9 @@ class Transpose(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.T"
+
 
 @dataclass(frozen=True)
 class Add(RuleOp):
@@ -106,6 +130,7 @@ class Add(RuleOp):
 
     arity = 2
     title = "Sum"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("a sum needs equal shapes, or one row or column to be added to all;", *shapes)
@@ -122,6 +147,9 @@ class Add(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
+    def numpy(self, *operands: str) -> str:
+        return " + ".join(operands)
+
 
 @dataclass(frozen=True)
 class Hadamard(RuleOp):
@@ -129,6 +157,7 @@ class Hadamard(RuleOp):
 
     arity = 2
     title = "Entry-by-entry product"
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("an entry-by-entry product needs equal shapes, or one row or column to stretch;", *shapes)
@@ -143,6 +172,9 @@ class Hadamard(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
 
+    def numpy(self, *operands: str) -> str:
+        return " * ".join(operands)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("⊙ multiplies entry by entry; a single row or column is used for all.")]
 
@@ -156,6 +188,9 @@ class SumOver(RuleOp):
 
     over: Literal["rows", "columns"] = "rows"
     title = "Sum"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         ((rows, columns),) = shapes
@@ -172,6 +207,9 @@ class SumOver(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.sum({over_all(self.over)})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [
@@ -208,6 +246,13 @@ class Scale(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
 
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        """A matrix in a numerator would be set too small to read."""
+        return Product((Fraction(ONE, self.symbol(style)), *matrices))
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]} / {factor(self.divisor)}"
+
     def symbol(self, style: Style) -> Formula:
         """The divisor by name: √d_k."""
         return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.divisor)
@@ -234,6 +279,8 @@ class Stack(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = -1
     title = "Stack"
+    moves = True
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         if self.along == "columns":
@@ -276,6 +323,40 @@ class Stack(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
 
+    def numpy(self, *operands: str) -> str:
+        return joined(self.along, *operands)
+
+
+def _average(row: Sequence[Window], column: Sequence[Window]) -> Window:
+    """Σ a_j·v_j over all weights a_j ≥ 0 in their windows that sum to 1."""
+    weights = [Window(max(ZERO, a.low), a.high) for a in row]
+    least, most = (reduce(RING.add, map(point, ends)) for ends in zip(*weights, strict=True))
+    possible = all(a.low <= a.high for a in weights) and least.high <= 1 <= most.low
+    if not possible or not all(v.bounded for v in column):
+        return reduce(RING.add, map(times, row, column))
+    # A weight is not negative, so the average grows with every value.
+    highest = _greatest_average(weights, [v.high for v in column])
+    lowest = _greatest_average(weights, [v.low.copy_negate() for v in column]).copy_negate()
+    return Window(lowest, highest)
+
+
+def _greatest_average(weights: Sequence[Window], values: Sequence[Decimal]) -> Decimal:
+    """The greatest Σ a_j·v_j with Σ a_j = 1: a fractional knapsack, solved by its dual.
+
+    For every t it is t + Σ a_j·(v_j − t) ≤ t + Σ (v_j − t)·(the upper end of a_j where v_j > t, else the lower), and
+    equal for one of the values as t: that into which the last of the missing weight is poured (Dantzig 1957).  So
+    rounding upwards is rigorous whatever t is.
+    """
+
+    def bound(t: Decimal) -> Decimal:
+        gains = (
+            RING.multiply(RING.add(point(v), point(t.copy_negate())), point(a.high if v > t else a.low))
+            for a, v in zip(weights, values, strict=True)
+        )
+        return reduce(RING.add, gains, point(t)).high
+
+    return min(map(bound, values))
+
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
     sizes = []
@@ -304,6 +385,8 @@ class ProductSum(RuleOp):
     over: Literal["rows", "columns"] = "rows"
     arity = 2
     title = "Sum of products"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = alike(*shapes)
@@ -317,6 +400,9 @@ class ProductSum(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
+
+    def numpy(self, *operands: str) -> str:
+        return f"({' * '.join(operands)}).sum({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
@@ -339,6 +425,9 @@ class Spread(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("repeat"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return f"np.repeat({operands[0]}, {self.count}, axis={0 if self.over == 'rows' else 1})"
 
 
 OPS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
@@ -20,6 +21,8 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
+from symattn.derivation.numpy_source import by_line
+from symattn.derivation.windows import NOTHING, RING, Box, Window, by_rows, times
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -52,6 +55,8 @@ class CrossEntropy(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = 2
     title = "Cross-entropy"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         p, t = shapes
@@ -98,6 +103,18 @@ class CrossEntropy(RuleOp):
         p, t = operands
         return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
 
+    def numpy(self, *operands: str) -> str:
+        """Where nothing is wanted, the logarithm is of 1, and counts nothing."""
+        p, t = operands
+        return f"-({t} * np.log(np.where({t} == 0, 1, {p}))).sum({by_line(self.along)})"
+
+    def range(self, *boxes: Box) -> Box:
+        def losses(p: Box, t: Box) -> Box:
+            rows = zip(p, t, strict=True)
+            return tuple((RING.negate(reduce(RING.add, map(_wanted, *lines))),) for lines in rows)
+
+        return by_rows(self.along, losses, *boxes)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LOSS[self.along])]
 
@@ -126,6 +143,15 @@ def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: 
             )
         total = total - (t * logarithm(p) if in_reals else to_sympy(t) * written_logarithm(p))
     return from_sympy(total) if is_symbolic(total) else total
+
+
+def _wanted(p: Window, t: Window) -> Window:
+    """t ln p, and 0 where t is; p may not be 0 elsewhere."""
+    if t == NOTHING:
+        return NOTHING
+    if p.low <= 0:
+        raise UndefinedError("The logarithm of a number that may be 0 is undefined.")
+    return times(t, RING.ln(p))
 
 
 def written_logarithm(p: Value) -> Any:
@@ -161,6 +187,7 @@ class CrossEntropyGradient(RuleOp):
     tokens: int = 1
     arity = 2
     title = "Back through cross-entropy and softmax"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         p, t = operands
@@ -171,6 +198,10 @@ class CrossEntropyGradient(RuleOp):
         if self.tokens == 1:
             return self._over(*operands)
         return Product((Fraction(ONE, Number(str(self.tokens))), self._difference(*operands)))
+
+    def numpy(self, *operands: str) -> str:
+        difference = " - ".join(operands)
+        return difference if self.tokens == 1 else f"({difference}) / {self.tokens}"
 
     def _over(self, p: Formula, t: Formula) -> Formula:
         difference = self._difference(p, t)
@@ -187,6 +218,8 @@ class ProbabilityGradient(RuleOp):
     along: Literal["rows", "columns"] = "rows"
     arity = 3
     title = "Back through cross-entropy"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         g, p, t = shapes

@@ -7,15 +7,18 @@ and divides by the root of the variance; root mean square norm (Zhang and Sennri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction as Ratio
 from functools import reduce
+from itertools import pairwise
 from operator import add, mul
 from typing import Literal, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
 from symattn.derivation.derivation import (
     Convention,
+    Floats,
     Operand,
     Pull,
     RuleOp,
@@ -27,13 +30,34 @@ from symattn.derivation.derivation import (
     alike,
     convention,
 )
-from symattn.derivation.ops.linear import Spread
+from symattn.derivation.numpy_source import over_all, value
+from symattn.derivation.ops.arithmetic import Opposite
+from symattn.derivation.ops.linear import Spread, SumOver
+from symattn.derivation.windows import (
+    RING,
+    Box,
+    Window,
+    at_least_0,
+    by_rows,
+    constant,
+    minus,
+    over,
+    point,
+    size,
+    square,
+    times,
+)
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Product, Relation, Root, Sum, number
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
+_ALONG: Mapping[Axis, Axis] = {"columns": "rows", "rows": "columns"}
+"""Along which lines means are taken that are over all columns, or over all rows."""
+
+Line = tuple[Window, ...]
 
 
 @dataclass(frozen=True)
@@ -42,6 +66,8 @@ class Mean(RuleOp):
 
     over: Axis = "columns"
     title = "Mean"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _line(shapes[0], self.over)
@@ -59,6 +85,9 @@ class Mean(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]}.mean({over_all(self.over)})"
+
 
 @dataclass(frozen=True)
 class Variance(RuleOp):
@@ -71,6 +100,8 @@ class Variance(RuleOp):
     over: Axis = "columns"
     arity = 2
     title = "Variance"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         x, mean = shapes
@@ -96,8 +127,28 @@ class Variance(RuleOp):
         less = int(self.of == "sample")
         return _mean(A, self.over, i, j, x, lambda i, j: A.square(A.minus(x[i, j], mean.stretched(i, j))), less)
 
+    def pull(self, use: Use) -> Pull:
+        """To the entries, and to the mean what comes to all of them together, with the other sign."""
+        count = _length(use.shapes[0], self.over)
+        back = (use.g, *use.step.operands), SquaresGradient(count, self.of, self.over)
+        return Pull.chain(*back) if use.k == 0 else Pull.chain(*back, SumOver(self.over), Opposite())
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
+
+    def numpy(self, *operands: str) -> str:
+        squares = "(({} - {})**2)".format(*operands)
+        if self.of == "population":
+            return f"{squares}.mean({over_all(self.over)})"
+        return f"{squares}.sum({over_all(self.over)}) / ({_numpy_length(operands[0], self.over)} - 1)"
+
+    def range(self, *boxes: Box) -> Box:
+        less = int(self.of == "sample")
+
+        def variances(x: Box, means: Box) -> Box:
+            return tuple((_variance(row, mean, len(row) - less),) for row, (mean,) in zip(x, means, strict=True))
+
+        return by_rows(_ALONG[self.over], variances, *boxes)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines, columns = signs.shape_of(steps[0].operands[0])
@@ -112,6 +163,8 @@ class MeanSquare(RuleOp):
 
     over: Axis = "columns"
     title = "Mean square"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _line(shapes[0], self.over)
@@ -123,8 +176,14 @@ class MeanSquare(RuleOp):
         (x,) = operands
         return _mean(A, self.over, i, j, x, lambda i, j: A.square(x[i, j]))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.operand), SquaresGradient(_length(use.shapes[0], self.over), over=self.over))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
+
+    def numpy(self, *operands: str) -> str:
+        return f"({operands[0]}**2).mean({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
@@ -153,6 +212,8 @@ class Standardise(_OverRoot):
 
     arity = 3
     title = "Standardise"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         x, *statistics = shapes
@@ -183,6 +244,10 @@ class Standardise(_OverRoot):
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
+    def numpy(self, *operands: str) -> str:
+        x, mean, variance = operands
+        return f"({x} - {mean}) / {_numpy_root(variance, self.epsilon)}"
+
 
 @dataclass(frozen=True)
 class Rescale(_OverRoot):
@@ -190,6 +255,8 @@ class Rescale(_OverRoot):
 
     arity = 2
     title = "Rescale"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretching("there must be one mean square for every row, or for every column;", *shapes)
@@ -213,6 +280,10 @@ class Rescale(_OverRoot):
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
+
+    def numpy(self, *operands: str) -> str:
+        x, squares = operands
+        return f"{x} / {_numpy_root(squares, self.epsilon)}"
 
 
 _VARIANCE: Mapping[Axis, str] = {
@@ -256,6 +327,41 @@ def _mean(
 def _root(A: Algebra[T], variance: T, epsilon: Value) -> T:
     """√(v + ε), without an ε of 0."""
     return A.root(variance if isinstance(epsilon, int) and epsilon == 0 else A.sum(variance, A.number(epsilon)))
+
+
+def _numpy_root(variance: str, epsilon: Value) -> str:
+    return f"np.sqrt({variance if isinstance(epsilon, int) and epsilon == 0 else f'{variance} + {value(epsilon)}'})"
+
+
+def _numpy_length(name: str, over: Axis) -> str:
+    """How many entries a line has."""
+    return f"{name}.shape[{0 if over == 'rows' else 1}]"
+
+
+def _variance(line: Line, mean: Window, number: int) -> Window:
+    """Σ(x_j − μ)² over a number, over all x_j and μ in their windows.
+
+    It is convex in μ: the greatest value stands at an end of the window of μ.  The least is sought between neighbouring
+    ends of the x_j, where those on one side of μ are as near to it as they can be and all others are equal to it.
+    """
+
+    def farthest(m: Decimal) -> Decimal:
+        away = (size(minus(x, point(m))).high for x in line)
+        return reduce(RING.add, (square(point(d)) for d in away)).high
+
+    def nearest(m: Window) -> Decimal:
+        ends = [point(x.high if x.high <= m.low else x.low) for x in line if x.high <= m.low or m.high <= x.low]
+        if not ends:
+            return ZERO
+        centre = RING.divide(reduce(RING.add, ends), RING.number(len(ends)))
+        off = size(minus(centre, m)).low
+        about = reduce(RING.add, (square(minus(end, centre)) for end in ends))
+        return RING.add(about, RING.multiply(RING.number(len(ends)), square(point(off)))).low
+
+    stops = sorted({mean.low, mean.high, *(end for x in line for end in x if mean.low < end < mean.high)})
+    pieces = [Window(*pair) for pair in pairwise(stops)] or [mean]
+    sums = Window(min(map(nearest, pieces)), max(map(farthest, mean)))
+    return RING.divide(sums, RING.number(number))
 
 
 # ------------------------------------------------------------------------------------------------ stretching
@@ -338,6 +444,62 @@ class SpreadEvenly(Spread):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
 
+    def numpy(self, *operands: str) -> str:
+        return f"{super().numpy(*operands)} / {self.count}"
+
+
+@dataclass(frozen=True)
+class SquaresGradient(RuleOp):
+    """2·g·(x − μ)/d for the gradients g of variances, `count` = d entries x (n×d) and their means μ (each n×1).
+
+    Of mean squares it is 2·g·x/d.  With a sample's variance it is divided by d − 1.
+    """
+
+    count: Size
+    of: Literal["population", "sample"] = "population"
+    over: Axis = "columns"
+    arity = -1
+    title = "Back through the squares"
+    shows_factors = False
+    by_hand = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, x, *mean = shapes
+        if {gradient, *mean} != {_line(x, self.over)}:
+            raise ShapeError("there must be one gradient and one mean for every line;")
+        return x
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        gradient, x, *mean = operands
+        away = A.minus(x[i, j], mean[0].stretched(i, j)) if mean else x[i, j]
+        share = A.quotient(A.number(2), A.size(Indices(self.count), int(self.of == "sample")))
+        return A.product(share, gradient.stretched(i, j), away)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        gradient, x, *mean = operands
+        size = size_formula(self.count)
+        divisor = size if self.of == "population" else Sum((size, Negative(ONE)))
+        away = Sum((x, Negative(mean[0]))) if mean else x
+        return Product((Fraction(Number("2"), divisor), Product((gradient, away), "⊙")), "·")
+
+    def numpy(self, *operands: str) -> str:
+        gradient, x, *mean = operands
+        away = f"({x} - {mean[0]})" if mean else x
+        divisor = f"{self.count}" if self.of == "population" else f"({self.count} - 1)"
+        return f"2 * {gradient} * {away} / {divisor}"
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By differences of squares, (y + 1)² − y² − 1 = 2·y for y = x − μ."""
+        gradient, x, *mean = operands
+        if self.over == "rows":
+            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
+            return list(map(list, zip(*replace(self, over="columns").witness(*turned), strict=True)))
+        rows = []
+        for k, ((g,), row) in enumerate(zip(gradient, x, strict=True)):
+            away = [entry - (mean[0][k][0] if mean else 0) for entry in row]
+            rows.append([g * ((y + 1) ** 2 - y**2 - 1) / (len(row) - (self.of == "sample")) for y in away])
+        return rows
+
 
 @dataclass(frozen=True)
 class NormGradient(RuleOp):
@@ -353,6 +515,8 @@ class NormGradient(RuleOp):
     over: Literal["columns", "rows"] = "columns"
     arity = 3
     title = "Back through the norm"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         gradient, normed, variance = shapes
@@ -382,9 +546,7 @@ class NormGradient(RuleOp):
         terms = [g[i, j], A.negative(A.product(n[i, j], along))]
         if self.kind != "rms":
             terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
-        variance = v[i, 0]
-        bare = isinstance(self.epsilon, int) and self.epsilon == 0
-        root = A.root(variance if bare else A.sum(variance, A.number(self.epsilon)))
+        root = _root(A, v[i, 0], self.epsilon)
         return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -396,6 +558,27 @@ class NormGradient(RuleOp):
         terms = () if self.kind == "rms" else (Negative(Call(mean, (g,))),)
         return Fraction(Sum((g, *terms, Negative(Product((n, along), "⊙")))), self._root(v))
 
+    def numpy(self, *operands: str) -> str:
+        gradient, normed, variance = operands
+        mean = "" if self.kind == "rms" else f" - {gradient}.mean({over_all(self.over)})"
+        products = f"({gradient} * {normed}).mean({over_all(self.over)})"
+        if self.kind == "sample":
+            length = _numpy_length(gradient, self.over)
+            products = f"({gradient} * {normed}).sum({over_all(self.over)}) / ({length} - 1)"
+        return f"({gradient}{mean} - {normed} * {products}) / {_numpy_root(variance, self.epsilon)}"
+
+    def range(self, *boxes: Box) -> Box:
+        return by_rows(_ALONG[self.over], lambda *rows: tuple(map(self._range, *rows)), *boxes)
+
+    def _range(self, gradient: Line, normed: Line, variance: Line) -> Line:
+        """The textbook's line, each number wherever it stands: wide enough, and wider than the range."""
+        root = RING.sqrt(RING.add(at_least_0(variance[0]), constant(self.epsilon)))
+        mean = RING.divide(reduce(RING.add, gradient), RING.number(len(gradient)))
+        products = reduce(RING.add, map(times, gradient, normed))
+        along = RING.divide(products, RING.number(len(gradient) - (self.kind == "sample")))
+        centred = [g if self.kind == "rms" else minus(g, mean) for g in gradient]
+        return tuple(over(minus(g, times(n, along)), root) for g, n in zip(centred, normed, strict=True))
+
     def _root(self, variance: Formula) -> Formula:
         bare = isinstance(self.epsilon, int) and self.epsilon == 0
         return Root(variance if bare else Sum((variance, number(self.epsilon))))
@@ -403,4 +586,13 @@ class NormGradient(RuleOp):
 
 OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
 
-__all__ = ["Mean", "MeanSquare", "NormGradient", "Rescale", "SpreadEvenly", "Standardise", "Variance"]
+__all__ = [
+    "Mean",
+    "MeanSquare",
+    "NormGradient",
+    "Rescale",
+    "SpreadEvenly",
+    "SquaresGradient",
+    "Standardise",
+    "Variance",
+]

@@ -6,18 +6,34 @@ e^(m_old − m_new).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isclose
 from typing import Literal
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, along_rows
+from symattn.derivation.derivation import (
+    Convention,
+    Floats,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
+from symattn.derivation.numpy_source import by_line, joined, value
 from symattn.derivation.ops.arithmetic import Opposite, rate
-from symattn.derivation.ops.attention import Along
+from symattn.derivation.ops.attention import Along, range_of_weights
 from symattn.derivation.ops.linear import Hadamard, ProductSum
+from symattn.derivation.ops.scores import hardmax
+from symattn.derivation.windows import Box, by_rows, times
 from symattn.errors import ShapeError
 from symattn.exact import Value
-from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
+from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Relation, Sum, number
 
 MAXIMUM = Name("max")
 _ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
@@ -30,6 +46,7 @@ class RunningMaximum(RuleOp):
     along: Along = "rows"
     arity = -1
     title = "Running maximum"
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         lengths = {shape[0] if self.along == "rows" else shape[1] for shape in shapes}
@@ -43,14 +60,96 @@ class RunningMaximum(RuleOp):
         counted = [m.columns.counted if isinstance(m.shape[1], int) else (0, "k") for m in operands]
         return A.maximum(*(m[i, k] for m, places in zip(operands, counted, strict=True) for k in places))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.result, use.operand, *use.others), MaximumGradient(self.along))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
+
+    def numpy(self, *operands: str) -> str:
+        together = joined(_ACROSS[self.along], *operands) if operands[1:] else operands[0]
+        return f"{together}.max({by_line(self.along)})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_GREATEST[self.along])]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("max by rows" if self.along == "rows" else "max by columns")]
+
+
+@dataclass(frozen=True)
+class MaximumGradient(RuleOp):
+    """The gradient of a row's maximum for its largest entries, in equal shares, and 0 for the others.
+
+    Operands: the gradients g and the maxima m (each n×1), the matrix that is asked about, and all others of which m are
+    the maxima.
+    """
+
+    along: Along = "rows"
+    arity = -1
+    title = "Back through the maximum"
+    shows_factors = False
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, maxima, *matrices = shapes
+        if {gradient, maxima} != {RunningMaximum(self.along).shape(*matrices)}:
+            raise ShapeError("every maximum needs a gradient;")
+        return matrices[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return self._share(A, lambda x, m: A.minus(A.number(1), A.apply("positive", A.minus(m, x))), i, j, *operands)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self._share(FORMULAS, lambda x, m: Bracketed(Relation((x, m), ("=",)), "["), i, j, *operands)
+
+    def _share(self, A: Algebra[T], is_largest: Callable[[T, T], T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        """g·[x = m] over how many of the row are m."""
+        i, j, (gradient, maxima, *matrices) = along_rows(self.along, i, j, *operands)
+        if A.hidden(matrices[0][i, j]):
+            return A.number(0)
+
+        def largest(x: Entries[T], k: Index) -> T:
+            return is_largest(x[i, k], maxima[i, 0])
+
+        seen = [(x, A.visible(x.columns, lambda k, x=x: x[i, k])) for x in matrices]  # type: ignore[misc]
+        sums = [A.total(places, lambda k, x=x: largest(x, k)) for x, places in seen]  # type: ignore[misc]
+        return A.quotient(A.product(gradient[i, 0], largest(matrices[0], j)), A.sum(*sums) if sums[1:] else sums[0])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        gradient, maxima, x, *_ = operands
+        return Product((gradient, Bracketed(Relation((x, maxima), ("=",)), "[")), "⊙")
+
+    def numpy(self, *operands: str) -> str:
+        gradient, maxima, *matrices = operands
+        found = [f"np.isclose({x}, {maxima})" for x in matrices]
+        ties = " + ".join(f"{one}.sum({by_line(self.along)})" for one in found)
+        return f"{gradient} * {found[0]} / ({ties})"
+
+    def range(self, *boxes: Box) -> Box:
+        def rows(gradient: Box, maxima: Box, *matrices: Box) -> Box:
+            found = []
+            for (g,), *lines in zip(gradient, *matrices, strict=True):
+                (weights,) = range_of_weights((sum(lines, ()),), "rows", "zero", hardmax)
+                found.append(tuple(times(g, weight) for weight in weights[: len(lines[0])]))
+            return tuple(found)
+
+        return by_rows(self.along, rows, *boxes)
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By sorting each row: as many share as are within rounding of the last."""
+        if self.along == "columns":
+            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
+            return list(map(list, zip(*MaximumGradient().witness(*turned), strict=True)))
+        gradient, _, *matrices = operands
+        found = []
+        for (g,), *lines in zip(gradient, *matrices, strict=True):
+            largest = sorted(x for line in lines for x in line)[-1]
+            ties = sum(isclose(x, largest, abs_tol=1e-12) for line in lines for x in line)
+            found.append([g / ties if isclose(x, largest, abs_tol=1e-12) and x > -inf else 0.0 for x in lines[0]])
+        return found
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("The gradient of a maximum goes to the largest entry, in equal shares to those that tie.")]
 
 
 @dataclass(frozen=True)
@@ -61,6 +160,9 @@ class Exponentials(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Exponentials"
+    shows_factors = False
+    by_hand = True
+    brings = "powers"
 
     def shape(self, *shapes: Shape) -> Shape:
         _one_for_each(self.along, shapes[0], shapes[1])
@@ -80,6 +182,11 @@ class Exponentials(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
 
+    def numpy(self, *operands: str) -> str:
+        scores, greatest = operands
+        below = f"{scores} - np.where({greatest} > -np.inf, {greatest}, 0)"
+        return f"np.exp({below})" if self.base == "e" else f"powers_of({value(self.base)}, {below})"
+
     def _written(self, exponent: Formula) -> Formula:
         return Power(Name("e") if self.base == "e" else number(self.base), exponent)
 
@@ -97,6 +204,8 @@ class Accumulate(RuleOp):
     along: Along = "rows"
     arity = 3
     title = "Running sum"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         factors, old, new = shapes
@@ -120,6 +229,9 @@ class Accumulate(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))
+
+    def numpy(self, *operands: str) -> str:
+        return "{} * {} + {}".format(*operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_OWN_NUMBER[self.along])]
@@ -154,4 +266,4 @@ def _one_for_each(along: Along, shape: Shape, own: Shape) -> None:
 
 OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}
 
-__all__ = ["Accumulate", "Exponentials", "RunningMaximum"]
+__all__ = ["Accumulate", "Exponentials", "MaximumGradient", "RunningMaximum"]

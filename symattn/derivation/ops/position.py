@@ -9,7 +9,20 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Brings,
+    Convention,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
+from symattn.derivation.numpy_source import factor, value
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -56,6 +69,10 @@ class Angle(ABC):
     def stated(self, name: Formula) -> tuple[Formula, ...]:
         """What θ is, with the name that it has here."""
 
+    @abstractmethod
+    def numpy(self) -> str:
+        """θ in radians, in NumPy."""
+
 
 @dataclass(frozen=True)
 class Frequency(Angle):
@@ -73,6 +90,9 @@ class Frequency(Angle):
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
         return (Relation((name, Fraction(ONE, self._divisor)), ("=",)),)
+
+    def numpy(self) -> str:
+        return f"1 / {factor(self.base)}**({self.above}/{self.below})"
 
     @property
     def _divisor(self) -> Formula:
@@ -96,6 +116,9 @@ class Degrees(Angle):
     def stated(self, name: Formula) -> tuple[Formula, ...]:
         return (Relation((name, self._written), ("=",)),)
 
+    def numpy(self) -> str:
+        return f"np.radians({value(self.degrees)})"
+
     @property
     def _written(self) -> Formula:
         return Text(f"{self.degrees}°")
@@ -115,6 +138,9 @@ class Radians(Angle):
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
         return (Relation((name, number(self.radians)), ("=",)),)
+
+    def numpy(self) -> str:
+        return value(self.radians)
 
 
 @dataclass(frozen=True)
@@ -158,6 +184,9 @@ class Direction(Angle):
             for function, x in (("cos", self.cosine), ("sin", self.sine))
         )
 
+    def numpy(self) -> str:
+        return f"np.arctan2({value(self.sine)}, {value(self.cosine)})"
+
 
 @dataclass(frozen=True)
 class Sinusoids(RuleOp):
@@ -173,6 +202,7 @@ class Sinusoids(RuleOp):
     tokens: Tokens = "rows"
     arity = 0
     title = "Positional encoding"
+    shows_factors = False
 
     def shape(self, *shapes: Shape) -> Shape:
         shape = (len(self.positions), 2 * len(self.angles))
@@ -194,6 +224,16 @@ class Sinusoids(RuleOp):
         angle = Product((Name("p"), Name("θ", (Name("k"),))))
         waves = tuple(Call(Name(function), (angle,)) for function in ("sin", "cos"))
         return ListOf(waves, separator=",")
+
+    def numpy(self, *operands: str) -> str:
+        return f"sinusoids({_numpy_turns(self.layout)})" + (".T" if self.tokens == "columns" else "")
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return _numpy_angles(self.positions, self.angles)
+
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         thetas = _thetas(self.angles)
@@ -217,6 +257,8 @@ class Rotate(RuleOp):
     layout: Layout = "pairs"
     tokens: Tokens = "rows"
     title = "Rotation by position"
+    shows_factors = False
+    by_hand = True
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
@@ -239,6 +281,10 @@ class Rotate(RuleOp):
         alone = replace(self, positions=(position,), tokens="rows")
         return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
 
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
+
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
         assert isinstance(token, int) and isinstance(feature, int)  # positions are numbers, so sizes are
@@ -254,6 +300,13 @@ class Rotate(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        turns, (x,) = _numpy_turns(self.layout), operands
+        return f"rotated({x}, {turns})" if self.tokens == "rows" else f"rotated({x}.T, {turns}).T"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return _numpy_angles(self.positions, self.angles)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         turn = convention(_PAIRS[self.layout], turn=self._written_turn())
@@ -289,6 +342,9 @@ class RotateBack(Rotate):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
+    def numpy_above(self) -> tuple[str, ...]:
+        return _numpy_angles([-p for p in self.positions], self.angles)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Gradients are rotated back: {turn}.", turn=self._written_turn())]
 
@@ -309,6 +365,9 @@ class Multiple(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((self.symbol(style), *operands), "·")
+
+    def numpy(self, *operands: str) -> str:
+        return f"{factor(self.factor)} * {operands[0]}"
 
     def symbol(self, style: Style) -> Formula:
         """The factor by name: √d_model."""
@@ -359,6 +418,16 @@ def _place(layout: Layout, j: int, pairs: int) -> tuple[int, bool]:
 def _pair(layout: Layout, k: int, pairs: int) -> tuple[int, int]:
     """The two features of pair k; from 0."""
     return (2 * k, 2 * k + 1) if layout == "pairs" else (k, k + pairs)
+
+
+def _numpy_angles(positions: Sequence[int], angles: Sequence[Angle]) -> tuple[str, str]:
+    """Where tokens stand and how far their features turn."""
+    return f"positions = {list(positions)}", f"angles = [{', '.join(angle.numpy() for angle in angles)}]"
+
+
+def _numpy_turns(layout: Layout) -> str:
+    """The arguments of a helper function that say so."""
+    return f"positions, angles{'' if layout == 'pairs' else ', in_pairs=False'}"
 
 
 def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:

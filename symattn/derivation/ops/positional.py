@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symattn.derivation.derivation import Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.derivation import Brings, Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.numpy_source import assigned
 from symattn.derivation.ops.position import Tokens, stated_positions
+from symattn.derivation.windows import Box, constant
 from symattn.exact import Matrix, Value
 from symattn.exact.reading import read
 from symattn.exact.tree import Node
@@ -31,6 +33,7 @@ class Positional(Op):
     tokens: Tokens = "rows"
     arity = 0
     title = "Positional encoding"
+    shows_factors = False
 
     def __post_init__(self) -> None:
         for j in range(len(self.formulas)):
@@ -52,6 +55,19 @@ class Positional(Op):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")
+
+    def numpy(self, *operands: str) -> str:
+        return "positional"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned("positional", self.apply()),)
+
+    def range(self, *boxes: Box) -> Box:
+        return tuple(tuple(map(constant, row)) for row in self.apply().rows)
+
+    @property
+    def brings(self) -> Brings | None:
+        return "sines" if any("sin" in formula or "cos" in formula for formula in self.formulas) else None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cmp_to_key
+from fractions import Fraction as Ratio
+from functools import cmp_to_key, reduce
 from math import inf
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
@@ -27,13 +28,30 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
+from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
 from symattn.derivation.ops.arithmetic import DivisorGradient
-from symattn.derivation.ops.attention import Along, Empty, normalise_rows
+from symattn.derivation.ops.attention import Along, Empty, normalise_rows, range_of_weights
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
 from symattn.derivation.ops.linear import Hadamard, Scale, summed
 from symattn.derivation.ops.position import Multiple
+from symattn.derivation.windows import (
+    NOTHING,
+    RING,
+    UNIT,
+    Box,
+    Window,
+    at_least_0,
+    constant,
+    each,
+    over,
+    point,
+    square,
+    tanh_slope,
+    times,
+)
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
+from symattn.exact.intervals import ZERO
 from symattn.exact.sums import shares, total
 from symattn.exact.values import is_zero_for_sure
 from symattn.formula import (
@@ -78,6 +96,9 @@ class SoftCap(RuleOp):
 
     cap: Value
     title = "Soft cap"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         cap = A.number(self.cap)
@@ -89,6 +110,10 @@ class SoftCap(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         cap = number(self.cap)
         return Product((cap, Call(Name("tanh"), (Fraction(operands[0], cap),))), "·")
+
+    def numpy(self, *operands: str) -> str:
+        cap = factor(self.cap)
+        return f"{cap} * np.tanh({operands[0]} / {cap})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         score = Name("s")
@@ -114,11 +139,6 @@ class Bias(RuleOp):
     def _name(self) -> str:
         return "mask" if self.slope is None else "bias"
 
-    @property
-    def sign(self) -> Name:
-        """What the matrix is called."""
-        return Name(self._name)
-
     def shape(self, *shapes: Shape) -> Shape:
         if shapes[0] != self.values.shape:
             rows, columns = self.values.shape
@@ -137,11 +157,23 @@ class Bias(RuleOp):
         return Pull((use.g,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        return Sum((operands[0], self.sign))
+        return Sum((operands[0], Name(self._name)))
+
+    def numpy(self, *operands: str) -> str:
+        return f"{operands[0]} + {self._name}"
+
+    def numpy_above(self) -> tuple[str, ...]:
+        return (assigned(self._name, self.values),)
 
     def matrix(self) -> MatrixOf:
         """The matrix itself as it is written."""
         return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
+
+    def own_matrix(self, style: Style) -> tuple[Name, MatrixOf]:
+        return Name(self._name), replace(self.matrix(), bracket=style.bracket)
+
+    def factors(self, style: Style, *matrices: Formula) -> Formula:
+        return Sum((*matrices, self.own_matrix(style)[1]))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.slope is None:
@@ -182,6 +214,10 @@ class OverSum(RuleOp):
 
     along: Along = "rows"
     empty: Empty = "undefined"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
+    weighs = True
 
     @property
     def title(self) -> str:
@@ -207,6 +243,13 @@ class OverSum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
 
+    def numpy(self, *operands: str) -> str:
+        return f"shares({operands[0]}{helper_axis(self.along)})"
+
+    def range(self, *boxes: Box) -> Box:
+        """A quotient of linear functions: its extremes over a score and the sum of the others stand at corners."""
+        return range_of_weights(boxes[0], self.along, self.empty, _over_sum)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_BY_SCORES[self.along])]
 
@@ -226,6 +269,8 @@ class Hardmax(Op):
     along: Along = "rows"
     empty: Empty = "undefined"
     title = "Hardmax"
+    shows_factors = False
+    weighs = True
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
@@ -257,11 +302,43 @@ class Hardmax(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("hardmax"), operands)
 
+    def numpy(self, *operands: str) -> str:
+        return f"hardmax({operands[0]}{helper_axis(self.along)})"
+
+    def range(self, *boxes: Box) -> Box:
+        """1 over the number of those that share the largest score, 0 for the others."""
+        return range_of_weights(boxes[0], self.along, self.empty, hardmax)
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LARGEST[self.along])]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Hardmax by rows, ties share" if self.along == "rows" else "Hardmax by columns, ties share")]
+
+
+def _over_sum(scores: Sequence[Window]) -> list[Window]:
+    def share(i: int) -> Window:
+        rest = reduce(RING.add, (s for j, s in enumerate(scores) if j != i), NOTHING)
+        if RING.add(scores[i], rest).sign in (0, None):
+            raise UndefinedError("The sum may be 0.")
+        corners = [RING.divide(point(s), RING.add(point(s), point(r))) for s in scores[i] for r in rest]
+        return Window(min(c.low for c in corners), max(c.high for c in corners))
+
+    return list(map(share, range(len(scores))))
+
+
+def hardmax(scores: Sequence[Window]) -> list[Window]:
+    """The ranges of equal shares for the largest."""
+
+    def share(i: int) -> Window:
+        others = [s for j, s in enumerate(scores) if j != i]
+        tied = [sum(s.low == scores[i].high for s in others), sum(s.high == scores[i].low for s in others)]
+        most, least = (RING.number(Ratio(1, 1 + ties)) for ties in tied)
+        may_win = all(s.low <= scores[i].high for s in others)
+        must_win = all(s.high <= scores[i].low for s in others)
+        return Window(least.low if must_win else ZERO, most.high if may_win else ZERO)
+
+    return list(map(share, range(len(scores))))
 
 
 def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
@@ -285,17 +362,30 @@ def _elu(x: Value) -> Value:
     return x if sign(x) > 0 else exponential(x) - 1
 
 
+def _elu_and_one(x: Window) -> Window:
+    """x + 1 above 0, e^x below: increasing, and one number at 0."""
+    low, high = (RING.add(point(end), UNIT) if end > 0 else RING.exp(point(end)) for end in x)
+    return Window(low.low, high.high)
+
+
 class _Feature(NamedTuple):
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
+    numpy: str
+    window: Callable[[Window], Window]
 
 
 FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
     {
-        "elu+1": _Feature(lambda x: _elu(x) + 1, lambda x: Sum((Call(Name("elu"), (x,)), ONE))),
-        "relu": _Feature(relu, FUNCTIONS["relu"].working),
-        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2"))),
-        "identity": _Feature(lambda x: x, lambda x: x),
+        "elu+1": _Feature(
+            lambda x: _elu(x) + 1,
+            lambda x: Sum((Call(Name("elu"), (x,)), ONE)),
+            "np.where({0} > 0, {0} + 1, np.exp(np.minimum({0}, 0)))",
+            _elu_and_one,
+        ),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy, at_least_0),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2", square),
+        "identity": _Feature(lambda x: x, lambda x: x, "{0}", lambda x: x),
     }
 )
 """What queries and keys may be mapped by, by its name in settings."""
@@ -310,6 +400,7 @@ class FeatureMap(RuleOp):
 
     feature: Feature = "elu+1"
     title = "Feature map"
+    brings = "powers"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.known(FEATURES[self.feature], operands[0][i, j])
@@ -326,6 +417,12 @@ class FeatureMap(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
+
+    def numpy(self, *operands: str) -> str:
+        return FEATURES[self.feature].numpy.format(*operands)
+
+    def range(self, *boxes: Box) -> Box:
+        return each(FEATURES[self.feature].window, *boxes)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         x = Name("x")
@@ -344,6 +441,9 @@ class Over(RuleOp):
     along: Along = "rows"
     arity = 2
     title = "Quotient"
+    shows_factors = False
+    by_hand = True
+    ends_in_decimals = True
 
     def shape(self, *shapes: Shape) -> Shape:
         (rows, columns), divisors = shapes
@@ -363,6 +463,9 @@ class Over(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
+
+    def numpy(self, *operands: str) -> str:
+        return " / ".join(operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         above, below = map(signs.operand, steps[0].operands)
@@ -390,6 +493,14 @@ class SoftCapGradient(RuleOp):
         share = Fraction(y, number(self.cap))
         return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
 
+    def numpy(self, *operands: str) -> str:
+        gradient, capped = operands
+        return f"{gradient} * (1 - ({capped} / {factor(self.cap)})**2)"
+
+    def range(self, *boxes: Box) -> Box:
+        cap = constant(self.cap)
+        return each(lambda g, y: times(g, tanh_slope(over(y, cap))), *boxes)
+
 
 @dataclass(frozen=True)
 class OverSumGradient(RuleOp):
@@ -401,6 +512,8 @@ class OverSumGradient(RuleOp):
     along: Along = "rows"
     arity = 3
     title = "Back through division by the sum"
+    shows_factors = False
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (g, s, a) = along_rows(self.along, i, j, *operands)
@@ -416,7 +529,7 @@ class OverSumGradient(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         g, s, a = operands
-        ends = f".sum(axis={int(self.along == 'rows')}, keepdims=True)"
+        ends = f".sum({by_line(self.along)})"
         seen = f"{s} > -np.inf"
         return f"np.where({seen}, ({g} - ({g} * {a}){ends}) / np.where({seen}, {s}, 0){ends}, 0)"
 
@@ -443,6 +556,7 @@ class FeatureGradient(RuleOp):
 
     arity = 2
     title = "Back through the feature map"
+    by_hand = True
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, phi = operands

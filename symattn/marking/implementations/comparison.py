@@ -13,6 +13,7 @@ from typing import Any
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import Misconception
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
+from symattn.derivation.windows import HIDDEN, Box, Window
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
 from symattn.exact.approximate import near
@@ -22,7 +23,6 @@ from symattn.marking.implementations.machine import boxes
 from symattn.marking.implementations.programs import catalogue
 from symattn.marking.implementations.recording import Recorder
 from symattn.marking.implementations.report import Comparison, Departure, Difference, Line, Status
-from symattn.marking.marker.windows import HIDDEN, Box, Window
 from symattn.page.notation import Notation
 
 HIDES = -1e3

@@ -8,20 +8,20 @@ of each result, and of each term of a sum, whatever their order (Higham, Accurac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import reduce
 from typing import Literal
 
-from symattn.derivation.algebra import Entries
 from symattn.derivation.derivation import Derivation, RuleOp, Step
 from symattn.derivation.ops import Softmax
+from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Value
 from symattn.exact.floats import Format, nearest_float
 from symattn.exact.intervals import ZERO
 from symattn.marking.implementations.arrays import PRECISIONS
 from symattn.marking.marker.by_hand import operands_of
-from symattn.marking.marker.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows, window
 
 SLACK = 2
 """Units in the last place for half a one: programs work in another order, and their e^x is not the nearest."""
@@ -127,21 +127,11 @@ def _worked(step: Step, lines: Callable[[str], Box | None], machine: Machine) ->
     try:
         if isinstance(step.op, Softmax):
             operands = [tuple(_shifted(row, machine) for row in scores) for scores in operands]
-        if not isinstance(step.op, RuleOp) or (box := _by_rule(step.op, operands, machine)) is None:
-            box = window(step.op, *operands)
+        if isinstance(step.op, RuleOp):
+            with suppress(TypeError):  # a function whose range is not known
+                return step.op.read(machine, *operands)
+        return step.op.range(*operands)
     except UndefinedError:
-        return None
-    return box
-
-
-def _by_rule(op: RuleOp, operands: list[Box], machine: Machine) -> Box | None:
-    rows, columns = op.shape(*((len(box), len(box[0])) for box in operands))
-    assert isinstance(rows, int)
-    assert isinstance(columns, int)
-    seen = [Entries.of(box) for box in operands]
-    try:
-        return tuple(tuple(op.rule(machine, i, j, *seen) for j in range(columns)) for i in range(rows))
-    except TypeError:  # a function whose range is not known
         return None
 
 

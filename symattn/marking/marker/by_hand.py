@@ -13,19 +13,17 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Literal, NamedTuple, TypeVar
 
-from symattn.derivation.algebra import Algebra, Base, Entries, Indices, Known
+from symattn.derivation.algebra import Algebra, Base, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
-from symattn.derivation.ops import Round, Softmax
-from symattn.derivation.ops.arithmetic import ToFloat
-from symattn.derivation.ops.positional import Positional
-from symattn.derivation.ops.scores import Hardmax, OverSum
+from symattn.derivation.ops import Softmax
+from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Window
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Value, has_symbols
-from symattn.exact.intervals import ONE, ZERO
+from symattn.exact.intervals import ZERO
 from symattn.exact.values import NEGATIVE_INFINITY
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.script import Script
-from symattn.marking.marker.windows import HIDDEN, NOTHING, RING, WINDOWS, Window, loose_cell, meet, width, window
+from symattn.marking.marker.windows import loose_cell, meet, width, window
 
 LEAST_PLACES = 2
 """Nobody who is right rounds to fewer places on the way."""
@@ -110,12 +108,12 @@ class ByHand(Algebra[Rounded]):
         if x.span == HIDDEN:
             return Rounded(NOTHING, True)
         if x.span == NOTHING:
-            return Rounded(Window(ONE, ONE), True)
+            return Rounded(UNIT, True)
         return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.used(x))), False)
 
     def logarithm(self, base: Base) -> Window:
         """ln b, where 2.72 may stand for e."""
-        return RING.ln(self.used(Rounded(RING.exp(Window(ONE, ONE)), False)) if base == "e" else WINDOWS.number(base))
+        return RING.ln(self.used(Rounded(RING.exp(UNIT), False)) if base == "e" else WINDOWS.number(base))
 
     def root(self, x: Rounded) -> Rounded:
         return self.of(WINDOWS.root(self.used(x)))
@@ -294,22 +292,14 @@ def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
         if isinstance(op, Softmax):
             (scores,) = operands
             if op.along == "columns":
-                return _turned(tuple(tuple(hand.softmax(column, op)) for column in _turned(scores)))
+                return tuple(zip(*(hand.softmax(column, op) for column in zip(*scores, strict=True)), strict=True))
             return tuple(tuple(hand.softmax(row, op)) for row in scores)
-        if not isinstance(op, RuleOp) or isinstance(op, Round | ToFloat | Positional | Hardmax | OverSum):
+        if op.weighs or not isinstance(op, RuleOp):
             box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
             return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
-        rows, columns = op.shape(*((len(lines), len(lines[0])) for lines in operands))
-        assert isinstance(rows, int)
-        assert isinstance(columns, int)
-        seen = [Entries.of(lines) for lines in operands]
-        return tuple(tuple(op.rule(hand, i, j, *seen) for j in range(columns)) for i in range(rows))
+        return op.read(hand, *operands)
     except (UndefinedError, TypeError):  # undefined for some of what it may be, or a function without a range
         return None
-
-
-def _turned(lines: Lines) -> Lines:
-    return tuple(zip(*lines, strict=True))
 
 
 def _cut(x: Decimal, places: int) -> Decimal:

@@ -15,6 +15,7 @@ from operator import is_
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
 from symattn.derivation.ops import Round, Softmax
+from symattn.derivation.windows import Box, Window
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
 from symattn.exact.intervals import enclose
@@ -36,7 +37,7 @@ from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script, values_of
-from symattn.marking.marker.windows import Box, Window, cell, holds, loose_cell, meet, width, window
+from symattn.marking.marker.windows import cell, holds, loose_cell, meet, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score

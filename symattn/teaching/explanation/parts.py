@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.ops import Mask, MatMul, Positional, Rotate, Scale, Sinusoids, Softmax
-from symattn.derivation.ops.arithmetic import Exponential
+from symattn.derivation.derivation import Op, Step
+from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Rescale, Standardise
-from symattn.derivation.ops.online import Exponentials
-from symattn.derivation.ops.position import Frequency, Radians
-from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, OverSum
 from symattn.exact import Matrix, Outline, Value, decide
-from symattn.formula import Formula, Name, Relation
+from symattn.formula import Formula, Relation
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
     Block,
@@ -91,8 +87,9 @@ def instructions(problem: Problem) -> str:
         return message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")
     mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
     if problem.exact:
-        powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials | Exponential) for step in problem.steps)
-        asked = _EXACT_FORMS[powers, _has_sines(problem.derivation)]
+        powers = any(step.op.brings == "powers" for step in problem.steps)
+        sines = any(step.op.brings == "sines" for step in problem.derivation)
+        asked = _EXACT_FORMS[powers, sines]
     else:
         asked = message(
             "Fill in every box. Show the products. Give decimals with {places} places, and carry at least two more "
@@ -118,20 +115,9 @@ _EXACT_FORMS = {
 """By whether there are powers of e, and sines."""
 
 
-def _has_sines(d: Derivation) -> bool:
-    """Whether there are sines and cosines that are no roots of fractions."""
-    waves = (step.op for step in d if isinstance(step.op, Sinusoids | Rotate))
-    formulas = "".join("".join(step.op.formulas) for step in d if isinstance(step.op, Positional))
-    stated = "sin" in formulas or "cos" in formulas
-    return stated or any(isinstance(angle, Frequency | Radians) for op in waves for angle in op.angles)
-
-
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
-    if isinstance(step.op, Bias):
-        return (Display((Relation((step.op.sign, wording.bias(step.op)), ("=",)),)),)
-    if isinstance(step.op, Mask) and step.op.keep:
-        return (Display((Relation((Name("mask"), wording.mask(step)), ("=",)),)),)
-    return ()
+    own = step.op.own_matrix(wording.style)
+    return (Display((Relation(own, ("=",)),)),) if own else ()
 
 
 def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
@@ -162,7 +148,7 @@ def first_product(problem: Problem, wording: Wording) -> Step | None:
 def unscaled(problem: Problem) -> bool:
     """Whether there are weights, and their scores are not scaled."""
     ops = [type(s.op) for s in problem.steps]
-    return bool({Softmax, Hardmax, OverSum}.intersection(ops)) and Scale not in ops and CrossEntropy not in ops
+    return any(s.op.weighs for s in problem.steps) and Scale not in ops and CrossEntropy not in ops
 
 
 def without_norm(problem: Problem) -> bool:

@@ -9,12 +9,15 @@ import keyword
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from symattn.derivation.derivation import Derivation, Operand, Step, StepName
+from symattn.derivation.algebra import IN_SYMPY, Entries
+from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step, StepName
+from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_called
+from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
-from symattn.teaching.explanation.numpy_source import HELPERS, array, assigned, helpers_called, numpy_lines
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
 
@@ -59,9 +62,8 @@ class Computation:
             yield assigned(name, result)
             return
         shapes = [operand.of(self.derivation.value(operand.name)).shape for operand in step.operands]
-        found = numpy_lines(step, list(map(self._operand, step.operands)), shapes)
-        yield from found.above
-        yield f"{name} = {found.expression}"
+        yield from step.op.numpy_above()
+        yield f"{name} = {numpy_line(step.op, list(map(self._operand, step.operands)), shapes)}"
         yield array(result, f"assert np.allclose({name}, ") + ")"
 
     def _operand(self, operand: Operand) -> str:
@@ -69,6 +71,40 @@ class Computation:
         part = "" if operand.row is None else f"[{operand.row}:{operand.row + 1}]"
         part += "" if operand.column is None else f"[:, {operand.column}:{operand.column + 1}]"
         return self.names[operand.name] + part + (".T" if operand.transposed else "")
+
+
+def numpy_line(op: Op, names: Sequence[str], shapes: Sequence[Shape]) -> str:
+    """An operation on operands by name; they are names, parts of matrices (`X[0:1]`), or transposed (`K.T`).
+
+    Without a line of its own it is written entry by entry, for operands of these shapes.
+    """
+    if line := op.numpy(*names):
+        return line
+    if not isinstance(op, RuleOp):
+        raise InputError(f"{op.title} ({type(op).__name__}) needs a line of NumPy: its method `numpy`.")
+    return _entry_by_entry(op, names, shapes)
+
+
+def _entry_by_entry(op: RuleOp, names: Sequence[str], shapes: Sequence[Shape]) -> str:
+    """The rule in SymPy, printed as NumPy: np.array([[S[0, 0]**3, …], …])."""
+    import sympy
+    from sympy.printing.numpy import NumPyPrinter
+
+    def seen(name: str, shape: Shape) -> Entries[Any]:
+        return Entries(shape, lambda i, j: sympy.Symbol(f"{name}[{i}, {j}]", real=True))
+
+    class Printer(NumPyPrinter):  # type: ignore[misc]
+        def _print_Max(self, largest: Any) -> str:  # noqa: N802  (SymPy's own needs functools)
+            return f"numpy.max([{', '.join(map(self._print, largest.args))}])"
+
+    printer = Printer({"fully_qualified_modules": True})
+    entries = [seen(name, shape) for name, shape in zip(names, shapes, strict=True)]
+    rows, columns = op.shape(*shapes)
+    lines = [
+        ", ".join(printer.doprint(op.rule(IN_SYMPY, i, j, *entries)) for j in range(int(columns)))
+        for i in range(int(rows))
+    ]
+    return f"np.array([{', '.join(f'[{line}]' for line in lines)}])".replace("numpy.", "np.")
 
 
 def identifier(name: str) -> str:

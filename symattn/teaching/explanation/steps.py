@@ -7,33 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Index, Step, StepName
-from symattn.derivation.ops import (
-    Activation,
-    ActivationGradient,
-    Add,
-    CrossEntropyGradient,
-    Hadamard,
-    Mask,
-    MatMul,
-    NormGradient,
-    ProductSum,
-    Round,
-    Softmax,
-    SoftmaxGradient,
-    SoftmaxJacobian,
-    Stack,
-    SumOver,
-    Total,
-    Transpose,
-)
-from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
-from symattn.derivation.ops.loss import CrossEntropy, ProbabilityGradient
-from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
-from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.derivation.ops.position import Rotate, Sinusoids
-from symattn.derivation.ops.positional import Positional
-from symattn.derivation.ops.scores import FeatureGradient, Hardmax, Over, OverSum, OverSumGradient, SoftCap
+from symattn.derivation.derivation import Derivation, Index, Op, Step, StepName
+from symattn.derivation.ops import Mask, MatMul
+from symattn.derivation.ops.entrywise import Rounding
+from symattn.derivation.ops.position import Rotate
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
@@ -99,14 +76,14 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     plain = wording.name(step.name)
     rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
     lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
-    if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
+    if not step.op.trivial and step.op.shows_factors and width(factors := wording.factors(step)) <= LINE:
         lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
     rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
     blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
         blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
     carried = in_decimals(step.result)
-    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
+    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Rounding | Mask)
     places = None if ends else detail.places  # of the matrix in decimals, after all entries
     written_out = entries(step, wording, detail, decimals=places is None)
     blocks += written_out
@@ -162,27 +139,9 @@ def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> Relat
     return Relation((name, wording.rounded(result, places)), ("≈",))
 
 
-def shows_factors(step: Step) -> bool:
-    """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
-    return not step.op.trivial and not isinstance(step.op, _STAND_ABOVE)
-
-
-_STAND_ABOVE = (
-    *(Transpose, Stack, Round, ToFloat, SumOver, Softmax, OverSum, Hardmax, Over, SoftCap),
-    *(SoftmaxJacobian, SoftmaxGradient, OverSumGradient, NormGradient, ProductSum),
-    *(Positional, Sinusoids, Rotate, RunningMaximum, Exponentials, Accumulate, CrossEntropy),
-    *(Mean, Variance, MeanSquare, Standardise, Rescale, Activation),
-    *(Exponential, SquareRoot, Divide, DivisorGradient, ProbabilityGradient),
-)
-
-
 def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True) -> list[Block]:
     """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0; with `decimals` where they do not end."""
-    if (
-        not isinstance(step.result, Matrix)
-        or step.op.trivial
-        or isinstance(step.op, Transpose | Stack | Round | ToFloat)
-    ):
+    if not isinstance(step.result, Matrix) or not _is_written_out(step.op):
         return []
     chosen, remark = which(step.result.shape, detail.entries)
     by_name = detail.places is not None and any(_unwieldy(x, wording) for x in step.result)
@@ -195,6 +154,11 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     else:
         blocks.append(Entries(equations, MOST_COLUMNS))  # where so many have room
     return blocks
+
+
+def _is_written_out(op: Op) -> bool:
+    """Whether entries have a working: not those that are only moved or rounded."""
+    return not (op.trivial or op.moves or isinstance(op, Rounding))
 
 
 def _fitting(equation: Relation) -> Relation:
@@ -264,20 +228,17 @@ def _entry(
         parts.append(exact)
         signs.append("=")
     ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
-    if detail.places is not None and not ends and (unwieldy or (decimals and isinstance(step.op, _END_IN_DECIMALS))):
+    if detail.places is not None and not ends and (unwieldy or (decimals and step.op.ends_in_decimals)):
         parts.append(wording.decimal(value, detail.places))
         signs.append("≈")
     return Relation(tuple(parts), tuple(signs))
-
-
-_END_IN_DECIMALS = (Softmax, MatMul, SumOver, OverSum, Over, SoftCap, Divide, Exponential, SquareRoot)
 
 
 def _outlined(step: Step, wording: Wording) -> list[Block]:
     """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
     name = wording.shaped(wording.name(step.name), step.result)
     blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
-    if step.op.trivial or isinstance(step.op, Transpose | Stack | Round | ToFloat):
+    if not _is_written_out(step.op):
         return blocks
     rows, columns = step.result.shape
     i: Index = 0 if rows == 1 else "i"
@@ -315,21 +276,10 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     rows, columns = step.result.shape
     asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
-    if isinstance(step.op, _BY_HAND):
+    if step.op.by_hand:
         blocks.append(working_space(step, wording.derivation, exact))
     blocks.append(AnswerGrid(name, rows, columns, cell_kind(step.result, exact), step=step.name))
     return blocks
-
-
-_BY_HAND = (
-    *(MatMul, Softmax, SumOver, Hadamard, Add),
-    *(OverSum, SoftCap, Over, Rotate, Exponentials, Accumulate),
-    *(SoftmaxJacobian, SoftmaxGradient, OverSumGradient, NormGradient, ActivationGradient, FeatureGradient),
-    *(CrossEntropy, CrossEntropyGradient, ProbabilityGradient, ProductSum, Total),
-    *(Subtract, Divide, Exponential, SquareRoot, DivisorGradient),
-    *(Mean, Variance, MeanSquare, Standardise, Rescale),
-)
-"""What is worked out entry by entry, on paper."""
 
 
 def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpace:
@@ -345,7 +295,7 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
     kinds = [cell_kind(operand, exact) for operand in operands]
     lines = max(TERMS[kind][0] for kind in (*kinds, cell_kind(step.result, exact)))
     term = max((TERMS[kind][1] for kind in kinds), default=TERMS["integer"][1])
-    if isinstance(step.op, Softmax | OverSum):
+    if step.op.weighs:
         return WorkingSpace(2 * LINE_BY_HAND, width=min(PAPER, POWER * (columns + 1)), count=rows)
     count, terms = rows * columns, float(max((-(-_size(x) // (rows * columns)) for x in operands), default=1))
     if isinstance(step.op, MatMul):
@@ -381,7 +331,7 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
 def _has_one_denominator(step: Step, derivation: Derivation) -> bool:
     """Whether the left factor of a product is weights, of which those of a row have the same denominator."""
     name = step.operands[0].name
-    return any(other.name == name and isinstance(other.op, Softmax | OverSum) for other in derivation)
+    return any(other.name == name and other.op.weighs for other in derivation)
 
 
 def _size(value: Matrix | Outline) -> int:

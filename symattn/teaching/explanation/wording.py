@@ -12,7 +12,6 @@ from typing import Literal
 from symattn.derivation.algebra import Entries, size_formula
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, Style, View, symbol_names
 from symattn.derivation.ops import Mask, MatMul, Scale
-from symattn.derivation.ops.scores import Bias
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -30,13 +29,11 @@ from symattn.exact import (
 )
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
-    ONE,
     Annotated,
     Blank,
     CellKind,
     Dots,
     Formula,
-    Fraction,
     ListOf,
     MatrixOf,
     Name,
@@ -492,29 +489,17 @@ class Wording:
         """The operation with the operands' numbers."""
         matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
         grids = [self.values(m, o.name) for m, o in zip(matrices, step.operands, strict=True)]
-        if isinstance(step.op, Scale):  # a matrix in a numerator would be set too small to read
-            return Product((Fraction(ONE, step.op.symbol(self.notation.style)), grids[0]))
-        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "additive":
-            return Sum((grids[0], self.mask(step)))
-        if isinstance(step.op, Bias):
-            return Sum((grids[0], self.bias(step.op)))
-        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "multiplicative":
-            return Product((grids[0], self.mask(step)), "⊙")
-        return step.op.written(self.notation.style, *grids)
+        return step.op.factors(self.style, *grids)
 
     def working_grid(self, step: Step) -> Formula:
         rows, columns = step.result.shape
         return self.grid([[self.working(step, i, j) for j in range(int(columns))] for i in range(int(rows))])
 
-    def bias(self, op: Bias) -> MatrixOf:
-        """A matrix that is added to scores."""
-        return replace(op.matrix(), bracket=self.notation.bracket)
-
     def mask(self, step: Step) -> MatrixOf:
         """The mask of a masking step, as a matrix."""
-        if not isinstance(step.op, Mask):
+        if (mask := step.op.own_matrix(self.style)) is None:
             raise InputError(f"Step {step.name!r} is not a mask.")
-        return replace(step.op.matrix(), bracket=self.notation.bracket)
+        return mask[1]
 
 
 def decorated(formula: Formula, called: StepName) -> Formula:

@@ -587,15 +587,17 @@ def _interleave(m: list[Floats], step: Step) -> Floats:
 
 
 def _moments(m: list[Floats], step: Step) -> Floats:
-    """Means of lines, their variances by pairs of entries, and mean squares."""
+    """Means of lines, their mean squares, and variances by pairs of entries (about any mean: Steiner's theorem)."""
     op = step.op
     assert isinstance(op, Mean | Variance | MeanSquare)
+    lines, *means = m if op.over == "columns" else (_transpose([x], step) for x in m)
     found = []
-    for line in m[0] if op.over == "columns" else _transpose(m, step):
+    for k, line in enumerate(lines):
         size = len(line)
         if isinstance(op, Variance):
-            share = size * (size - (op.of == "sample"))
-            found.append(math.fsum((x - y) ** 2 for i, x in enumerate(line) for y in line[:i]) / share)
+            pairs = math.fsum((x - y) ** 2 for i, x in enumerate(line) for y in line[:i]) / size
+            off = math.fsum(line) / size - means[0][k][0]
+            found.append((pairs + size * off**2) / (size - (op.of == "sample")))
         else:
             found.append(math.fsum(x if isinstance(op, Mean) else x * x for x in line) / size)
     return [[x] for x in found] if op.over == "columns" else [found]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
-from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, SumOver, Transpose
+from symattn.derivation.ops import MatMul, Softmax, Transpose
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import AnyMatrix, Matrix
 from symattn.formula import Formula, Relation
@@ -180,16 +180,13 @@ def _completed(
     """A step some of whose entries are missing."""
     rule = Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",))
     whole = working_space(step, problem.derivation, problem.exact)
-    room = (replace(whole, count=min(whole.count, len(cells))),) if isinstance(step.op, _WORKED) else ()
+    room = (replace(whole, count=min(whole.count, len(cells))),) if step.op.by_hand else ()
     grid = _grid(step.name, result_of(step), cells, step, problem, wording)
     ask = (*way, *mask_shown(step, wording), Display((rule,), step=step.name, role="rule"), *room, grid)
     key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, result_of(step), wording))
     method = (Mark("M", 1),) if isinstance(step.op, MatMul | Softmax) else ()
     marks = (*method, Mark("A", max(1, len(cells) // 3), "shared equally among the missing entries"))
     return Part(step.name, step_title(step, wording), ask, key, EntriesAnswer(step.name, cells), marks)
-
-
-_WORKED = (MatMul, Softmax, SumOver, Hadamard, Add)
 
 
 def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
