@@ -149,7 +149,7 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
     return in_turn(
         (
             sentence(
-                "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
+                "The derivation below is written in one notation. Rewrite it in the notation called {notation}.",
                 notation=other.notation.title.partition(":")[0],
             ),
             sentence(
@@ -166,8 +166,14 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
 _LYING = {
     ("rows", "rows"): "In both, tokens are rows.",
     ("columns", "columns"): "In both, tokens are columns.",
-    ("rows", "columns"): "In the new notation tokens are columns; here they are rows.",
-    ("columns", "rows"): "In the new notation tokens are rows; here they are columns.",
+    ("rows", "columns"): (
+                         "In the new notation tokens are columns, so softmax is taken along each column; here they "
+                         "are rows."
+),
+    ("columns", "rows"): (
+                         "In the new notation tokens are rows, so softmax is taken along each row; here they are "
+                         "columns."
+),
 }
 """How tokens lie here and there."""
 
