@@ -86,7 +86,9 @@ def instructions(problem: Problem) -> str:
     if all(shapes):
         return message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")
     mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
-    if problem.exact:
+    if _whole_numbers(problem):
+        asked = message("Fill in every box. Show the products.")
+    elif problem.exact:
         powers = any(step.op.brings == "powers" for step in problem.steps)
         sines = any(step.op.brings == "sines" for step in problem.derivation)
         asked = _EXACT_FORMS[powers, sines]
@@ -97,6 +99,12 @@ def instructions(problem: Problem) -> str:
             places=problem.places,
         )
     return sentences(asked, mixed) if any(shapes) else asked
+
+
+def _whole_numbers(problem: Problem) -> bool:
+    """Whether nothing but whole numbers is asked for, and so no form need be said."""
+    asked = (step.result for step in problem.asked_steps)
+    return all(isinstance(entry, int) for result in asked if isinstance(result, Matrix) for entry in result)
 
 
 _EXACT_FORMS = {

@@ -167,13 +167,11 @@ _LYING = {
     ("rows", "rows"): "In both, tokens are rows.",
     ("columns", "columns"): "In both, tokens are columns.",
     ("rows", "columns"): (
-                         "In the new notation tokens are columns, so softmax is taken along each column; here they "
-                         "are rows."
-),
+        "In the new notation tokens are columns, so softmax is taken along each column; here they are rows."
+    ),
     ("columns", "rows"): (
-                         "In the new notation tokens are rows, so softmax is taken along each row; here they are "
-                         "columns."
-),
+        "In the new notation tokens are rows, so softmax is taken along each row; here they are columns."
+    ),
 }
 """How tokens lie here and there."""
 
