@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import followed
-from symattn.derivation.misconceptions.varied import Cause, Variant, Working, bracketed
+from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bracketed
 from symattn.derivation.ops import Add, MatMul, SumOver
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
@@ -160,7 +160,7 @@ class PossibleSlips:
         value = next((value for _, own, value, _ in _finished(right) if own == cause), None)
         if value is None:
             entry = self.working[i, j]
-            value = _worked_out(entry.variants[cause]) if entry and cause in entry.variants else None
+            value = _spoilt(entry, cause) if cause in entry.variants else None
         return None if value is None or _equal(value, right) else value
 
     def _made(
@@ -175,9 +175,11 @@ class PossibleSlips:
         if unit is not None and unit.numerator == 1 and not has_symbols(right):
             finished += [(id, None, value, says) for id, value, says in _of_decimals(right, unit)]
         yield from (found for found in finished if has_symbols(found[2]) or near(approximate(found[2])))
-        for cause, variant in self.working.variants(i, j):
-            if (self.working.symbolic or near(variant.near)) and (value := _worked_out(variant)) is not None:
-                yield variant.id, cause, value, variant.says()
+        entry = self.working[i, j]
+        for cause, x in entry.variants.items():
+            if (self.working.symbolic or near(x)) and (value := _spoilt(entry, cause)) is not None:
+                slip = entry.slip(cause)
+                yield slip.id, cause, value, slip.says()
 
 
 def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
@@ -236,11 +238,13 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
         is_product = isinstance(step.op, MatMul)
         if is_product:
             yield slipped("A1", -right, message("the sign of the result was lost"))
-        for cause, variant in Working(d, name).variants(i, j):
+        entry = Working(d, name)[i, j]
+        for cause in entry.variants:
+            slip = entry.slip(cause)
             copied = isinstance(cause, tuple) and cause[0] == "copied"
-            wanted = not copied and SLIPS[variant.id].planted and (is_product or variant.id == "A12")
-            if wanted and (value := _worked_out(variant)) is not None:
-                yield slipped(variant.id, value, variant.says())
+            wanted = not copied and SLIPS[slip.id].planted and (is_product or slip.id == "A12")
+            if wanted and (value := _spoilt(entry, cause)) is not None:
+                yield slipped(slip.id, value, slip.says())
         if is_product:
             yield from (slipped(id, x, says) for id, x, says in _neighbours(result, i, j))
             first, second = matrices
@@ -251,10 +255,10 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
             yield slipped(id, value, says)
 
 
-def _worked_out(variant: Variant) -> Value | None:
-    """The exact value of a variant; None where it is not defined."""
+def _spoilt(entry: Varied, cause: Cause) -> Value | None:
+    """An entry with a slip in it; None where it is not defined."""
     try:
-        return variant.exact()
+        return entry.spoilt(cause)
     except (InputError, UndecidedError, ArithmeticError, TypeError):
         return None
 

@@ -34,7 +34,7 @@ Cause = Hashable
 
 @dataclass(slots=True)
 class Variant:
-    """A number with one slip in its working: of which kind, and how."""
+    """What a slip makes of the number that it was made in: of which kind it is, and how to say so."""
 
     near: float
     exact: Callable[[], Value]
@@ -44,16 +44,45 @@ class Variant:
 
 @dataclass(slots=True)
 class Varied:
-    """A number as a float and exactly, how it is written, and its variants by their causes.
+    """A number as a float, how it was made and is written, and what single slips make of it, as floats by their causes.
 
-    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.
+    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.  `slips` are those that
+    were made here; those made before, in `args`, are among the `variants` too.
     """
 
     near: float
-    exact: Callable[[], Value]
-    text: Callable[[], str]
+    does: Callable[..., Value]
+    args: tuple[Varied, ...]
+    write: Callable[[], str]
     rational: bool = False
-    variants: dict[Cause, Variant] = field(default_factory=dict)
+    variants: dict[Cause, float] = field(default_factory=dict)
+    slips: dict[Cause, Variant] = field(default_factory=dict)
+    _exact: Value | None = None
+    _text: str | None = None
+
+    def exact(self) -> Value:
+        """The number itself."""
+        if self._exact is None:
+            self._exact = self.does(*(x.exact() for x in self.args))
+        return self._exact
+
+    def text(self) -> str:
+        """How it is written."""
+        if self._text is None:
+            self._text = self.write()
+        return self._text
+
+    def spoilt(self, cause: Cause) -> Value:
+        """The number with a slip in its working."""
+        if cause in self.slips:
+            return self.slips[cause].exact()
+        return self.does(*(x.spoilt(cause) for x in self.args)) if cause in self.variants else self.exact()
+
+    def slip(self, cause: Cause) -> Variant:
+        """What was done where the slip was made."""
+        if cause in self.slips:
+            return self.slips[cause]
+        return next(x.slip(cause) for x in self.args if cause in x.variants)
 
 
 class Slipping(Algebra[Varied]):
@@ -64,26 +93,28 @@ class Slipping(Algebra[Varied]):
 
     # -- putting together
 
-    def _made(self, verb: str, args: Sequence[Varied], written: Callable[[], str], rational: bool = False) -> Varied:
+    def _made(self, verb: str, args: tuple[Varied, ...], written: Callable[[], str], rational: bool = False) -> Varied:
         """What a verb makes of its arguments, and of their variants: one cause spoils every argument that has it."""
         self.verbs += 1
-        in_floats, exactly = getattr(FLOATS, verb), getattr(VALUES, verb)
+        in_floats, nears = getattr(FLOATS, verb), [x.near for x in args]
 
-        def near(*taken: Varied | Variant) -> float:
+        def near(nears: Sequence[float]) -> float:
             try:
-                return float(in_floats(*(x.near for x in taken)))
+                return float(in_floats(*nears))
             except (ArithmeticError, ValueError):
                 return math.inf
 
-        def worked_out(*taken: Varied | Variant) -> Callable[[], Value]:
-            return lambda: exactly(*(x.exact() for x in taken))
-
-        found = Varied(near(*args), worked_out(*args), written, rational and all(x.rational for x in args))
-        for cause in dict.fromkeys(chain.from_iterable(x.variants for x in args)):
-            slips = [x.variants.get(cause) for x in args]
-            first = next(slip for slip in slips if slip is not None)
-            taken = [slip or x for slip, x in zip(slips, args, strict=True)]
-            found.variants[cause] = Variant(near(*taken), worked_out(*taken), first.id, first.says)
+        found = Varied(near(nears), getattr(VALUES, verb), args, written, rational and all(x.rational for x in args))
+        causes = list(chain.from_iterable(x.variants for x in args))
+        found.variants = dict.fromkeys(causes, 0.0)
+        if verb in ("sum", "product") and len(found.variants) == len(causes) and all(map(math.isfinite, nears)):
+            for k, x in enumerate(args):  # each cause spoils one of them: the others are put together once
+                others = in_floats(*nears[:k], *nears[k + 1 :])
+                for cause, value in x.variants.items():
+                    found.variants[cause] = in_floats(others, value)
+        else:
+            for cause in found.variants:
+                found.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
         return found
 
     def _slip(
@@ -96,12 +127,13 @@ class Slipping(Algebra[Varied]):
         where: Hashable = None,
     ) -> None:
         """One more thing that can go wrong with what was made last, `where` among its arguments."""
-        of.variants[id, self.verbs, where] = Variant(near, exactly, id, says)
+        cause = id, self.verbs, where
+        of.slips[cause], of.variants[cause] = Variant(near, exactly, id, says), near
 
     # -- verbs
 
     def number(self, value: Value) -> Varied:
-        return Varied(_near(value), lambda: value, lambda: said(value), isinstance(value, RATIONAL))
+        return _itself(value)
 
     def size(self, indices: Indices, less: int = 0) -> Varied:
         return self.number(VALUES.size(indices, less))
@@ -159,8 +191,7 @@ class Slipping(Algebra[Varied]):
             self._slip(found, "A5", sum(x.near for x in factors), lambda: _total(factors), lambda: _added_up(factors))
         if len(factors) == 2 and found.rational:
             for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
-                says = partial(message, "{product} was taken as {taken}", product=found.text(), taken=taken)
-                self._slip(found, id, near(value), partial(_same, value), says, taken)
+                self._slip(found, id, near(value), partial(_same, value), partial(_taken_as, found, id, taken), taken)
         return found
 
     def _factor_slip(self, found: Varied, factors: tuple[Varied, ...], k: int) -> None:
@@ -221,7 +252,7 @@ class Slipping(Algebra[Varied]):
 
     def _by_name(self, verb: str, x: Varied, *more: Any, written: Callable[[], str], first: bool = False) -> Varied:
         """A function of one number, which may be left out; `more` is what the verb wants besides."""
-        fixed = [Varied(value, partial(_same, value), str) for value in more]
+        fixed = tuple(Varied(value, partial(_same, value), (), str) for value in more)
         found = self._made(verb, (*fixed, x) if first else (x, *fixed), written)
         if x.near != -math.inf:
             self._slip(found, "A16", x.near, x.exact, lambda: message("{term} was not worked out", term=written()))
@@ -303,25 +334,20 @@ class Working:
 
     def __init__(self, d: Derivation, step: str) -> None:
         self._op = next((s.op for s in d if s.name == step), None)
-        self._entries: dict[tuple[int, int], Varied | None] = {}
+        self._entries: dict[tuple[int, int], Varied] = {}
         operands = next(s.operands for s in d if s.name == step) if self._op else ()
         matrices = [operand.of(d.value(operand.name)) for operand in operands]
         self._operands = [m for m in matrices if isinstance(m, Matrix)]
         self._leaves: dict[tuple[int, int, int], Varied] = {}
         self.symbolic = any(has_symbols(x) for m in self._operands for x in m)
 
-    def __getitem__(self, place: tuple[int, int]) -> Varied | None:
-        """An entry; None where the operation is no rule."""
+    def __getitem__(self, place: tuple[int, int]) -> Varied:
+        """An entry; one without variants where the operation is no rule."""
         if place not in self._entries:
-            self._entries[place] = self._read(*place) if isinstance(self._op, RuleOp) else None
+            self._entries[place] = self._read(*place) if isinstance(self._op, RuleOp) else _itself(0)
         return self._entries[place]
 
-    def variants(self, i: int, j: int) -> Iterator[tuple[Cause, Variant]]:
-        """What single slips make of an entry, by their causes."""
-        if (found := self[i, j]) is not None:
-            yield from found.variants.items()
-
-    def _read(self, i: int, j: int) -> Varied | None:
+    def _read(self, i: int, j: int) -> Varied:
         assert isinstance(self._op, RuleOp)
         views = [
             Entries(m.shape, partial(self._leaf, k)) for k, m in enumerate(self._operands)
@@ -329,7 +355,7 @@ class Working:
         try:
             return self._op.rule(Slipping(), i, j, *views)
         except (InputError, UndecidedError, ArithmeticError, TypeError):
-            return None
+            return _itself(0)
 
     def _leaf(self, k: int, i: Index, j: Index) -> Varied:
         """Entry (i, j) of an operand, which may be copied with the wrong sign, or from a place beside it."""
@@ -337,14 +363,16 @@ class Working:
         assert isinstance(j, int)
         if (k, i, j) not in self._leaves:
             m, right = self._operands[k], self._operands[k][i, j]
-            leaf = Varied(_near(right), lambda: right, lambda: said(right), isinstance(right, RATIONAL))
+            leaf = _itself(right)
             copies: list[tuple[Hashable, Value]] = [] if right is NEGATIVE_INFINITY else [("sign", -right)]
             for r, c in ((i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)):
                 if 0 <= r < m.shape[0] and 0 <= c < m.shape[1] and m[r, c] is not NEGATIVE_INFINITY:
                     copies.append(((r, c), m[r, c]))
             for how, copy in copies if right is not NEGATIVE_INFINITY else ():
                 says = partial(_copied, right, copy)
-                leaf.variants["copied", k, i, j, how] = Variant(_near(copy), partial(_same, copy), "A7", says)
+                cause = "copied", k, i, j, how
+                leaf.slips[cause] = Variant(near(copy), partial(_same, copy), "A7", says)
+                leaf.variants[cause] = leaf.slips[cause].near
             self._leaves[k, i, j] = leaf
         return self._leaves[k, i, j]
 
@@ -373,8 +401,9 @@ def _copied(right: Value, copy: Value) -> Message:
     return message("{right} was copied as {copy}", right=said(right), copy=said(copy))
 
 
-def _near(value: Value) -> float:
-    return near(value)
+def _itself(value: Value) -> Varied:
+    """A number that nothing was done with."""
+    return Varied(near(value), partial(_same, value), (), partial(said, value), isinstance(value, RATIONAL))
 
 
 def _reciprocal(x: float) -> float:
@@ -390,16 +419,21 @@ def _both_negative(term: Varied) -> bool:
     return term.text().count("(−") == 2 and term.near > 0
 
 
-def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, str]]:
-    """What two rational numbers are taken for that should be multiplied."""
+def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, tuple[Value, ...]]]:
+    """What two rational numbers are taken for that should be multiplied, and as what the product is read."""
     for wrong_a, wrong_b in ((a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b)):
         if a and b and isinstance(a if b == wrong_b else b, int):
-            yield "A4", wrong_a * wrong_b, f"{bracketed(wrong_a)}·{bracketed(wrong_b)}"
-    yield "A5", a + b, f"{bracketed(a)} + {bracketed(b)}"
+            yield "A4", wrong_a * wrong_b, (wrong_a, wrong_b)
+    yield "A5", a + b, (a, b)
     if 0 in (a, b):
-        yield "A11", a + b, bracketed(a + b)
+        yield "A11", a + b, (a + b,)
     elif 1 in (a, b):
-        yield "A11", 1, "1"
+        yield "A11", 1, (1,)
+
+
+def _taken_as(found: Varied, id: str, taken: Sequence[Value]) -> Message:
+    read = (" + " if id == "A5" else "·").join(map(bracketed, taken))
+    return message("{product} was taken as {taken}", product=found.text(), taken=read)
 
 
 def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:
