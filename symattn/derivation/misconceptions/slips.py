@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from types import MappingProxyType
 
@@ -20,6 +21,9 @@ from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
 from symattn.exact.approximate import approximate
 from symattn.foundation.languages import Message, message
+
+Says = Callable[[], Message]
+"""How a slip was made, in words: most come near nothing that was written, and are never put into words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class PossibleSlips:
         for id, cause, value, says in self._made(i, j, near, unit):
             if not _equal(value, self.result[i, j]):
                 entries = MappingProxyType({(i, j): value})
-                yield Slipped(SLIPS[id], self.name, i, j, value, says, entries, cause)
+                yield Slipped(SLIPS[id], self.name, i, j, value, says(), entries, cause)
 
     def changed(self, cause: Cause, i: int, j: int) -> Value | None:
         """What the same slip makes of another entry; None where it changes nothing."""
@@ -165,7 +169,7 @@ class PossibleSlips:
 
     def _made(
         self, i: int, j: int, near: Callable[[float], bool], unit: Fraction | None
-    ) -> Iterator[tuple[str, Cause, Value, str]]:
+    ) -> Iterator[tuple[str, Cause, Value, Says]]:
         right = self.result[i, j]
         if right is NEGATIVE_INFINITY:
             return
@@ -179,7 +183,7 @@ class PossibleSlips:
         for cause, x in entry.variants.items():
             if (self.working.symbolic or near(x)) and (value := _spoilt(entry, cause)) is not None:
                 slip = entry.slip(cause)
-                yield slip.id, cause, value, slip.says()
+                yield slip.id, cause, value, slip.says
 
 
 def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
@@ -246,13 +250,13 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
             if wanted and (value := _spoilt(entry, cause)) is not None:
                 yield slipped(slip.id, value, slip.says())
         if is_product:
-            yield from (slipped(id, x, says) for id, x, says in _neighbours(result, i, j))
+            yield from (slipped(id, x, says()) for id, x, says in _neighbours(result, i, j))
             first, second = matrices
             for changed, says in _copies(first, second, result, i, j):
                 yield slipped("A7", changed[i, j], says, changed)
     if isinstance(right, int):
-        for id, value, says in _of_digits(right):
-            yield slipped(id, value, says)
+        for id, digits, tells in _of_digits(right):
+            yield slipped(id, digits, tells())
 
 
 def _spoilt(entry: Varied, cause: Cause) -> Value | None:
@@ -263,25 +267,25 @@ def _spoilt(entry: Varied, cause: Cause) -> Value | None:
         return None
 
 
-def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, str]]:
+def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, Says]]:
     """What can happen to a number that was worked out rightly, in one entry or in all entries of a line."""
-    yield "A1", "sign", -right, message("the sign of the result was lost")
+    yield "A1", "sign", -right, partial(message, "the sign of the result was lost")
     for power in (1, 2):
         for by in (10**power, Fraction(1, 10**power)):
-            yield "A15", ("point", by), right * by, message("the decimal point is in the wrong place")
+            yield "A15", ("point", by), right * by, partial(message, "the decimal point is in the wrong place")
     if decide(right, 0).equal is False:
-        yield "A17", "turned", divide(1, right), message("the reciprocal was written")
+        yield "A17", "turned", divide(1, right), partial(message, "the reciprocal was written")
 
 
-def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, str]]:
+def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, Says]]:
     """The other entries of the column and of the row."""
     for k in range(result.shape[0]):
         if k != i:
-            says = message("row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
+            says = partial(message, "row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
             yield "A6", result[k, j], says
     for k in range(result.shape[1]):
         if k != j:
-            says = message("column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
+            says = partial(message, "column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
             yield "A6", result[i, k], says
 
 
@@ -314,34 +318,32 @@ def _miscopied(line: tuple[Value, ...] | list[Value], k: int) -> Iterator[Value]
         yield line[k + 1]
 
 
-def _of_digits(right: int) -> Iterator[tuple[str, Value, str]]:
+def _of_digits(right: int) -> Iterator[tuple[str, Value, Says]]:
     """What can go wrong with the digits of a whole number."""
     for value, says in _exchanged_digits(right):
         if len(str(abs(value))) == len(str(abs(right))):  # none of them became a leading zero
             yield "A8", value, says
     for by, id in ((10, "A9"), (1, "A10")):
-        yield id, right + by, message("the result is {by} too large", by=by)
-        yield id, right - by, message("the result is {by} too small", by=by)
+        yield id, right + by, partial(message, "the result is {by} too large", by=by)
+        yield id, right - by, partial(message, "the result is {by} too small", by=by)
 
 
-def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, str]]:
+def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, Says]]:
     """What can go wrong with the digits of a decimal, of which the last place means `unit`."""
     units = int(rounded(divide(right, unit), 0))
     for value, says in _exchanged_digits(units, len(str(unit.denominator)) - 1):
         yield "A8", value * unit, says
     for power in (1, 2):
-        yield "A15", units * unit * 10**power, message("the decimal point is in the wrong place")
+        yield "A15", units * unit * 10**power, partial(message, "the decimal point is in the wrong place")
 
 
-def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, str]]:
+def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, Says]]:
     """Neighbouring digits exchanged, zeros after the decimal point among them."""
     sign, digits = (-1 if number < 0 else 1), str(abs(number)).zfill(places)
     for k in range(len(digits) - 1):
         other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
-        yield (
-            sign * int(other),
-            message("digits {first} and {second} were swapped", first=k + 1, second=k + 2),
-        )
+        says = partial(message, "digits {first} and {second} were swapped", first=k + 1, second=k + 2)
+        yield sign * int(other), says
 
 
 # ------------------------------------------------------------------------------------------ values

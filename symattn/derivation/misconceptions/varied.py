@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import chain
-from operator import mul
+from operator import add, mul
 from typing import Any
 
 from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, Indices, Known
@@ -24,6 +24,9 @@ from symattn.exact.approximate import near
 from symattn.exact.intervals import Interval, interval_ring
 from symattn.exact.values import RATIONAL, text
 from symattn.foundation.languages import Message, message
+
+TOGETHER = {"sum": add, "product": mul}
+"""Verbs that take any number of things, in any order."""
 
 LONGEST = 40
 """A sub-term whose working is longer is told by its value."""
@@ -107,11 +110,12 @@ class Slipping(Algebra[Varied]):
         found = Varied(near(nears), getattr(VALUES, verb), args, written, rational and all(x.rational for x in args))
         causes = list(chain.from_iterable(x.variants for x in args))
         found.variants = dict.fromkeys(causes, 0.0)
-        if verb in ("sum", "product") and len(found.variants) == len(causes) and all(map(math.isfinite, nears)):
+        put_together = TOGETHER.get(verb)
+        if put_together and len(found.variants) == len(causes) and all(map(math.isfinite, nears)):
             for k, x in enumerate(args):  # each cause spoils one of them: the others are put together once
                 others = in_floats(*nears[:k], *nears[k + 1 :])
                 for cause, value in x.variants.items():
-                    found.variants[cause] = in_floats(others, value)
+                    found.variants[cause] = put_together(others, value)
         else:
             for cause in found.variants:
                 found.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
