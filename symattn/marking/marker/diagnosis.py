@@ -115,6 +115,10 @@ class Lines:
         return MatrixwiseDerivation(self.own)
 
     @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {step.name: k for k, step in enumerate(self.laid)}
+
+    @cached_property
     def scores(self) -> Matrix | None:
         """What the first softmax is taken of."""
         softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
@@ -165,38 +169,41 @@ class Lines:
 
     def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
         """A line with some before it written differently; an operation is worked out once for the same operands."""
-        lines, touched = dict(self.laid.givens), set[str]()
-        for line in self.laid:
+        lines: dict[str, AnyMatrix] = {}  # those that become other ones
+        first = min(self._places[changed] for changed in changes)
+        for line in self.laid.steps[first : self._places[name] + 1]:
             new = changes.get(line.name, line)
-            if new is line and not any(operand.name in touched for operand in line.operands):
-                lines[line.name] = line.result
-            else:
-                operands = [lines.get(operand.name) for operand in new.operands]
+            if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
+                operands = [self._value(operand.name, line, lines) for operand in new.operands]
                 places = [(o.transposed, o.row, o.column) for o in new.operands]
                 result = self.memory.once(
                     ("result", arithmetic, *places),
                     (self.memory.alike(new.op), *operands),
-                    partial(self._result, new, operands, arithmetic),
+                    partial(self._result, new, operands, arithmetic or self.laid.arithmetic),
                 )
                 if result is None:
                     return None
                 lines[line.name] = result
-                touched.add(line.name)
-            if line.name == name:
-                break
-        value = lines[name]
+        value = lines.get(name, self.laid.value(name))
         return value if isinstance(value, Matrix) else None
 
-    def _result(
-        self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
-    ) -> AnyMatrix | None:
+    def _value(self, name: str, line: Step, lines: Mapping[str, AnyMatrix]) -> AnyMatrix | None:
+        """What a line rests on, as it became or as it is; None if nothing before it has that name."""
+        if name in lines:
+            return lines[name]
+        there = name in self.laid.givens or self._places.get(name, len(self._places)) < self._places[line.name]
+        return self.laid.value(name) if there else None
+
+    def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
-        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
-        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
-        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
+        rests_on = [matrix for matrix in operands if matrix is not None]
+        if len(rests_on) < len(operands):
+            return None
         try:
-            result = before.extended(replace(step, pinned=False)).last.result
-        except (InputError, UndecidedError):
+            seen = [self.laid.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
+            matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+            result = step.applied(matrices, arithmetic)
+        except (InputError, UndecidedError, IndexError):
             return None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
