@@ -105,6 +105,8 @@ class Lines:
     def __init__(self, own: Derivation, memory: Memory) -> None:
         self.own, self.memory = own, memory
         self._rewritten: dict[str, Rewritten] = {}
+        self._names: dict[str, str | None] = {}
+        self._changing: dict[frozenset[str | None], Mapping[str, Misconception]] = {}
 
     @cached_property
     def laid(self) -> Derivation:
@@ -126,9 +128,18 @@ class Lines:
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        return next(
-            (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens), None
-        )
+        if step.name not in self._names:
+            names = (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens)
+            self._names[step.name] = next(names, None)
+        return self._names[step.name]
+
+    def changing(self, steps: Iterable[Step]) -> Mapping[str, Misconception]:
+        """The misconceptions that change any of these steps at all."""
+        names = frozenset(map(self.named, steps))
+        if names not in self._changing:
+            beliefs = misconceptions().items()
+            self._changing[names] = {id: m for id, m in beliefs if not names.isdisjoint(self.rewritten(m))}
+        return self._changing[names]
 
     def rewritten(self, m: Misconception) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
@@ -209,10 +220,13 @@ class Lines:
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
-        if self.scores is None:
+        if (scores := self.scores) is None:
             return True
         softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
-        return all(may_be_raised(op, self.scores) for op in softmaxes)
+        return all(
+            self.memory.once("raised", (self.memory.alike(op), scores), partial(may_be_raised, op, scores))
+            for op in softmaxes
+        )
 
 
 class Diagnosis(Trace):
@@ -459,18 +473,18 @@ class Diagnosis(Trace):
 
     def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
         if step.name not in self._parts:
-            names = {self.key.named(place) for place in (*self.script.left_out(step), step)}
-            self._parts[step.name] = {
-                id: m for id, m in misconceptions().items() if not names.isdisjoint(self.key.rewritten(m))
-            }
+            self._parts[step.name] = self.key.changing((*self.script.left_out(step), step))
         return self._parts[step.name]
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
-        places = [*self.script.left_out(step), step]
-        named = {name for place in places if (name := lines.named(place)) is not None}
-        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
-        return next((place.name for place in places if lines.named(place) in changes), ""), changes
+        if not (rewritten := lines.rewritten(m)):
+            return "", {}
+        charged, changes = "", dict[str, Step]()
+        for place in (*self.script.left_out(step), step):
+            if (name := lines.named(place)) is not None and name in rewritten:
+                charged, changes[name] = charged or place.name, rewritten[name]
+        return charged, changes
 
     def _consistent(self, fit: Fit, step: Step) -> bool:
         """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
