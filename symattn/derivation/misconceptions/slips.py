@@ -188,10 +188,10 @@ class PossibleSlips:
 
 def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
     """Two entries of a line, two lines, or all rows and columns, in each other's places: what stands where, and how."""
-    cells = list(product(range(rows), range(columns)))
+    cells, two = list(product(range(rows), range(columns))), message("two entries were swapped")
     for (i, j), (k, m) in combinations(cells, 2):
         if i == k or j == m or (i, j) == (m, k):
-            yield {(i, j): (k, m), (k, m): (i, j)}, message("two entries were swapped")
+            yield {(i, j): (k, m), (k, m): (i, j)}, two
     for i, k in combinations(range(rows), 2):
         row = {(a, j): (b, j) for a, b in ((i, k), (k, i)) for j in range(columns)}
         yield row, message("rows {first} and {second} were swapped", first=i + 1, second=k + 1)
