@@ -144,6 +144,8 @@ def _called(tree: ast.AST) -> Iterator[Template]:
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         args = [tuple(_literals(arg)) for arg in node.args]
+        if name == "partial" and isinstance(node.args[0], ast.Name):  # partial(message, "…"), made when it is needed
+            name, args = node.args[0].id, args[1:]
         match name, args:
             case "counted", [(one,), (other,), *_]:
                 yield Template("", one.strip(), other.strip())

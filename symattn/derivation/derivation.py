@@ -370,6 +370,19 @@ class Step:
         shown: str = sympy.Eq(left, right, evaluate=False)._repr_latex_()
         return shown
 
+    def applied(self, matrices: Sequence[AnyMatrix], arithmetic: Arithmetic) -> AnyMatrix:
+        """What the operation gives for its operands, each as `Operand.of` leaves it; an outline for outlines."""
+        op, shapes = self.op, tuple(m.shape for m in matrices)
+        if op.arity >= 0 and len(shapes) != op.arity:
+            raise InputError(
+                f"Step {self.name!r} ({type(op).__name__}) takes {op.arity} operand{'s' * (op.arity != 1)}; "
+                f"{len(shapes)} came."
+            )
+        shape = op.shape(*shapes)
+        if any(isinstance(m, Outline) for m in matrices):
+            return Outline(shape)
+        return carried(op.apply, [m for m in matrices if isinstance(m, Matrix)], arithmetic)
+
     def with_op(self, op: Op) -> Step:
         return replace(self, op=op)
 
@@ -428,7 +441,10 @@ class Derivation:
 
     def seen(self, name: str) -> AnyMatrix:
         """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""
-        matrix = self.value(name)
+        return self.as_seen(name, self.value(name))
+
+    def as_seen(self, name: str, matrix: AnyMatrix) -> AnyMatrix:
+        """What later steps would compute with if this were the value."""
         if self.staged and name not in self.givens and isinstance(matrix, Matrix):
             pairs = zip(matrix.rows, symbols(name, *matrix.shape, self.orientation).rows, strict=True)
             return Matrix.of(
@@ -516,20 +532,11 @@ class Derivation:
     # -- working out
 
     def _result(self, step: Step) -> AnyMatrix:
-        matrices = [self._operand(step, operand) for operand in step.operands]
-        op, shapes = step.op, tuple(m.shape for m in matrices)
-        if op.arity >= 0 and len(shapes) != op.arity:
-            raise InputError(
-                f"Step {step.name!r} ({type(op).__name__}) takes {op.arity} operand{'s' * (op.arity != 1)}; "
-                f"{len(shapes)} came."
-            )
+        matrices, op = [self._operand(step, operand) for operand in step.operands], step.op
         try:
-            shape = op.shape(*shapes)
-            if any(isinstance(m, Outline) for m in matrices):
-                return Outline(shape)
-            return carried(op.apply, [m for m in matrices if isinstance(m, Matrix)], self.arithmetic)
+            return step.applied(matrices, self.arithmetic)
         except ShapeError as error:
-            raise ShapeError(self._explain(step, shapes, error)) from error
+            raise ShapeError(self._explain(step, tuple(m.shape for m in matrices), error)) from error
         except OutgrownError as error:
             raise OutgrownError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
         except UndefinedError as error:

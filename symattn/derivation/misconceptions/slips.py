@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import followed
-from symattn.derivation.misconceptions.varied import Cause, Variant, Working, bracketed
+from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bracketed
 from symattn.derivation.ops import Add, MatMul, SumOver
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
 from symattn.exact.approximate import approximate
 from symattn.foundation.languages import Message, message
+
+Says = Callable[[], Message]
+"""How a slip was made, in words: most come near nothing that was written, and are never put into words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ class PossibleSlips:
         for id, cause, value, says in self._made(i, j, near, unit):
             if not _equal(value, self.result[i, j]):
                 entries = MappingProxyType({(i, j): value})
-                yield Slipped(SLIPS[id], self.name, i, j, value, says, entries, cause)
+                yield Slipped(SLIPS[id], self.name, i, j, value, says(), entries, cause)
 
     def changed(self, cause: Cause, i: int, j: int) -> Value | None:
         """What the same slip makes of another entry; None where it changes nothing."""
@@ -165,12 +169,12 @@ class PossibleSlips:
         value = next((value for _, own, value, _ in _finished(right) if own == cause), None)
         if value is None:
             entry = self.working[i, j]
-            value = _worked_out(entry.variants[cause]) if entry and cause in entry.variants else None
+            value = _spoilt(entry, cause) if cause in entry.variants else None
         return None if value is None or _equal(value, right) else value
 
     def _made(
         self, i: int, j: int, near: Callable[[float], bool], unit: Fraction | None
-    ) -> Iterator[tuple[str, Cause, Value, str]]:
+    ) -> Iterator[tuple[str, Cause, Value, Says]]:
         right = self.result[i, j]
         if right is NEGATIVE_INFINITY:
             return
@@ -180,17 +184,19 @@ class PossibleSlips:
         if unit is not None and unit.numerator == 1 and not has_symbols(right):
             finished += [(id, None, value, says) for id, value, says in _of_decimals(right, unit)]
         yield from (found for found in finished if has_symbols(found[2]) or near(approximate(found[2])))
-        for cause, variant in self.working.variants(i, j):
-            if (self.working.symbolic or near(variant.near)) and (value := _worked_out(variant)) is not None:
-                yield variant.id, cause, value, variant.says()
+        entry = self.working[i, j]
+        for cause, x in entry.variants.items():
+            if (self.working.symbolic or near(x)) and (value := _spoilt(entry, cause)) is not None:
+                slip = entry.slip(cause)
+                yield slip.id, cause, value, slip.says
 
 
 def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
     """Two entries of a line, two lines, or all rows and columns, in each other's places: what stands where, and how."""
-    cells = list(product(range(rows), range(columns)))
+    cells, two = list(product(range(rows), range(columns))), message("two entries were swapped")
     for (i, j), (k, m) in combinations(cells, 2):
         if i == k or j == m or (i, j) == (m, k):
-            yield {(i, j): (k, m), (k, m): (i, j)}, message("two entries were swapped")
+            yield {(i, j): (k, m), (k, m): (i, j)}, two
     for i, k in combinations(range(rows), 2):
         row = {(a, j): (b, j) for a, b in ((i, k), (k, i)) for j in range(columns)}
         yield row, message("rows {first} and {second} were swapped", first=i + 1, second=k + 1)
@@ -241,48 +247,50 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
         is_product = isinstance(step.op, MatMul)
         if is_product:
             yield slipped("A1", -right, message("the sign of the result was lost"))
-        for cause, variant in Working(d, name).variants(i, j):
+        entry = Working(d, name)[i, j]
+        for cause in entry.variants:
+            slip = entry.slip(cause)
             copied = isinstance(cause, tuple) and cause[0] == "copied"
-            wanted = not copied and SLIPS[variant.id].planted and (is_product or variant.id == "A12")
-            if wanted and (value := _worked_out(variant)) is not None:
-                yield slipped(variant.id, value, variant.says())
+            wanted = not copied and SLIPS[slip.id].planted and (is_product or slip.id == "A12")
+            if wanted and (value := _spoilt(entry, cause)) is not None:
+                yield slipped(slip.id, value, slip.says())
         if is_product:
-            yield from (slipped(id, x, says) for id, x, says in _neighbours(result, i, j))
+            yield from (slipped(id, x, says()) for id, x, says in _neighbours(result, i, j))
             first, second = matrices
             for changed, says in _copies(first, second, result, i, j):
                 yield slipped("A7", changed[i, j], says, changed)
     if isinstance(right, int):
-        for id, value, says in _of_digits(right):
-            yield slipped(id, value, says)
+        for id, digits, tells in _of_digits(right):
+            yield slipped(id, digits, tells())
 
 
-def _worked_out(variant: Variant) -> Value | None:
-    """The exact value of a variant; None where it is not defined."""
+def _spoilt(entry: Varied, cause: Cause) -> Value | None:
+    """An entry with a slip in it; None where it is not defined."""
     try:
-        return variant.exact()
+        return entry.spoilt(cause)
     except (InputError, UndecidedError, ArithmeticError, TypeError):
         return None
 
 
-def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, str]]:
+def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, Says]]:
     """What can happen to a number that was worked out rightly, in one entry or in all entries of a line."""
-    yield "A1", "sign", -right, message("the sign of the result was lost")
+    yield "A1", "sign", -right, partial(message, "the sign of the result was lost")
     for power in (1, 2):
         for by in (10**power, Fraction(1, 10**power)):
-            yield "A15", ("point", by), right * by, message("the decimal point is in the wrong place")
+            yield "A15", ("point", by), right * by, partial(message, "the decimal point is in the wrong place")
     if decide(right, 0).equal is False:
-        yield "A17", "turned", divide(1, right), message("the reciprocal was written")
+        yield "A17", "turned", divide(1, right), partial(message, "the reciprocal was written")
 
 
-def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, str]]:
+def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, Says]]:
     """The other entries of the column and of the row."""
     for k in range(result.shape[0]):
         if k != i:
-            says = message("row {taken} was taken instead of row {right}", taken=k + 1, right=i + 1)
+            says = partial(message, "row {taken} was taken instead of row {right}", taken=k + 1, right=i + 1)
             yield "A6", result[k, j], says
     for k in range(result.shape[1]):
         if k != j:
-            says = message("column {taken} was taken instead of column {right}", taken=k + 1, right=j + 1)
+            says = partial(message, "column {taken} was taken instead of column {right}", taken=k + 1, right=j + 1)
             yield "A6", result[i, k], says
 
 
@@ -315,34 +323,32 @@ def _miscopied(line: tuple[Value, ...] | list[Value], k: int) -> Iterator[Value]
         yield line[k + 1]
 
 
-def _of_digits(right: int) -> Iterator[tuple[str, Value, str]]:
+def _of_digits(right: int) -> Iterator[tuple[str, Value, Says]]:
     """What can go wrong with the digits of a whole number."""
     for value, says in _exchanged_digits(right):
         if len(str(abs(value))) == len(str(abs(right))):  # none of them became a leading zero
             yield "A8", value, says
     for by, id in ((10, "A9"), (1, "A10")):
-        yield id, right + by, message("the result is {by} too large", by=by)
-        yield id, right - by, message("the result is {by} too small", by=by)
+        yield id, right + by, partial(message, "the result is {by} too large", by=by)
+        yield id, right - by, partial(message, "the result is {by} too small", by=by)
 
 
-def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, str]]:
+def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, Says]]:
     """What can go wrong with the digits of a decimal, of which the last place means `unit`."""
     units = int(rounded(divide(right, unit), 0))
     for value, says in _exchanged_digits(units, len(str(unit.denominator)) - 1):
         yield "A8", value * unit, says
     for power in (1, 2):
-        yield "A15", units * unit * 10**power, message("the decimal point is in the wrong place")
+        yield "A15", units * unit * 10**power, partial(message, "the decimal point is in the wrong place")
 
 
-def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, str]]:
+def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, Says]]:
     """Neighbouring digits exchanged, zeros after the decimal point among them."""
     sign, digits = (-1 if number < 0 else 1), str(abs(number)).zfill(places)
     for k in range(len(digits) - 1):
         other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
-        yield (
-            sign * int(other),
-            message("digits {first} and {second} were swapped", first=k + 1, second=k + 2),
-        )
+        says = partial(message, "digits {first} and {second} were swapped", first=k + 1, second=k + 2)
+        yield sign * int(other), says
 
 
 # ------------------------------------------------------------------------------------------ values

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import chain
-from operator import mul
+from operator import add, mul
 from typing import Any
 
 from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, Indices, Known
@@ -25,6 +25,9 @@ from symattn.exact.intervals import Interval, interval_ring
 from symattn.exact.values import RATIONAL, text
 from symattn.foundation.languages import Message, message
 
+TOGETHER = {"sum": add, "product": mul}
+"""Verbs that take any number of things, in any order."""
+
 LONGEST = 40
 """A sub-term whose working is longer is told by its value."""
 
@@ -34,26 +37,73 @@ Cause = Hashable
 
 @dataclass(slots=True)
 class Variant:
-    """A number with one slip in its working: of which kind, and how."""
+    """What a slip makes of the number that it was made in: of which kind it is, by what cause, and how to say so."""
 
+    id: str
+    cause: Cause
     near: float
     exact: Callable[[], Value]
-    id: str
     says: Callable[[], Message]
+
+
+Slips = Callable[["Varied"], Iterator[Variant]]
 
 
 @dataclass(slots=True)
 class Varied:
-    """A number as a float and exactly, how it is written, and its variants by their causes.
+    """A number as a float, how it was made and is written, and what single slips make of it, as floats by their causes.
 
-    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.
+    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.  `slips` gives those
+    that can be made where it was made, by the verb that was the `at`-th; most of them nobody asks for.
     """
 
     near: float
-    exact: Callable[[], Value]
-    text: Callable[[], str]
+    does: Callable[..., Value]
+    args: tuple[Varied, ...]
+    written: Callable[[Varied], str]
+    slips: Slips
+    at: int = 0
     rational: bool = False
-    variants: dict[Cause, Variant] = field(default_factory=dict)
+    variants: dict[Cause, float] = field(default_factory=dict)
+    _exact: Value | None = None
+    _text: str | None = None
+
+    def exact(self) -> Value:
+        """The number itself."""
+        if self._exact is None:
+            self._exact = self.does(*(x.exact() for x in self.args))
+        return self._exact
+
+    def text(self) -> str:
+        """How it is written."""
+        if self._text is None:
+            self._text = self.written(self)
+        return self._text
+
+    def varied(self) -> Varied:
+        """The number, with the slips that can be made in it among its variants."""
+        for slip in self.slips(self):
+            self.variants[slip.cause] = slip.near
+        return self
+
+    def spoilt(self, cause: Cause) -> Value:
+        """The number with a slip in its working."""
+        if cause not in self.variants:
+            return self.exact()
+        if any(cause in x.variants for x in self.args):
+            return self.does(*(x.spoilt(cause) for x in self.args))
+        return self.slip(cause).exact()
+
+    def slip(self, cause: Cause) -> Variant:
+        """What was done where the slip was made."""
+        before = next((x for x in self.args if cause in x.variants), None)
+        return before.slip(cause) if before else next(slip for slip in self.slips(self) if slip.cause == cause)
+
+    def instead(
+        self, id: str, near: float, exact: Callable[[], Value], says: Callable[[], Message], where: Hashable = None
+    ) -> Variant:
+        """One thing that can go wrong with the number, `where` among what it was made of."""
+        return Variant(id, (id, self.at, where), near, exact, says)
 
 
 class Slipping(Algebra[Varied]):
@@ -64,150 +114,128 @@ class Slipping(Algebra[Varied]):
 
     # -- putting together
 
-    def _made(self, verb: str, args: Sequence[Varied], written: Callable[[], str], rational: bool = False) -> Varied:
+    def _made(
+        self,
+        verb: str,
+        args: tuple[Varied, ...],
+        written: Callable[[Varied], str],
+        slips: Slips,
+        rational: bool = False,
+    ) -> Varied:
         """What a verb makes of its arguments, and of their variants: one cause spoils every argument that has it."""
         self.verbs += 1
-        in_floats, exactly = getattr(FLOATS, verb), getattr(VALUES, verb)
+        in_floats, nears = getattr(FLOATS, verb), [x.near for x in args]
 
-        def near(*taken: Varied | Variant) -> float:
+        def near(nears: Sequence[float]) -> float:
             try:
-                return float(in_floats(*(x.near for x in taken)))
+                return float(in_floats(*nears))
             except (ArithmeticError, ValueError):
                 return math.inf
 
-        def worked_out(*taken: Varied | Variant) -> Callable[[], Value]:
-            return lambda: exactly(*(x.exact() for x in taken))
-
-        found = Varied(near(*args), worked_out(*args), written, rational and all(x.rational for x in args))
-        for cause in dict.fromkeys(chain.from_iterable(x.variants for x in args)):
-            slips = [x.variants.get(cause) for x in args]
-            first = next(slip for slip in slips if slip is not None)
-            taken = [slip or x for slip, x in zip(slips, args, strict=True)]
-            found.variants[cause] = Variant(near(*taken), worked_out(*taken), first.id, first.says)
-        return found
-
-    def _slip(
-        self,
-        of: Varied,
-        id: str,
-        near: float,
-        exactly: Callable[[], Value],
-        says: Callable[[], Message],
-        where: Hashable = None,
-    ) -> None:
-        """One more thing that can go wrong with what was made last, `where` among its arguments."""
-        of.variants[id, self.verbs, where] = Variant(near, exactly, id, says)
+        rational = rational and all(x.rational for x in args)
+        found = Varied(near(nears), getattr(VALUES, verb), args, written, slips, self.verbs, rational)
+        causes = list(chain.from_iterable(x.variants for x in args))
+        found.variants = dict.fromkeys(causes, 0.0)
+        put_together = TOGETHER.get(verb)
+        if put_together and len(found.variants) == len(causes) and all(map(math.isfinite, nears)):
+            for k, x in enumerate(args):  # each cause spoils one of them: the others are put together once
+                others = in_floats(*nears[:k], *nears[k + 1 :])
+                for cause, value in x.variants.items():
+                    found.variants[cause] = put_together(others, value)
+        else:
+            for cause in found.variants:
+                found.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
+        return found.varied()
 
     # -- verbs
 
     def number(self, value: Value) -> Varied:
-        return Varied(_near(value), lambda: value, lambda: said(value), isinstance(value, RATIONAL))
+        return _itself(value)
 
     def size(self, indices: Indices, less: int = 0) -> Varied:
         return self.number(VALUES.size(indices, less))
 
     def delta(self, i: Index, j: Index) -> Varied:
         right = int(i == j)
-        found = self.number(right)
-        self.verbs += 1
         other = 1 - right
-        says = partial(message, "{taken} stands where {right} belongs", taken=other, right=right)
-        self._slip(found, "A11", other, lambda: other, says)
-        return found
+
+        def slips(found: Varied) -> Iterator[Variant]:
+            says = partial(message, "{taken} stands where {right} belongs", taken=other, right=right)
+            yield found.instead("A11", other, lambda: other, says)
+
+        self.verbs += 1
+        return _itself(right, slips, self.verbs).varied()
 
     def sum(self, *terms: Varied) -> Varied:
-        found = self._made("sum", terms, lambda: _short(_added([x.text() for x in terms]), found), True)
-        for k in range(len(terms)):
-            self._term_slips(found, terms, k)
-        for value, says in mediant([x.exact() for x in terms]) if found.rational else ():
-            self._slip(found, "A12", near(value), partial(_same, value), partial(_said_so, says))
-        return found
+        def slips(found: Varied) -> Iterator[Variant]:
+            for k in range(len(terms)):
+                yield from _term_slips(found, terms, k)
+            for value, says in mediant([x.exact() for x in terms]) if found.rational else ():
+                yield found.instead("A12", near(value), partial(_same, value), partial(_said_so, says))
 
-    def _term_slips(self, found: Varied, terms: tuple[Varied, ...], k: int) -> None:
-        """A term of a sum left out, added twice, or with the wrong sign."""
-        x, others = terms[k], terms[:k] + terms[k + 1 :]
-        if x.near == -math.inf:
-            return
-
-        def dropped() -> Message:
-            return message("the term {product} was dropped", product=x.text())
-
-        def doubled() -> Message:
-            return message("the term {product} was added twice", product=x.text())
-
-        def negated() -> Message:
-            if both_negative:
-                return message("{product} was subtracted instead of added", product=x.text())
-            return message("the term {product} has the wrong sign", product=x.text())
-
-        both_negative = x.rational and _both_negative(x)
-        self._slip(found, "A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
-        self._slip(found, "A3", found.near + x.near, lambda: _total((*terms, x)), doubled, k)
-        opposite = "A13" if both_negative else "A1"
-        self._slip(found, opposite, found.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+        return self._made("sum", terms, lambda x: _short(_added([term.text() for term in terms]), x), slips, True)
 
     def negative(self, x: Varied) -> Varied:
-        found = self._made("negative", (x,), lambda: f"−{_factor(x)}", True)
-        self._slip(found, "A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
-        return found
+        def slips(found: Varied) -> Iterator[Variant]:
+            yield found.instead("A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
+
+        return self._made("negative", (x,), lambda _: f"−{_factor(x)}", slips, True)
 
     def product(self, *factors: Varied) -> Varied:
-        found = self._made("product", factors, lambda: _short("·".join(map(_factor, factors)), found), True)
-        for k in range(len(factors) if len(factors) > 1 else 0):
-            self._factor_slip(found, factors, k)
-        if len(factors) == 2 and not found.rational:
-            self._slip(found, "A5", sum(x.near for x in factors), lambda: _total(factors), lambda: _added_up(factors))
-        if len(factors) == 2 and found.rational:
+        def slips(found: Varied) -> Iterator[Variant]:
+            for k in range(len(factors) if len(factors) > 1 else 0):
+                yield _left_out(found, factors, k)
+            if len(factors) != 2:
+                return
+            if not found.rational:
+                added = sum(x.near for x in factors)
+                yield found.instead("A5", added, lambda: _total(factors), lambda: _added_up(factors))
+                return
             for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
-                says = partial(message, "{product} was taken as {taken}", product=found.text(), taken=taken)
-                self._slip(found, id, near(value), partial(_same, value), says, taken)
-        return found
+                says = partial(_taken_as, found, id, taken)
+                yield found.instead(id, near(value), partial(_same, value), says, taken)
 
-    def _factor_slip(self, found: Varied, factors: tuple[Varied, ...], k: int) -> None:
-        """A factor left out."""
-        x, others = factors[k], factors[:k] + factors[k + 1 :]
-
-        def left_out() -> Message:
-            return message("the factor {factor} was left out", factor=x.text())
-
-        near = math.prod(y.near for y in others)
-        self._slip(found, "A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
+        return self._made("product", factors, lambda x: _short("·".join(map(_factor, factors)), x), slips, True)
 
     def quotient(self, x: Varied, y: Varied) -> Varied:
-        found = self._made("quotient", (x, y), lambda: _short(f"{_factor(x)}/{_factor(y)}", found), True)
-        divisor = y.text
-        self._slip(found, "A16", x.near, x.exact, lambda: message("it was not divided by {divisor}", divisor=divisor()))
-        self._slip(
-            found, "A17", x.near * y.near, lambda: x.exact() * y.exact(),
-            lambda: message("it was multiplied by {divisor} instead of divided", divisor=divisor()),
-        )  # fmt: skip
-        self._slip(
-            found, "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
-            lambda: message("{numerator} was left out of the numerator", numerator=x.text()), "above",
-        )  # fmt: skip
-        near = y.near / x.near if x.near else math.inf
-        self._slip(
-            found, "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
-            lambda: message("the fraction is upside down"), "turned",
-        )  # fmt: skip
-        return found
+        def slips(found: Varied) -> Iterator[Variant]:
+            yield found.instead(
+                "A16", x.near, x.exact, lambda: message("it was not divided by {divisor}", divisor=y.text())
+            )
+            yield found.instead(
+                "A17", x.near * y.near, lambda: x.exact() * y.exact(),
+                lambda: message("it was multiplied by {divisor} instead of divided", divisor=y.text()),
+            )  # fmt: skip
+            yield found.instead(
+                "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
+                lambda: message("{numerator} was left out of the numerator", numerator=x.text()), "above",
+            )  # fmt: skip
+            near = y.near / x.near if x.near else math.inf
+            yield found.instead(
+                "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
+                lambda: message("the fraction is upside down"), "turned",
+            )  # fmt: skip
+
+        return self._made("quotient", (x, y), lambda q: _short(f"{_factor(x)}/{_factor(y)}", q), slips, True)
 
     def square(self, x: Varied) -> Varied:
-        found = self._made("square", (x,), lambda: f"{_factor(x)}²", True)
-        self._slip(found, "A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
-        self._slip(
-            found, "A5", 2 * x.near, lambda: 2 * x.exact(),
-            lambda: message("{term} was doubled instead of squared", term=x.text()),
-        )  # fmt: skip
-        return found
+        def slips(found: Varied) -> Iterator[Variant]:
+            yield found.instead("A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
+            yield found.instead(
+                "A5", 2 * x.near, lambda: 2 * x.exact(),
+                lambda: message("{term} was doubled instead of squared", term=x.text()),
+            )  # fmt: skip
+
+        return self._made("square", (x,), lambda _: f"{_factor(x)}²", slips, True)
 
     def exponential(self, x: Varied, base: Base = "e") -> Varied:
-        found = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}")
-        self._slip(
-            found, "A1", _reciprocal(found.near), lambda: VALUES.exponential(-x.exact(), base),
-            lambda: message("the sign of the exponent {term} was lost", term=x.text()),
-        )  # fmt: skip
-        return found
+        def sign_lost(found: Varied) -> Iterator[Variant]:
+            yield found.instead(
+                "A1", _reciprocal(found.near), lambda: VALUES.exponential(-x.exact(), base),
+                lambda: message("the sign of the exponent {term} was lost", term=x.text()),
+            )  # fmt: skip
+
+        return self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
 
     def root(self, x: Varied) -> Varied:
         return self._by_name("root", x, written=lambda: f"√{_factor(x)}")
@@ -219,23 +247,80 @@ class Slipping(Algebra[Varied]):
         name = written if isinstance(written := getattr(function, "written", None), str) else "f′"
         return self._by_name("known", x, function, first=True, written=lambda: f"{name}({x.text()})")
 
-    def _by_name(self, verb: str, x: Varied, *more: Any, written: Callable[[], str], first: bool = False) -> Varied:
+    def _by_name(
+        self,
+        verb: str,
+        x: Varied,
+        *more: Any,
+        written: Callable[[], str],
+        first: bool = False,
+        more_slips: Slips = lambda found: iter(()),
+    ) -> Varied:
         """A function of one number, which may be left out; `more` is what the verb wants besides."""
-        fixed = [Varied(value, partial(_same, value), str) for value in more]
-        found = self._made(verb, (*fixed, x) if first else (x, *fixed), written)
-        if x.near != -math.inf:
-            self._slip(found, "A16", x.near, x.exact, lambda: message("{term} was not worked out", term=written()))
-        return found
+
+        def slips(found: Varied) -> Iterator[Variant]:
+            if x.near != -math.inf:
+                says = partial(_not_worked_out, written)
+                yield found.instead("A16", x.near, x.exact, says)
+            yield from more_slips(found)
+
+        fixed = tuple(Varied(value, partial(_same, value), (), str, _no_slips) for value in more)
+        return self._made(verb, (*fixed, x) if first else (x, *fixed), lambda _: written(), slips)
 
     def maximum(self, *terms: Varied) -> Varied:
-        found = self._made("maximum", terms, lambda: f"max({', '.join(x.text() for x in terms)})")
-        for k, x in enumerate(terms):
-            if x.near != found.near and x.near != -math.inf:
-                self._slip(found, "A6", x.near, x.exact, partial(_taken_for_largest, x), k)
-        return found
+        def slips(found: Varied) -> Iterator[Variant]:
+            for k, x in enumerate(terms):
+                if x.near != found.near and x.near != -math.inf:
+                    yield found.instead("A6", x.near, x.exact, partial(_taken_for_largest, x), k)
+
+        return self._made("maximum", terms, lambda _: f"max({', '.join(x.text() for x in terms)})", slips)
 
     def hidden(self, x: Varied) -> bool:
         return x.near == -math.inf
+
+
+def _no_slips(found: Varied) -> Iterator[Variant]:
+    return iter(())
+
+
+def _itself(value: Value, slips: Slips = _no_slips, at: int = 0) -> Varied:
+    """A number that nothing was done with."""
+    return Varied(near(value), partial(_same, value), (), lambda _: said(value), slips, at, isinstance(value, RATIONAL))
+
+
+def _term_slips(found: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Variant]:
+    """A term of a sum left out, added twice, or with the wrong sign."""
+    x, others = terms[k], terms[:k] + terms[k + 1 :]
+    if x.near == -math.inf:
+        return
+
+    def dropped() -> Message:
+        return message("the term {product} was dropped", product=x.text())
+
+    def doubled() -> Message:
+        return message("the term {product} was added twice", product=x.text())
+
+    def negated() -> Message:
+        if both_negative:
+            return message("{product} was subtracted instead of added", product=x.text())
+        return message("the term {product} has the wrong sign", product=x.text())
+
+    both_negative = x.rational and _both_negative(x)
+    yield found.instead("A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
+    yield found.instead("A3", found.near + x.near, lambda: _total((*terms, x)), doubled, k)
+    opposite = "A13" if both_negative else "A1"
+    yield found.instead(opposite, found.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+
+
+def _left_out(found: Varied, factors: tuple[Varied, ...], k: int) -> Variant:
+    """A product without one of its factors."""
+    x, others = factors[k], factors[:k] + factors[k + 1 :]
+
+    def left_out() -> Message:
+        return message("the factor {factor} was left out", factor=x.text())
+
+    near = math.prod(y.near for y in others)
+    return found.instead("A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
 
 
 class Floats(Algebra[float]):
@@ -303,25 +388,20 @@ class Working:
 
     def __init__(self, d: Derivation, step: str) -> None:
         self._op = next((s.op for s in d if s.name == step), None)
-        self._entries: dict[tuple[int, int], Varied | None] = {}
+        self._entries: dict[tuple[int, int], Varied] = {}
         operands = next(s.operands for s in d if s.name == step) if self._op else ()
         matrices = [operand.of(d.value(operand.name)) for operand in operands]
         self._operands = [m for m in matrices if isinstance(m, Matrix)]
         self._leaves: dict[tuple[int, int, int], Varied] = {}
         self.symbolic = any(has_symbols(x) for m in self._operands for x in m)
 
-    def __getitem__(self, place: tuple[int, int]) -> Varied | None:
-        """An entry; None where the operation is no rule."""
+    def __getitem__(self, place: tuple[int, int]) -> Varied:
+        """An entry; one without variants where the operation is no rule."""
         if place not in self._entries:
-            self._entries[place] = self._read(*place) if isinstance(self._op, RuleOp) else None
+            self._entries[place] = self._read(*place) if isinstance(self._op, RuleOp) else _itself(0)
         return self._entries[place]
 
-    def variants(self, i: int, j: int) -> Iterator[tuple[Cause, Variant]]:
-        """What single slips make of an entry, by their causes."""
-        if (found := self[i, j]) is not None:
-            yield from found.variants.items()
-
-    def _read(self, i: int, j: int) -> Varied | None:
+    def _read(self, i: int, j: int) -> Varied:
         assert isinstance(self._op, RuleOp)
         views = [
             Entries(m.shape, partial(self._leaf, k)) for k, m in enumerate(self._operands)
@@ -329,23 +409,16 @@ class Working:
         try:
             return self._op.rule(Slipping(), i, j, *views)
         except (InputError, UndecidedError, ArithmeticError, TypeError):
-            return None
+            return _itself(0)
 
     def _leaf(self, k: int, i: Index, j: Index) -> Varied:
         """Entry (i, j) of an operand, which may be copied with the wrong sign, or from a place beside it."""
         assert isinstance(i, int)
         assert isinstance(j, int)
         if (k, i, j) not in self._leaves:
-            m, right = self._operands[k], self._operands[k][i, j]
-            leaf = Varied(_near(right), lambda: right, lambda: said(right), isinstance(right, RATIONAL))
-            copies: list[tuple[Hashable, Value]] = [] if right is NEGATIVE_INFINITY else [("sign", -right)]
-            for r, c in ((i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)):
-                if 0 <= r < m.shape[0] and 0 <= c < m.shape[1] and m[r, c] is not NEGATIVE_INFINITY:
-                    copies.append(((r, c), m[r, c]))
-            for how, copy in copies if right is not NEGATIVE_INFINITY else ():
-                says = partial(_copied, right, copy)
-                leaf.variants["copied", k, i, j, how] = Variant(_near(copy), partial(_same, copy), "A7", says)
-            self._leaves[k, i, j] = leaf
+            m = self._operands[k]
+            right = m[i, j]
+            self._leaves[k, i, j] = _itself(right, partial(_copies, k, m, i, j)).varied()
         return self._leaves[k, i, j]
 
 
@@ -373,8 +446,22 @@ def _copied(right: Value, copy: Value) -> Message:
     return message("{right} was copied as {copy}", right=said(right), copy=said(copy))
 
 
-def _near(value: Value) -> float:
-    return near(value)
+def _copies(k: int, m: Matrix, i: int, j: int, found: Varied) -> Iterator[Variant]:
+    """Entry (i, j) of operand k with the wrong sign, or copied from a place beside it."""
+    right = m[i, j]
+    if right is NEGATIVE_INFINITY:
+        return
+    copies: list[tuple[Hashable, Value]] = [("sign", -right)]
+    for r, c in ((i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)):
+        if 0 <= r < m.shape[0] and 0 <= c < m.shape[1] and m[r, c] is not NEGATIVE_INFINITY:
+            copies.append(((r, c), m[r, c]))
+    for how, copy in copies:
+        cause = "copied", k, i, j, how
+        yield Variant("A7", cause, near(copy), partial(_same, copy), partial(_copied, right, copy))
+
+
+def _not_worked_out(written: Callable[[], str]) -> Message:
+    return message("{term} was not worked out", term=written())
 
 
 def _reciprocal(x: float) -> float:
@@ -390,16 +477,21 @@ def _both_negative(term: Varied) -> bool:
     return term.text().count("(−") == 2 and term.near > 0
 
 
-def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, str]]:
-    """What two rational numbers are taken for that should be multiplied."""
+def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, tuple[Value, ...]]]:
+    """What two rational numbers are taken for that should be multiplied, and as what the product is read."""
     for wrong_a, wrong_b in ((a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b)):
         if a and b and isinstance(a if b == wrong_b else b, int):
-            yield "A4", wrong_a * wrong_b, f"{bracketed(wrong_a)}·{bracketed(wrong_b)}"
-    yield "A5", a + b, f"{bracketed(a)} + {bracketed(b)}"
+            yield "A4", wrong_a * wrong_b, (wrong_a, wrong_b)
+    yield "A5", a + b, (a, b)
     if 0 in (a, b):
-        yield "A11", a + b, bracketed(a + b)
+        yield "A11", a + b, (a + b,)
     elif 1 in (a, b):
-        yield "A11", 1, "1"
+        yield "A11", 1, (1,)
+
+
+def _taken_as(found: Varied, id: str, taken: Sequence[Value]) -> Message:
+    read = (" + " if id == "A5" else "·").join(map(bracketed, taken))
+    return message("{product} was taken as {taken}", product=found.text(), taken=read)
 
 
 def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:

@@ -105,6 +105,8 @@ class Lines:
     def __init__(self, own: Derivation, memory: Memory) -> None:
         self.own, self.memory = own, memory
         self._rewritten: dict[str, Rewritten] = {}
+        self._names: dict[str, str | None] = {}
+        self._changing: dict[frozenset[str | None], Mapping[str, Misconception]] = {}
 
     @cached_property
     def laid(self) -> Derivation:
@@ -115,6 +117,10 @@ class Lines:
         return MatrixwiseDerivation(self.own)
 
     @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {step.name: k for k, step in enumerate(self.laid)}
+
+    @cached_property
     def scores(self) -> Matrix | None:
         """What the first softmax is taken of."""
         softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
@@ -122,9 +128,18 @@ class Lines:
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        return next(
-            (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens), None
-        )
+        if step.name not in self._names:
+            names = (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens)
+            self._names[step.name] = next(names, None)
+        return self._names[step.name]
+
+    def changing(self, steps: Iterable[Step]) -> Mapping[str, Misconception]:
+        """The misconceptions that change any of these steps at all."""
+        names = frozenset(map(self.named, steps))
+        if names not in self._changing:
+            beliefs = misconceptions().items()
+            self._changing[names] = {id: m for id, m in beliefs if not names.isdisjoint(self.rewritten(m))}
+        return self._changing[names]
 
     def rewritten(self, m: Misconception) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
@@ -165,47 +180,53 @@ class Lines:
 
     def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
         """A line with some before it written differently; an operation is worked out once for the same operands."""
-        lines, touched = dict(self.laid.givens), set[str]()
-        for line in self.laid:
+        lines: dict[str, AnyMatrix] = {}  # those that become other ones
+        first = min(self._places[changed] for changed in changes)
+        for line in self.laid.steps[first : self._places[name] + 1]:
             new = changes.get(line.name, line)
-            if new is line and not any(operand.name in touched for operand in line.operands):
-                lines[line.name] = line.result
-            else:
-                operands = [lines.get(operand.name) for operand in new.operands]
+            if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
+                operands = [self._value(operand.name, line, lines) for operand in new.operands]
                 places = [(o.transposed, o.row, o.column) for o in new.operands]
                 result = self.memory.once(
                     ("result", arithmetic, *places),
                     (self.memory.alike(new.op), *operands),
-                    partial(self._result, new, operands, arithmetic),
+                    partial(self._result, new, operands, arithmetic or self.laid.arithmetic),
                 )
                 if result is None:
                     return None
                 lines[line.name] = result
-                touched.add(line.name)
-            if line.name == name:
-                break
-        value = lines[name]
+        value = lines.get(name, self.laid.value(name))
         return value if isinstance(value, Matrix) else None
 
-    def _result(
-        self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
-    ) -> AnyMatrix | None:
+    def _value(self, name: str, line: Step, lines: Mapping[str, AnyMatrix]) -> AnyMatrix | None:
+        """What a line rests on, as it became or as it is; None if nothing before it has that name."""
+        if name in lines:
+            return lines[name]
+        there = name in self.laid.givens or self._places.get(name, len(self._places)) < self._places[line.name]
+        return self.laid.value(name) if there else None
+
+    def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
-        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
-        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
-        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
+        rests_on = [matrix for matrix in operands if matrix is not None]
+        if len(rests_on) < len(operands):
+            return None
         try:
-            result = before.extended(replace(step, pinned=False)).last.result
-        except (InputError, UndecidedError):
+            seen = [self.laid.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
+            matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+            result = step.applied(matrices, arithmetic)
+        except (InputError, UndecidedError, IndexError):
             return None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
-        if self.scores is None:
+        if (scores := self.scores) is None:
             return True
         softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
-        return all(may_be_raised(op, self.scores) for op in softmaxes)
+        return all(
+            self.memory.once("raised", (self.memory.alike(op), scores), partial(may_be_raised, op, scores))
+            for op in softmaxes
+        )
 
 
 class Diagnosis(Trace):
@@ -452,18 +473,18 @@ class Diagnosis(Trace):
 
     def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
         if step.name not in self._parts:
-            names = {self.key.named(place) for place in (*self.script.left_out(step), step)}
-            self._parts[step.name] = {
-                id: m for id, m in misconceptions().items() if not names.isdisjoint(self.key.rewritten(m))
-            }
+            self._parts[step.name] = self.key.changing((*self.script.left_out(step), step))
         return self._parts[step.name]
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
-        places = [*self.script.left_out(step), step]
-        named = {name for place in places if (name := lines.named(place)) is not None}
-        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
-        return next((place.name for place in places if lines.named(place) in changes), ""), changes
+        if not (rewritten := lines.rewritten(m)):
+            return "", {}
+        charged, changes = "", dict[str, Step]()
+        for place in (*self.script.left_out(step), step):
+            if (name := lines.named(place)) is not None and name in rewritten:
+                charged, changes[name] = charged or place.name, rewritten[name]
+        return charged, changes
 
     def _consistent(self, fit: Fit, step: Step) -> bool:
         """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""

@@ -60,6 +60,15 @@ class Script:
 
     def left_out(self, step: Step) -> tuple[Step, ...]:
         """The steps between this one and the nearest lines that were written before it, in order."""
+        if step.name not in self._left_out:
+            self._left_out[step.name] = self._found_left_out(step)
+        return self._left_out[step.name]
+
+    @cached_property
+    def _left_out(self) -> dict[str, tuple[Step, ...]]:
+        return {}
+
+    def _found_left_out(self, step: Step) -> tuple[Step, ...]:
         found: set[str] = set()
         open_steps = list(self.sources(step))
         while open_steps:
