@@ -19,7 +19,7 @@ from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import RATIONAL
-from symattn.foundation.languages import Message, counted, message
+from symattn.foundation.languages import Message, counted, listed, message
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
@@ -283,6 +283,7 @@ class _Judge:
         if grid.shape != right.shape:
             self._note("blank", short_of(grid.shape, right.shape))
             grid = grid.laid_in(right.shape, lambda entry, i, j: self._fits(entry, right[i, j]))
+        self.notices += (Notice(self.part.name, "reading", says) for says in unread(grid.cells()))
         follows = self._following(right, grid)
         found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
         wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
@@ -336,6 +337,8 @@ class _Judge:
         an_entry = isinstance(self.part.answer, MatrixAnswer)
         if entry.blank:
             return _verdict(name, cell, "missing", written=entry, right=right)
+        if an_entry and not entry.readable:  # told with the others of the matrix
+            return _verdict(name, cell, "unreadable", written=entry, right=right)
         try:
             if not entry.readable:
                 raise ReadError(entry.complaint, entry.text, 0)
@@ -346,13 +349,7 @@ class _Judge:
                     return _verdict(name, cell, "follows", written=entry, right=right, compared=follows, way="written",
                                     proof=own_proof, flags=own_flags)  # fmt: skip
         except ReadError as error:
-            if an_entry:
-                says = message(
-                    "Entry ({row}, {column}) cannot be read: {complaint}", row=i + 1, column=j + 1, complaint=error.said
-                )
-            else:
-                says = message("The answer cannot be read: {complaint}", complaint=error.said)
-            self._note("reading", says)
+            self._note("reading", message("The answer cannot be read: {complaint}", complaint=error.said))
             return _verdict(name, cell, "unreadable", written=entry, right=right)
         if proof not in PROVED and an_entry:
             says = message(
@@ -653,6 +650,19 @@ def _open(verdict: Verdict) -> bool:
     return verdict.state == "wrong" and verdict.proof not in PROVED
 
 
+def unread(cells: Iterable[tuple[int, int, Entry]]) -> Iterator[Message]:
+    """What is said of the entries of a matrix that cannot be read: every complaint once, with its places."""
+    places: dict[str, list[str]] = {}
+    for i, j, entry in cells:
+        if entry.complaint:
+            places.setdefault(entry.complaint, []).append(f"({i + 1}, {j + 1})")
+    for complaint, found in places.items():
+        if len(found) == 1:
+            yield message("Entry {place} cannot be read: {complaint}", place=found[0], complaint=complaint)
+        else:
+            yield message("Entries {places} cannot be read: {complaint}", places=listed(found), complaint=complaint)
+
+
 def short_of(shape: tuple[int, int], expected: tuple[int, int]) -> Message:
     """What is said of a matrix of which rows or columns are missing."""
     return message(
@@ -869,4 +879,4 @@ _CAME: Mapping[type, str] = {
     Text: message("a text"),
 }
 
-__all__ = ["Marked", "accuracy", "mark_answer", "short_of"]
+__all__ = ["Marked", "accuracy", "mark_answer", "short_of", "unread"]

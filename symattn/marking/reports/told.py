@@ -304,7 +304,7 @@ class Told:
         """Where a mistake is seen in its line; "" where the whole line has another shape."""
         if event.kind == "shape":
             return ""
-        return self.where(event.part, [(i, j) for part, i, j in event.entries if part == event.part])
+        return self.where(event.part, _cells_in(event))
 
     def says(self, event: Event, begun: bool = False) -> Inlines:
         """What a mistake was, and what to do about it; `begun`, where its place has been told."""
@@ -435,7 +435,7 @@ class Told:
         own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return ()
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
+        cells = _cells_in(event)
         if self.left_out(event) and event.step in own:
             return own.example(event.step, cells[0][0] if cells else 0)
         verdicts = self._verdicts(event.part)
@@ -451,12 +451,13 @@ class Told:
         )
 
     def _sums(self, event: Event) -> Iterator[Inlines]:
-        """Rows of weights that do not sum to 1, among those that a mistake spoilt."""
+        """Rows of weights that do not sum to 1, among those that a mistake spoilt and none before it did."""
         own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
-        yield from own.sums(here, cells)
+        before = [e for e in self.report.events if e.part == event.part and e.number < event.number]
+        known = {says for e in before for says in own.sums(here, _cells_in(e))}
+        yield from (says for says in own.sums(here, _cells_in(event)) if says not in known)
 
     def _shapes(self, event: Event) -> Inlines:
         """Both shapes, where a matrix has another than it must have."""
@@ -722,6 +723,11 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     },
 }  # fmt: skip
 """What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
+
+
+def _cells_in(event: Event) -> list[Cell]:
+    """The entries that a mistake spoilt in the line where it is seen."""
+    return [(i, j) for part, i, j in event.entries if part == event.part]
 
 
 def _spaced(parts: Iterable[Inlines]) -> Inlines:
