@@ -30,7 +30,7 @@ from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text
 from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Candidate, Event, Given, Report
-from symattn.marking.reports import feedback_document, marking_document, report_json
+from symattn.marking.reports import feedback_document, marking_document, report_json, words
 from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.told import places
 from symattn.marking.submissions.entries import entry, grid
@@ -537,6 +537,15 @@ def test_any_script_can_be_told(problem, seed):
         assert f"{report.total}/{report.available}" in found
         for event in report.events:
             assert f"mistake{event.number + 1}" in found.lower()
+
+
+@pytest.mark.covering(most=4)
+@every_type
+def test_a_teacher_is_not_told_to_work_it_out_again(problem):
+    said = plain(marking_document(spoilt_report(problem, 1)))
+    to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.COMPARE, words.AT_ONE_ENTRY, words.SHAPES,
+                   words.CELLS, words.COUNT)  # fmt: skip
+    assert [advice for advice in to_students if squeezed(advice) in said] == []
 
 
 def typed(attempt: Attempt) -> dict[str, list[list[str]]]:
