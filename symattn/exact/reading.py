@@ -371,8 +371,8 @@ class _Parser:
             )
         raise self.refusal(
             message(
-                "Found {text} at character {place}, which is not used here; expected digits, + - * / ^ √, brackets, e, "
-                "exp, sqrt or ln.",
+                "{text} at character {place} has no meaning here; use digits, + - * / ^ √, brackets, e, exp, sqrt "
+                "and ln.",
                 text=_quoted(c),
                 place=at + 1,
             ),
@@ -402,8 +402,7 @@ class _Parser:
         if following in (".", ",") and following:
             raise self.refusal(
                 message(
-                    "Found {text} at character {place} after the number {number}, where a sign or "
-                    "the end was expected.",
+                    "{text} at character {place} cannot follow the number {number}.",
                     text=repr(following),
                     place=end + 1,
                     number=_shortened(digits),
@@ -539,8 +538,8 @@ class _Parser:
                 if divided:
                     raise self.refusal(
                         message(
-                            "{text} at character {place} follows a division without a sign, and 1/2e could be (1/2)·e "
-                            "or 1/(2·e); use brackets.",
+                            "It is not clear what {text} at character {place} belongs to: 1/2e can mean (1/2)·e or "
+                            "1/(2·e). Use brackets.",
                             text=_quoted(self.token.text),
                             place=self.token.at + 1,
                         ),
@@ -700,9 +699,9 @@ class _Parser:
             raise self.refusal(says, at)
         if self.symbols and (len(name) == 1 or name[1] == "_") and name[0] != "e":
             return Symbol(name.replace("{", "").replace("}", ""), at=at)
-        text = "The name {name} at character {place} is not known here; e, exp, sqrt and ln are."
+        text = "{name} at character {place} is no number; the only names are e, exp, sqrt and ln."
         if self.symbols:
-            text = "The name {name} at character {place} is not known here; single letters, e, exp, sqrt and ln are."
+            text = "{name} at character {place} is no number; the only names are single letters, e, exp, sqrt and ln."
         raise self.refusal(message(text, name=_quoted(_shortened(name)), place=at + 1), at)
 
     def _bracketed(self, opening: _Token) -> Node:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import say, speaking
 from symattn.marking.grading.checking import Marking, checked
 from symattn.marking.grading.recipes import read_recipe
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import of_question
+from symattn.marking.marker.answers import unread
 from symattn.marking.marker.policy import policy
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet
@@ -187,14 +188,9 @@ def _told(told: Told, part: str) -> Iterator[Block]:
     for event in here:
         yield Paragraph(told.mistake(event) if places else told.says(event))
     verdicts = told.report.of(part).values()
-    for v in verdicts:
-        if complaint := v.written.complaint:
-            says = message(
-                "Entry ({row}, {column}) cannot be read: {complaint}", row=v.i + 1, column=v.j + 1, complaint=complaint
-            )
-            alone = message("The answer cannot be read: {complaint}", complaint=complaint)
-            yield Paragraph((Words(says if len(verdicts) > 1 else alone),))
-    if here:
+    if here:  # else the remarks on the line say it
+        for says in unread((v.i, v.j, v.written) for v in verdicts):
+            yield Paragraph((Words(says),))
         return
     states = {verdict.state for verdict in verdicts}
     remarks: Inlines = next((line.remarks for line in told.lines if line.part == part), ())

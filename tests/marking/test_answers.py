@@ -6,6 +6,7 @@ Witnesses: marks counted by hand, Python's decimal and fractions, SymPy, NumPy, 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 
 import symattn
 from symattn.derivation.misconceptions import SLIPS, misconceptions
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, from_sympy, to_sympy
 from symattn.exact.reading import read
 from symattn.marking.attempt import (
     BLANK,
@@ -386,6 +387,64 @@ def test_a_larger_shape_is_one_event() -> None:
 def test_empty_margins_change_no_shape() -> None:
     right = MatrixAnswer(Matrix([[1, 2]]))
     assert given_marks(marked(right, grid([["1", "2", ""], ["", "", ""]]), Mark("A", 1))) == [1]
+
+
+LETTERS = sympy.symbols("n d h")
+
+
+def product_of(powers: Sequence[int], number: int) -> sympy.Expr:
+    return sympy.Mul(number, *(letter**power for letter, power in zip(LETTERS, powers, strict=True)))
+
+
+@settings(max_examples=40)
+@given(st.tuples(*[st.integers(0, 2)] * 3), st.tuples(*[st.integers(0, 2)] * 3), st.integers(1, 5), st.integers(1, 5))
+def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
+    """A factor that is missing or too much, read back and put right by SymPy, gives the key."""
+    written, meant = product_of(own, 7 * a), product_of(right, 7 * b)
+    if written == meant or not (written.free_symbols and meant.free_symbols):
+        return
+    found = marked(FormulaAnswer(from_sympy(meant)), entry(str(written).replace("**", "^"), symbols=True))
+    says = [candidate.says for event in found.events for candidate in event.candidates if candidate.kind == "answer"]
+    if not says:  # a slip that is known, as another digit
+        return
+    put_right = written
+    if match := re.fullmatch(r"there is a factor (.+) too much", says[0]):
+        put_right = written / to_sympy(read(match[1], symbols=True).value)
+    elif match := re.fullmatch(r"a factor (.+) is missing", says[0]):
+        put_right = written * to_sympy(read(match[1], symbols=True).value)
+    elif match := re.fullmatch(r"there is a factor (.+) in place of (.+)", says[0]):
+        above, below = (to_sympy(read(text, symbols=True).value) for text in match.groups())
+        put_right = written / above * below
+    assert sympy.expand(put_right - meant) == 0, says
+
+
+@pytest.mark.parametrize(
+    ("right", "own", "says"),
+    [
+        ("4d^2 + 4d", "4d^2", "4 d is missing"),
+        ("4d^2", "4d^2 + 4d", "4 d is too much"),
+        ("4n d^2 + 2n^2 d", "3n d^2 + 2n^2 d", "d^2 n is missing"),
+        ("4d^2", "4096", "the answer is asked for in letters, and there is none in it"),
+        ("1500000", "3000000", "there is a factor 2 too much"),
+        ("1500000", "500000", "a factor 3 is missing"),
+        ("1500000", "1125000", "there is a factor 3 in place of 4"),
+    ],
+)
+def test_what_is_said_of_a_count(right, own, says):
+    found = marked(FormulaAnswer(read(right, symbols=True).value), entry(own, symbols=True), Mark("B", 1))
+    assert told(found) == [says]
+
+
+def test_nothing_is_said_of_a_count_that_has_nothing_to_do_with_the_right_one():
+    assert told(marked(FormulaAnswer(72), entry("1"), Mark("B", 1))) == []  # "a factor 72 is missing" tells the key
+    assert told(marked(FormulaAnswer(7919), entry("4001"), Mark("B", 1))) == []
+    assert told(marked(FormulaAnswer(read("4d^2 + 4d", symbols=True).value), entry("n + h", symbols=True))) == []
+
+
+def test_a_total_is_compared_with_the_students_own_lines():
+    answer = MatrixAnswer(Matrix([[40], [60], [100]]))
+    found = marked(answer, grid([["40"], ["80"], ["777"]]), Mark("A", 3, follows="sum"))
+    assert "with your other lines it is 120" in told(found)
 
 
 def test_blank_and_unreadable_entries_are_no_events() -> None:

@@ -43,6 +43,19 @@ def test_of_three_marks_on_an_easier_path_one_can_be_had():
     assert (given.given, given.of) == (1, 3), given.why  # half, rounded down
 
 
+@pytest.mark.parametrize("easier", [1, 2, 3])
+def test_what_equals_the_key_keeps_its_marks_on_an_easier_path(easier):
+    """One of three marks for a row; half of three, rounded down, is one, whatever follows."""
+    scores = [[4, 4]] * easier + Q[easier:]
+    powers = [[f"e^{x}" for x in row] for row in scores]
+    weights = [[f"{x}/({a}+{b})" for x in (a, b)] for a, b in powers]
+    outputs = [[f"({a}+5{b})/({a}+{b})"] for a, b in powers]
+    report = marked({"S": scores, "A": weights, "Z": outputs})
+    assert all(verdict.accepted for part in "AZ" for verdict in report.of(part).values())
+    for part in "AZ":
+        assert mark_for(report, part, "A").given == max(3 - easier, 1)
+
+
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_an_entry_is_wrong_where_it_was_written(orientation):
     typed = [row.copy() for row in (Q if orientation == "rows" else turned(Q))]

@@ -197,7 +197,7 @@ NAMED = "S, S', A, Z"
         ("S[0,1]=3", "there is no box 'S[0,1]'"),
         ("T12=3", f"there is no box 'T12'; there are {NAMED}."),
         ("AA=3", "there is no box 'AA'; did you mean A?"),
-        ("S12=3 apples", "S[1,2] is '3 apples': The name 'apples' at character 3 is not known here"),
+        ("S12=3 apples", "S[1,2] is '3 apples': 'apples' at character 3 is no number"),
         ("A1=.5 .5", "A[1] has 3 boxes, and 2 values came ('.5 .5'); values with spaces between them were expected."),
         ("S=3", "S is '3'; a matrix such as [[1, 2], [3, 4]], another one's name (S', A, Z), key, blank or follows"),
         ("S'=Z", "S' = Z: a copy is of a line before it, and Z is none."),

@@ -88,6 +88,19 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "row by row": lambda name, rows: "\n".join(f"{name} row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1)),
     "a code block": lambda name, rows: f"```python\n{name} = np.array({brackets(rows)})\n```",
     "a bare key of TOML": lambda name, rows: f"{name} = {json.dumps(rows)}",
+    "behind an arrow": lambda name, rows: f"{name} -> {brackets(rows)}",
+    "after an arrow": lambda name, rows: f"=> {name} = {brackets(rows)}",
+    "assigned": lambda name, rows: f"{name} := {brackets(rows)}",
+    "MATLAB with its semicolon": lambda name, rows: f"{name} = [{lines(rows, ' ', '; ')}];",
+    "after a matrix that is crossed out": lambda name, rows: f"{name} = ~~[[7, 7], [7, 7]]~~ {brackets(rows)}",
+    "below a line that is crossed out": lambda name, rows: f"~~{name} = [[7, 7]]~~\n{name} = {brackets(rows)}",
+    "rows as a list": lambda name, rows: f"{name}:\n- " + lines(rows, ", ", "\n- "),
+    "rows with their numbers": lambda name, rows: (
+        f"{name}\n" + "\n".join(f"Row {i}: {', '.join(row[:-1])} and {row[-1]}" for i, row in enumerate(rows, 1))
+    ),
+    "tokens with their numbers": lambda name, rows: (
+        f"{name}:\n" + "\n".join(f"token {i}: {' '.join(row)}" for i, row in enumerate(rows, 1))
+    ),
     "CSV": lambda name, rows: f"{name}\n{lines(rows, ',')}",
     "TSV": lambda name, rows: f"{name}\n{lines(rows, chr(9))}",
 }

@@ -62,7 +62,7 @@ from symattn.errors import InputError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, is_symbolic
 from symattn.marking.attempt import BLANK, Attempt
 from symattn.marking.marker.policy import POLICIES
-from symattn.marking.marker.report import Report
+from symattn.marking.marker.report import Given, Report
 from symattn.page.notation import load_notation
 from symattn.teaching.fairness.features import features
 from symattn.teaching.fairness.separation import Separation, separation
@@ -921,6 +921,12 @@ def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
     reports = {policy: marked(q, attempt, policy) for policy in WITH_MARKS}
     totals = {policy: report.total for policy, report in reports.items()}
     assert totals["ecf"] >= totals["ib"] >= totals["strict"], f"{totals}\n{shown(reports['ecf'])}"
+    for ecf, strict in zip(marks_of(reports["ecf"], "A"), marks_of(reports["strict"], "A"), strict=True):
+        assert ecf.given >= strict.given, f"what equals the key\n{shown(reports['ecf'])}"
+
+
+def marks_of(report: Report, code: str) -> list[Given]:
+    return [given for given in report.marks if given.code == code]
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from scripts import key_script, marked, pages, spoilt, with_entry, without
 from test_worked_cases import CASES
 
 import symattn
+from symattn.derivation.mechanisms import mechanisms
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
@@ -29,11 +30,12 @@ from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text
 from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Candidate, Event, Given, Report
-from symattn.marking.reports import feedback_document, marking_document, report_json
+from symattn.marking.reports import feedback_document, marking_document, report_json, words
 from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.told import places
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Document
+from symattn.page.document import Document, ItemList, Paragraph, all_blocks
+from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, pdf, text
 from symattn.page.writers.common import visible
 from symattn.teaching.problems import problem_types
@@ -535,6 +537,64 @@ def test_any_script_can_be_told(problem, seed):
         assert f"{report.total}/{report.available}" in found
         for event in report.events:
             assert f"mistake{event.number + 1}" in found.lower()
+
+
+@pytest.mark.covering(most=4)
+@every_type
+def test_a_teacher_is_not_told_to_work_it_out_again(problem):
+    said = plain(marking_document(spoilt_report(problem, 1)))
+    to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.COMPARE, words.AT_ONE_ENTRY, words.SHAPES,
+                   words.CELLS, words.COUNT)  # fmt: skip
+    assert [advice for advice in to_students if squeezed(advice) in said] == []
+
+
+def typed(attempt: Attempt) -> dict[str, list[list[str]]]:
+    """The matrices of an attempt as somebody types them into a file."""
+    return {
+        part: [[entry.text for entry in row] for row in said.rows]
+        for part, said in attempt.answers.items()
+        if isinstance(said, Grid)
+    }
+
+
+def remarks_of(document: Document) -> list[str]:
+    """Everything that is said of a line, of a mistake or of the file, each as one text in the document's language."""
+    items = [item for block in all_blocks(document.blocks) if isinstance(block, ItemList) for item in block.items]
+    pages = (presented(replace(document, blocks=(Paragraph(item),), title="", subtitle="")) for item in items)
+    return [" ".join(FORMATS["text"].write(page).split()) for page in pages]
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+@pytest.mark.parametrize("problem", [*sorted(mechanisms()), *sorted({*problem_types()} - {"full"})])
+def test_no_sentence_stands_twice_in_what_is_said_of_one_thing(problem, language):
+    mechanism, asked = ("", problem) if problem in problem_types() else (problem, "full")
+    [sheet] = symattn.worksheet(mechanism, problem=asked, seed=1)
+    for seed in range(2):
+        answers = typed(spoilt(sheet.question, Random(seed)))
+        if not answers:
+            continue
+        marking = symattn.check(sheet, answers)
+        for reader in DOCUMENTS:
+            document = marking.document(reader)
+            said = remarks_of(replace(document, look=replace(document.look, language=language)))
+            for remark in said:
+                sentences = [x for x in re.split(r"(?<=[.。]) ?(?!\d)", remark.split(": ", 1)[-1]) if len(x) > 12]
+                assert len(set(sentences)) == len(sentences), remark
+            assert len(set(said)) == len(said)
+
+
+@pytest.mark.parametrize("rows", [[["1/2e", "0", "2"], ["2", "2", "1/2e"], ["2", "1", "3"]], [["1", "1/2e"]]])
+@pytest.mark.parametrize("reader", DOCUMENTS)
+def test_an_entry_that_cannot_be_read_is_told_once_with_its_place(reader, rows):
+    complaint = entry("1/2e").complaint
+    said = remarks_of(symattn.check(symattn.derive("note-000"), {"Q": rows}).document(reader))
+    [told] = [remark for remark in said if complaint in remark]
+    assert told.startswith("Queries Q: ")
+    assert told.count(complaint) == 1
+    for i, row in enumerate(rows, 1):
+        for j, written in enumerate(row, 1):
+            assert (f"({i}, {j})" in told) == (written == "1/2e")
 
 
 def test_what_is_equal_to_many_digits_and_not_proved_is_for_a_person(monkeypatch):

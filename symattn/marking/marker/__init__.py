@@ -10,8 +10,8 @@ from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value
 from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
-from symattn.marking.marker.answers import mark_answer
+from symattn.marking.attempt import BLANK, Attempt, Grid, Remark, Said, Unreadable
+from symattn.marking.marker.answers import mark_answer, unread
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
@@ -104,6 +104,7 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[L
                 notices=(*report.notices, *found.notices),
             )
     report = replace(report, attempt=_as_laid_out(report))
+    report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
     notices = (*report.notices, *_precision(report))
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
@@ -124,6 +125,16 @@ def _as_laid_out(report: Report) -> Attempt:
                 laid = laid.put(i, j, verdict.written)
             answers[part] = laid
     return replace(report.attempt, answers=answers)
+
+
+def _left_to_say(report: Report) -> Iterator[Remark]:
+    """What was remarked in reading, but for complaints about an answer that a notice with its place tells."""
+    parts = {part.name for part in report.question.parts}
+    told = {notice.says for notice in report.notices}
+    told |= {str(n.says.values.get("complaint")) for n in report.notices if isinstance(n.says, Message)}
+    for remark in report.attempt.remarks:
+        if remark.says not in told or remark.where.partition("[")[0] not in parts:
+            yield remark
 
 
 def _joined(report: Report, other: Report) -> Report:
@@ -334,13 +345,7 @@ class Sitting:
             elif said is not None and not isinstance(said, Grid):
                 yield Notice(part, "reading", message("A matrix was expected here."))
             elif isinstance(said, Grid):
-                for i, j, entry in said.cells():
-                    if entry.complaint:
-                        says = message(
-                            "Entry ({row}, {column}) cannot be read: {complaint}",
-                            row=i + 1, column=j + 1, complaint=entry.complaint,
-                        )  # fmt: skip
-                        yield Notice(part, "reading", says)
+                yield from (Notice(part, "reading", says) for says in unread(said.cells()))
 
 
 def _only_in(cells: Sequence[Cell]) -> Message:

@@ -16,10 +16,10 @@ from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions, s
 from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols, to_sympy
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import RATIONAL
-from symattn.foundation.languages import Message, counted, message
+from symattn.foundation.languages import Message, counted, listed, message
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
@@ -283,10 +283,11 @@ class _Judge:
         if grid.shape != right.shape:
             self._note("blank", short_of(grid.shape, right.shape))
             grid = grid.laid_in(right.shape, lambda entry, i, j: self._fits(entry, right[i, j]))
+        self.notices += (Notice(self.part.name, "reading", says) for says in unread(grid.cells()))
         follows = self._following(right, grid)
         found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
         wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
-        for candidates, cells in self._mistakes(right, grid, wrong):
+        for candidates, cells in self._mistakes(right, grid, wrong, follows):
             event = self._event("slip" if candidates else "unknown", candidates, cells)
             found |= {cell: replace(found[cell], event=event) for cell in cells}
         self.verdicts += found.values()
@@ -322,7 +323,7 @@ class _Judge:
     def _formula(self, right: Value, entry: Entry) -> _Outcome:
         verdict = self._number(ORIGIN, entry, right)
         if verdict.state == "wrong":
-            candidates = [*self._known(entry, 0), *self._slips(entry, right)]
+            candidates = [*self._known(entry, 0), *self._slips(entry, right)] or list(_miscounted(entry, right))
             kind = candidates[0].kind if candidates else "unknown"
             verdict = replace(verdict, event=self._event(kind, candidates))
         self.verdicts.append(verdict)
@@ -336,6 +337,8 @@ class _Judge:
         an_entry = isinstance(self.part.answer, MatrixAnswer)
         if entry.blank:
             return _verdict(name, cell, "missing", written=entry, right=right)
+        if an_entry and not entry.readable:  # told with the others of the matrix
+            return _verdict(name, cell, "unreadable", written=entry, right=right)
         try:
             if not entry.readable:
                 raise ReadError(entry.complaint, entry.text, 0)
@@ -346,13 +349,7 @@ class _Judge:
                     return _verdict(name, cell, "follows", written=entry, right=right, compared=follows, way="written",
                                     proof=own_proof, flags=own_flags)  # fmt: skip
         except ReadError as error:
-            if an_entry:
-                says = message(
-                    "Entry ({row}, {column}) cannot be read: {complaint}", row=i + 1, column=j + 1, complaint=error.said
-                )
-            else:
-                says = message("The answer cannot be read: {complaint}", complaint=error.said)
-            self._note("reading", says)
+            self._note("reading", message("The answer cannot be read: {complaint}", complaint=error.said))
             return _verdict(name, cell, "unreadable", written=entry, right=right)
         if proof not in PROVED and an_entry:
             says = message(
@@ -423,7 +420,7 @@ class _Judge:
     # -- what went wrong with numbers
 
     def _mistakes(
-        self, right: Matrix, grid: Grid, wrong: Sequence[Cell]
+        self, right: Matrix, grid: Grid, wrong: Sequence[Cell], follows: Mapping[Cell, Value]
     ) -> Iterator[tuple[list[Candidate], Sequence[Cell]]]:
         """Each independent mistake: one for the whole matrix if that explains every entry, otherwise one an entry."""
         if len(wrong) > 1:
@@ -435,8 +432,13 @@ class _Judge:
             if whole:
                 yield whole, wrong
                 return
+        answer = self.part.answer
+        counts = isinstance(answer, MatrixAnswer) and answer.derivation is None and right.shape[1] == 1
         for cell in wrong:
-            yield [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])], [cell]
+            candidates = [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])]
+            if counts and not candidates:
+                candidates = list(_miscounted(grid[cell], right[cell], follows.get(cell)))
+            yield candidates, [cell]
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
         """The slips that make this entry of the right one."""
@@ -652,6 +654,60 @@ def _verdict(
 def _open(verdict: Verdict) -> bool:
     """Whether a number was refused for want of a proof only."""
     return verdict.state == "wrong" and verdict.proof not in PROVED
+
+
+def _miscounted(entry: Entry, right: Value, follows: Value | None = None) -> Iterator[Candidate]:
+    """What is wrong with a count: another total than the student's own lines have, a factor, a term in letters."""
+    if follows is not None:
+        yield Candidate("answer", "", message("with your other lines it is {number}", number=follows))
+        return
+    own = entry.value
+    if own is None or NEGATIVE_INFINITY in (own, right) or 0 in (own, right):
+        return
+    if has_symbols(right) and not has_symbols(own):
+        yield Candidate("answer", "", message("the answer is asked for in letters, and there is none in it"))
+        return
+    if not has_symbols(own) and not (isinstance(own, RATIONAL) and isinstance(right, RATIONAL)):
+        return
+    written, meant = to_sympy(own), to_sympy(right)
+    above, below = (written / meant).cancel().as_numer_denom()
+    if (
+        not above.is_Add
+        and not below.is_Add
+        and (has_symbols(own) or max(above, below) ** 2 < min(written, meant) ** 2)
+    ):
+        if below == 1:
+            yield Candidate("answer", "", message("there is a factor {factor} too much", factor=_typed(above)))
+        elif above == 1:
+            yield Candidate("answer", "", message("a factor {factor} is missing", factor=_typed(below)))
+        else:
+            says = message(
+                "there is a factor {written} in place of {meant}", written=_typed(above), meant=_typed(below)
+            )
+            yield Candidate("answer", "", says)
+    elif has_symbols(own) and not (off := (written - meant).expand()).is_Add:
+        if off.could_extract_minus_sign():
+            yield Candidate("answer", "", message("{term} is missing", term=_typed(-off)))
+        else:
+            yield Candidate("answer", "", message("{term} is too much", term=_typed(off)))
+
+
+def _typed(product: Any) -> str:
+    """A product as it is typed: 2 n d^2."""
+    return str(product).replace("**", "^").replace("*", " ")
+
+
+def unread(cells: Iterable[tuple[int, int, Entry]]) -> Iterator[Message]:
+    """What is said of the entries of a matrix that cannot be read: every complaint once, with its places."""
+    places: dict[str, list[str]] = {}
+    for i, j, entry in cells:
+        if entry.complaint:
+            places.setdefault(entry.complaint, []).append(f"({i + 1}, {j + 1})")
+    for complaint, found in places.items():
+        if len(found) == 1:
+            yield message("Entry {place} cannot be read: {complaint}", place=found[0], complaint=complaint)
+        else:
+            yield message("Entries {places} cannot be read: {complaint}", places=listed(found), complaint=complaint)
 
 
 def short_of(shape: tuple[int, int], expected: tuple[int, int]) -> Message:
@@ -870,4 +926,4 @@ _CAME: Mapping[type, str] = {
     Text: message("a text"),
 }
 
-__all__ = ["Marked", "accuracy", "mark_answer", "short_of"]
+__all__ = ["Marked", "accuracy", "mark_answer", "short_of", "unread"]

@@ -14,7 +14,7 @@ from symattn.derivation.ops import MatMul, Softmax
 from symattn.errors import UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.values import RATIONAL
-from symattn.foundation.languages import Message, message
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Entry
 from symattn.marking.marker.answers import PROVED, accuracy
 from symattn.marking.marker.diagnosis import LONGEST_GAP, Diagnosis
@@ -73,7 +73,6 @@ class Awarding:
 
     def _line(self, line: Line) -> tuple[list[Given], list[Notice]]:
         rows, notices = self._rows(line), list[Notice]()
-        cells = [judged for row in rows for judged in row]
         method, why = self._method(line)
         blamed = self._blamed(line)
         found: list[Given] = []
@@ -90,7 +89,7 @@ class Awarding:
                 elif has_method and not method and not self.policy.independent_accuracy:
                     number, counted = 0, Why("no method")
                 else:
-                    earned, (number, said) = number, self._vetoed(line, mark, number, cells)
+                    earned, (number, said) = number, self._vetoed(line, mark, number, rows)
                     counted = replace(counted, withheld=number != earned)
                     notices += said
                 found.append(Given(line.parts, "A", number, mark.number, counted))
@@ -176,18 +175,24 @@ class Awarding:
 
     # -- vetoes
 
-    def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
-        """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
+    def _vetoed(
+        self, line: Line, mark: Mark, number: int, rows: Sequence[Sequence[Judged]]
+    ) -> tuple[int, list[Notice]]:
+        """Accuracy that is withheld from what follows: impossible values, and a path that became easier.
+
+        What equals the key was not made easier by anything and keeps its marks.
+        """
         notices: list[Notice] = []
-        if not any(judged.state == "follows" for judged in cells) or not self._rests_on_a_mistake(line):
+        if not any(judged.state == "follows" for row in rows for judged in row) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
             notices.append(Notice(line.parts[0], "veto", says))
-        if (easier := self._easier(line)) and number > (half := mark.number // 2):
-            number = half
-            notices.append(Notice(line.parts[0], "veto", easier))
+        equal, _ = accuracy(mark, [[j.state == "correct" and self._counts(j, line) for j in row] for row in rows])
+        if (easier := self._easier(line)) and number > (most := max(equal, mark.number // 2)):
+            number = most
+            notices.append(Notice(line.parts[0], "veto", sentences(easier, _HALF)))
         return number, notices
 
     def _rests_on_a_mistake(self, line: Line) -> bool:
@@ -328,15 +333,12 @@ def _trivial(row: Sequence[Value]) -> Literal["", "one-hot", "uniform"]:
     return ""
 
 
-_ZERO = message("Easier than intended: a matrix became 0. At most half of the accuracy marks, rounded down.")
-_LESS = message("Easier than intended: there is less to work out. At most half of the accuracy marks, rounded down.")
+_ZERO = message("Easier than intended: a matrix became 0.")
+_LESS = message("Easier than intended: there is less to work out.")
 _TRIVIAL = {
-    "one-hot": message(
-        "Easier than intended: weights became one-hot. At most half of the accuracy marks, rounded down."
-    ),
-    "uniform": message(
-        "Easier than intended: weights became uniform. At most half of the accuracy marks, rounded down."
-    ),
+    "one-hot": message("Easier than intended: weights became one-hot."),
+    "uniform": message("Easier than intended: weights became uniform."),
 }
+_HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
 
 __all__ = ["Awarding"]

@@ -16,7 +16,7 @@ from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import as_read
-from symattn.marking.reports.told import Line, Reader, Told, remarked
+from symattn.marking.reports.told import Line, Reader, Told, explained, remarked
 from symattn.page.document import (
     Block,
     Box,
@@ -281,30 +281,23 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    kind, step, explanation = (
-        words.KINDS[event.kind],
-        step_in_signs(event.step) if event.step else (),
-        told.explained(event),
-    )
+    kind, step = words.KINDS[event.kind], step_in_signs(event.step) if event.step else ()
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
         place = _place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
+    says: Inlines
     match bool(step), bool(places):
         case True, True:
-            says = sentence(
-                "{kind}, charged to {step}, seen at {places}: {explanation}",
-                kind=kind, step=step, places=places, explanation=explanation,
-            )  # fmt: skip
+            says = sentence("{kind}, charged to {step}, seen at {places}", kind=kind, step=step, places=places)
         case True, False:
-            says = sentence("{kind}, charged to {step}: {explanation}", kind=kind, step=step, explanation=explanation)
+            says = sentence("{kind}, charged to {step}", kind=kind, step=step)
         case False, True:
-            says = sentence(
-                "{kind}, seen at {places}: {explanation}", kind=kind, places=places, explanation=explanation
-            )
+            says = sentence("{kind}, seen at {places}", kind=kind, places=places)
         case _:
-            says = sentence("{kind}: {explanation}", kind=kind, explanation=explanation)
+            says = (Words(kind),)
+    says = explained(says, told.explained(event))
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
 
 

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
+from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions, whole
 from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
-from symattn.foundation.languages import capitalised, message
+from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
@@ -293,7 +293,7 @@ class Told:
 
     def mistake(self, event: Event) -> Inlines:
         """One mistake: number, place, what it was in the student's own numbers, and what to do about it."""
-        return sentence("{mistake}: {explanation}", mistake=self._at_places(event), explanation=self.says(event))
+        return explained(self._at_places(event), self.says(event))
 
     def _at_places(self, event: Event) -> Inlines:
         """Mistake 2 (row 1, column 3)."""
@@ -304,7 +304,7 @@ class Told:
         """Where a mistake is seen in its line; "" where the whole line has another shape."""
         if event.kind == "shape":
             return ""
-        return self.where(event.part, [(i, j) for part, i, j in event.entries if part == event.part])
+        return self.where(event.part, _cells_in(event))
 
     def says(self, event: Event, begun: bool = False) -> Inlines:
         """What a mistake was, and what to do about it; `begun`, where its place has been told."""
@@ -368,6 +368,9 @@ class Told:
             name, says = begun((Words(slip.name),)) if named else (), (Words(slip.feedback),)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
             says = (Words(_sentence(candidate)),)
+            counted = COUNTING.get(candidate.id)
+            if self.reader == "student" and counted is not None and candidate.says == counted.name:
+                says = (Words(sentences(_sentence(candidate), message(counted.feedback))),)
         if self.reader == "teacher" and name:
             how = (Words(_sentence(candidate)),) if candidate.says else says
             return sentence("{code} {name}", code=candidate.id, name=name), how
@@ -401,19 +404,32 @@ class Told:
         )
 
     def _unexplained(self, event: Event, shown: bool = False) -> str:
-        match event.kind:
-            case "shape":
+        """What to do about a mistake of which the cause is not known; a teacher knows what to do."""
+        if self.reader == "teacher":
+            return ""
+        match event.kind, self.asked(event.part):
+            case "shape", _:
                 return "" if shown else words.OTHER_SHAPE
-            case "answer":
-                return words.NOT_RIGHT
-            case _ if shown:
+            case _, _ if shown:
                 return words.COMPARE
-            case "slip":
+            case _, ShapeAnswer():
+                return words.AGAIN if self._came_before(event) else words.SHAPES
+            case _, CellsAnswer():
+                return words.AGAIN if self._came_before(event) else words.CELLS
+            case _, MatrixAnswer(derivation=None) as answer if answer.value.shape[1] == 1:
+                return words.AGAIN if self._came_before(event) else words.COUNT
+            case "answer", _:
+                return words.NOT_RIGHT
+            case "slip", _:
                 return words.AT_ONE_ENTRY
-            case _ if self.reader == "teacher":
-                return words.NOT_RECOGNISED
             case _:
                 return words.WRONG
+
+    def _came_before(self, event: Event) -> bool:
+        """Whether an earlier mistake in an answer of this kind was not explained either, and advice given there."""
+        kind = type(self.asked(event.part))
+        before = (e for e in self.report.events if e.number < event.number and not e.candidates)
+        return any(isinstance(self.asked(e.part), kind) for e in before)
 
     # -- in the student's own numbers
 
@@ -437,7 +453,7 @@ class Told:
         own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return ()
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
+        cells = _cells_in(event)
         if self.left_out(event) and event.step in own:
             return own.example(event.step, cells[0][0] if cells else 0)
         verdicts = self._verdicts(event.part)
@@ -453,12 +469,13 @@ class Told:
         )
 
     def _sums(self, event: Event) -> Iterator[Inlines]:
-        """Rows of weights that do not sum to 1, among those that a mistake spoilt."""
+        """Rows of weights that do not sum to 1, among those that a mistake spoilt and none before it did."""
         own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
-        yield from own.sums(here, cells)
+        before = [e for e in self.report.events if e.part == event.part and e.number < event.number]
+        known = {says for e in before for says in own.sums(here, _cells_in(e))}
+        yield from (says for says in own.sums(here, _cells_in(event)) if says not in known)
 
     def _shapes(self, event: Event) -> Inlines:
         """Both shapes, where a matrix has another than it must have."""
@@ -726,6 +743,18 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
 """What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
 
 
+def explained(mistake: Inlines, explanation: Inlines) -> Inlines:
+    """A mistake and what it was, if that is known."""
+    if not explanation:
+        return sentence("{remark}.", remark=mistake)
+    return sentence("{mistake}: {explanation}", mistake=mistake, explanation=explanation)
+
+
+def _cells_in(event: Event) -> list[Cell]:
+    """The entries that a mistake spoilt in the line where it is seen."""
+    return [(i, j) for part, i, j in event.entries if part == event.part]
+
+
 def _spaced(parts: Iterable[Inlines]) -> Inlines:
     return tuple(x for k, part in enumerate(filter(None, parts)) for x in ((Words(" "),) if k else ()) + part)
 
@@ -772,4 +801,4 @@ def _letter(k: int) -> str:
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
-__all__ = ["Line", "Reader", "Told", "marks_text", "places", "remarked"]
+__all__ = ["Line", "Reader", "Told", "explained", "marks_text", "places", "remarked"]

@@ -143,10 +143,15 @@ def looks_as_if(slips: Sequence[str]) -> Message:
     return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
 
 
-NOT_RECOGNISED = message("This is wrong, and the cause was not recognised. Work it out again.")
 WRONG = message("This is not right. Work it out again.")
 COMPARE = message("Compare this with your own working.")
 OTHER_SHAPE = message("The matrix has the wrong shape.")
+SHAPES = message(
+    "This is not right. Write the shape of each factor below it: the inner numbers must agree, the outer ones remain."
+)
+CELLS = message("This is not right. Take one row after the other: which keys may this query see?")
+COUNT = message("This is not right. Write it as a product of sizes, and count each factor once.")
+AGAIN = message("This is not right either.")
 NOT_RIGHT = message("This is not right. Read the question again.")
 AT_ONE_ENTRY = message("This is wrong. Check it against the lines above.")
 

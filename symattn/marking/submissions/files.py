@@ -21,6 +21,7 @@ from symattn.marking.submissions.data import (
     toml_data,
 )
 from symattn.marking.submissions.entries import AUTO
+from symattn.marking.submissions.free import BULLET, ONE_ROW
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
@@ -90,7 +91,16 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
         _check_size(text)
         return pdf_head(text)
     content = decoded(text)
-    match _form(content, form):
+    try:
+        return _head(content, _form(content, form))
+    except InputError:
+        if form:
+            raise
+        return identity_of(page(content))  # it only looks as if it were in that form
+
+
+def _head(content: str, form: str) -> tuple[str, str, str]:
+    match form:
         case "notebook":
             return identity_of(notebook(content).page)
         case "toml":
@@ -129,7 +139,8 @@ def form_of(text: str) -> str:
     if "\\begin{" in text and "|" not in text:
         return "latex"
     separated = sum(any(mark in line for mark in ",;\t") for line in lines)
-    return "csv" if lines and separated * 2 > len(lines) and not any("|" in line for line in lines) else "markdown"
+    told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) for line in lines)
+    return "csv" if lines and separated * 2 > len(lines) and not told else "markdown"
 
 
 def _is_toml(lines: Sequence[str]) -> bool:

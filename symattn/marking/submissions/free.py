@@ -59,8 +59,12 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
         elif "\\begin{" in block.text or "\\begin {" in block.text:
             yield Piece(block.start, block.end, block.text)
         else:
+            bullets = _bulleted(lines[block.start : block.end])
             for number in range(block.start, block.end):
-                yield Piece(number, number + 1, "" if _is_fence(lines[number], block) else lines[number])
+                line = "" if _is_fence(lines[number], block) else lines[number]
+                yield Piece(
+                    number, number + 1, _as_row(_CROSSED_OUT.sub("", BULLET.sub("", line) if bullets else line))
+                )
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:
@@ -132,7 +136,7 @@ class FreeText:
         if not name or (self.beside and name == self.here):
             return False
         self._at += 1
-        first, *others = _OTHER_NAME.split(rest)
+        first, *others = _OTHER_NAME.split(_as_row(rest))
         self._target, self._heads = name, [piece]
         self._content(piece, first)
         for other in others:
@@ -346,7 +350,7 @@ class FreeText:
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
         text = _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip()
-        text = text[:-1].strip() if text.endswith((".", ",")) and _open(text) == 0 else text
+        text = text[:-1].strip() if text.endswith((".", ",", ";")) and _open(text) == 0 else text
         found = []
         for separator in (None, r"\s+/\s+|\s*//\s*", r",?\s+(?:and|und|et|y)\s+", r"\s*\|\|\s*"):
             way = text if separator is None else re.sub(separator, " ; ", text)
@@ -420,7 +424,11 @@ _FILLERS = frozenset(
         "equals answer of for in as and which now first next finally compute computing calculate calculating",
     )
 )
-_MARKER = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6})\s+)*")
+_MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
+_ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
+_CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
+BULLET = re.compile(r"^\s*[-*+•]\s+")
+ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(r"(?<=\])[,;.]?\s+(?=[^\s\[\]=:]{1,12}\s*[=:])")
@@ -434,7 +442,19 @@ _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
 
 
 def _without_marker(text: str) -> str:
-    return _MARKER.sub("", text).strip()
+    return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
+
+
+def _bulleted(lines: Sequence[str]) -> bool:
+    """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3."""
+    rows = [line for line in lines if _count(BULLET.sub("", line), 0)]
+    return len(rows) > 1 and all(map(BULLET.match, rows))
+
+
+def _as_row(line: str) -> str:
+    """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
+    row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", ONE_ROW.sub("", line))
+    return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
 
 
 def _partition(text: str) -> tuple[str, str, str]:
@@ -531,4 +551,4 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             run.append(piece)
 
 
-__all__ = ["FreeText", "Piece", "pieces", "told"]
+__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "pieces", "told"]
