@@ -28,7 +28,7 @@ from symattn.page.document import Block, Document, Inlines, Paragraph, Words
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
 from symattn.practice import words
-from symattn.practice.hints import LEVELS, hint
+from symattn.practice.hints import hint
 from symattn.teaching.question import CellsAnswer, ChoiceAnswer, Json, asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
@@ -88,10 +88,10 @@ class Session:
         return {**self._verdicts(report), "html": self._blocks(blocks)}
 
     def hint(self, sheet: int, page: str, part: int, row: int, column: int, level: int) -> Said:
-        """A hint for an entry, each level saying more than the one before (`LEVELS`), in the student's own numbers."""
+        """A hint for an entry, each level saying more than the one before, in the student's own numbers."""
         report = self._marked(sheet, page).reports[0]
-        blocks = hint(report, report.question.parts[part - 1], (row - 1, column - 1), level)
-        return {"level": level, "of": len(LEVELS), "html": self._blocks(blocks)}
+        blocks, most = hint(report, report.question.parts[part - 1], (row - 1, column - 1), level)
+        return {"level": min(level, most), "of": most, "html": self._blocks(blocks)}
 
     def exercise(self, sheet: int, page: str, part: int) -> Said:
         """A sheet with the step that went wrong in a part, or first of all (0), with new numbers; {} if none."""
