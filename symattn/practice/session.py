@@ -15,7 +15,7 @@ from typing import Any
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.languages import message, say, speaking
 from symattn.marking.grading.checking import Marking, checked
-from symattn.marking.grading.recipes import read_recipe
+from symattn.marking.grading.recipes import read_unnumbered
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import of_question
 from symattn.marking.marker.policy import policy
@@ -32,7 +32,6 @@ from symattn.practice.hints import hint
 from symattn.teaching.question import CellsAnswer, ChoiceAnswer, Json, asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
-COMMAND = "symattn worksheet"
 MOST_SHEETS = 100
 """Sheets that are kept; of more, the oldest are forgotten."""
 
@@ -44,7 +43,7 @@ Said = dict[str, Json]
 
 def recipe_of(text: str, seed: int) -> Recipe:
     """A recipe as it stands in an address and in a course, `attention --level starter`; `InputError` if it is none."""
-    return read_recipe(f"{COMMAND} {text} --seed {seed}")[0]
+    return read_unnumbered(text, seed)
 
 
 @dataclass
