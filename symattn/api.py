@@ -644,15 +644,20 @@ def trace(
     *,
     library: Library = "numpy",
     precision: str = "float64",
+    dtype: str = "",
     **more: object,
 ) -> Comparison:
     """Call somebody's program with the givens of a derivation, and compare with it what comes, step by step.
 
     The givens come by name where the parameters have their names (`q`, `key`, `w_q`), else in their order, as arrays of
-    the `library` (numpy, torch, or python for nested lists) and of a `precision` (tf32 is float32 of which products
-    take eleven digits); what else the function takes is in `more`.  It may return the result, a tuple with the result
-    first, or a dict of steps.  Besides, the matrices that its variables hold and its functions return are looked at as
-    it runs, for whether they are steps; what stands inside an expression is not seen.
+    the `library` (numpy, torch, or python for nested lists) and of a `dtype`; what else it takes is in `more`.  It may
+    return the result, a tuple with the result first, or a dict of steps.  Besides, the matrices that its
+    variables hold and its functions return are looked at as it runs, for whether they are steps; what stands inside an
+    expression is not seen.
+
+    `precision` is that in which it works, and its dtype if there is none.  Where products take fewer digits than arrays
+    have, they are two things: precision="bfloat16", dtype="float32" for bfloat16 factors with float32 results;
+    precision="tf32" for TF32, of which arrays are float32 anyway.
 
     `InputError` where the function takes other things than are given; what it raises itself is not caught.
 
@@ -666,7 +671,7 @@ def trace(
     """
     from symattn.marking.implementations import traced
 
-    return traced(function, _numbers_of(d), d.problem.notation, library, precision, more)
+    return traced(function, _numbers_of(d), d.problem.notation, library, precision, dtype, more)
 
 
 def _numbers_of(d: object) -> Derivation:

@@ -14,13 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Literal, get_args
 
 from symattn.api import Solution, compare, derive, trace
 from symattn.errors import InputError, offered
 from symattn.marking.implementations import Comparison
-from symattn.marking.implementations.arguments import Library, made
-from symattn.marking.implementations.arrays import array
+from symattn.marking.implementations.arguments import Library, made, placed
+from symattn.marking.implementations.arrays import Array, array, checked, coarser, dtype_of
+from symattn.marking.implementations.comparison import by_name
 
 MaskStyle = Literal["", "keep", "hide", "additive"]
 Rows = Sequence[Sequence[int]]
@@ -61,6 +63,7 @@ MASKED = (
     Case("a mask that hides the last key", QUERIES, KEYS, VALUES, PADDING),
     Case("a mask with holes", QUERIES, KEYS, VALUES, SCATTERED),
 )
+CALLED = {"Q": "queries", "K": "keys", "V": "values", "mask": "mask"}
 LARGE = Case("scores of 900", tuple(tuple(300 * x for x in row) for row in QUERIES), KEYS, VALUES)
 
 
@@ -69,6 +72,7 @@ def assert_attention(
     *,
     library: Library = "numpy",
     precision: str = "",
+    dtype: str = "",
     mask: MaskStyle = "",
     batch: int = 0,
     stable: bool = False,
@@ -76,14 +80,18 @@ def assert_attention(
     """Try `attention(q, k, v)`, or `attention(q, k, v, mask)`, on cases that tell misconceptions apart.
 
     Scaled dot-product attention, softmax(QKᵀ/√d_k)V (Vaswani et al. 2017, section 3.2.1), with q n × d_k, k m × d_k and
-    v m × d_v, arrays of the `library` (numpy, torch; python for nested lists) in a `precision` (float64, for torch
-    float32).  It returns the output, or a tuple with the output first.
+    v m × d_v, arrays of the `library` (numpy, torch; python for nested lists).  They are given by name where the
+    parameters have these names (q, query, queries …), whatever their order, else in this one.  It returns the output, a
+    tuple or a list with the output first, or a dict of steps (Z is the output).
 
-    `mask` says what a mask is to the function: "keep" (True where a key may be seen, as in PyTorch's
-    scaled_dot_product_attention), "hide" (True where it may not, as in its MultiheadAttention) or "additive" (0 and
-    −∞, added to the scores); without it no masks are tried.  `batch` is how many dimensions stand before these two: 1
-    for a batch, 2 for a batch of heads; each sequence must come out as it does alone.  `stable` also tries scores of
-    900, whose powers are too large unless the greatest score is subtracted first.
+    Arrays have a `dtype` (float64, for torch float32), and results have to be as near as a program comes that works in
+    a `precision`: float32 unless another is stated, which is then the dtype as well (tf32 has float32).
+
+    `mask` says what a mask, n × m also for a batch, is to the function: "keep" (True where a key may be seen, as in
+    PyTorch's scaled_dot_product_attention), "hide" (True where it may not, as in its MultiheadAttention) or "additive"
+    (0 and −∞, added to the scores); without it no masks are tried.  `batch` is how many dimensions stand before these
+    two: 1 for a batch, 2 for a batch of heads; each sequence must come out as it does alone.  `stable` also tries
+    scores of 900, whose powers are too large unless the greatest score is subtracted first.
 
     `AssertionError` says on which case which step departs, and by which misconception, or that the function changed
     what it was given.  `InputError` for a setting that there is not.  What the function raises has the case added.
@@ -98,8 +106,8 @@ def assert_attention(
         raise InputError(f"batch is {batch!r}; 0, 1 or 2 dimensions were expected.")
     if mask not in get_args(MaskStyle):
         raise InputError(f"mask is {mask!r}; {offered(mask, get_args(MaskStyle), 'one of {} was expected')}")
-    precision = precision or ("float32" if library == "torch" else "float64")
-    call = _Caller(attention, library, precision, mask, batch)
+    dtype = dtype or (dtype_of(precision) if precision else "float32" if library == "torch" else "float64")
+    call = _Caller(attention, library, checked(precision or "float32"), checked(dtype), mask, batch)
     for case in (*(MASKED if mask else ()), *CASES, *((LARGE,) if stable else ())):
         call.alone(case)
     if batch:
@@ -113,6 +121,7 @@ class _Caller:
     attention: Callable[..., Any]
     library: Library
     precision: str
+    dtype: str
     mask: MaskStyle
     batch: int
 
@@ -123,7 +132,8 @@ class _Caller:
             return self._called([_within(one, self.batch) for one in given], case)
 
         d = case.solution()
-        _demand_right(trace(function, d, library=self.library, precision=self.precision), case.name)
+        found = trace(function, d, library=self.library, precision=self.precision, dtype=self.dtype)
+        _demand_right(found, case.name)
 
     def together(self, case: Case) -> None:
         """Sequences in a batch: others beside it may change nothing."""
@@ -131,35 +141,43 @@ class _Caller:
         count = 2**self.batch
         names = ("queries", "keys", "values")
         stacks = ([_rows(getattr(one, name)) for one in cases[:count]] for name in names)
-        given = [made(_split(stack, self.batch), self.library, self.precision) for stack in stacks]
-        results = [array(self._called(given, case))]
-        for _ in range(self.batch):
-            results = [half for result in results for half in (result[0], result[1])]
-        for number, (one, result) in enumerate(zip(cases, results, strict=False), 1):
-            name = f"{case.name}, sequence {number} of {count} in a batch"
-            _demand_right(compare(one.solution(), result.rows, precision=self.precision), name)
+        given = [made(_split(stack, self.batch), self.library, self.dtype) for stack in stacks]
+        steps = by_name(self._called(given, case), "Z", 2 + self.batch)
+        found = {step: _one_by_one(array(result), self.batch) for step, result in steps.items()}
+        for number, one in enumerate(cases[:count]):
+            name = f"{case.name}, sequence {number + 1} of {count} in a batch"
+            own = {step: results[number] for step, results in found.items()}
+            precision = reduce(coarser, (result.format for result in own.values()), self.precision)
+            alone = {step: result.nested for step, result in own.items()}
+            _demand_right(compare(one.solution(), alone, precision=precision), name)
 
     def _called(self, given: list[Any], case: Case) -> Any:
-        """What the function returns, the output alone; what it was given must be as it was."""
-        before = [array(one).nested for one in given]
+        """What the function returns; what it was given must be as it was."""
+        named = {**dict(zip("QKV", given, strict=True)), **self._mask(case)}
+        before = {name: array(one) for name, one in named.items()}
+        by_place, by_key = placed(self.attention, named, {})
         try:
-            returned = self.attention(*given, *self._mask(case))
+            returned = self.attention(*by_place, **by_key)
         except Exception as error:
-            error.add_note(f"This came up with {case.name}.")
+            shapes = (f"{name} {'×'.join(map(str, one.shape))}" for name, one in before.items())
+            error.add_note(f"This came up with {case.name}: {', '.join(shapes)}.")
             raise
-        for name, one, rows in zip(("queries", "keys", "values"), given, before, strict=True):
-            _demand(array(one).nested == rows, f"With {case.name}: the function changed the {name} that it was given.")
-        return returned[0] if isinstance(returned, tuple) else returned
+        for name, one in named.items():
+            same = array(one).nested == before[name].nested
+            _demand(same, f"With {case.name}: the function changed the {CALLED[name]} that it was given.")
+        _demand(returned is not None, f"With {case.name}: the function returned None.")
+        return returned
 
-    def _mask(self, case: Case) -> list[object]:
+    def _mask(self, case: Case) -> dict[str, object]:
         """The mask as the function wants it, if it wants one; where nothing is hidden, one that hides nothing."""
         if not self.mask:
-            return []
+            return {}
         keep = case.keep or tuple((1,) * len(case.keys) for _ in case.queries)
         if self.mask == "additive":
             rows = [[0.0 if seen else -math.inf for seen in row] for row in keep]
-            return [made(rows, self.library, self.precision)]
-        return [made([[bool(seen) == (self.mask == "keep") for seen in row] for row in keep], self.library, "bool")]
+            return {"mask": made(rows, self.library, self.dtype)}
+        seen = [[bool(one) == (self.mask == "keep") for one in row] for row in keep]
+        return {"mask": made(seen, self.library, "bool")}
 
 
 def _demand_right(found: Comparison, name: str) -> None:
@@ -182,6 +200,14 @@ def _within(one: Any, dimensions: int) -> Any:
 def _split(stack: list[Any], dimensions: int) -> list[Any]:
     """As many matrices as there are in a batch of two, or of two by two."""
     return stack if dimensions < 2 else [stack[:2], stack[2:]]
+
+
+def _one_by_one(result: Array, dimensions: int) -> list[Array]:
+    """The results of the sequences of a batch, as they stand in its first dimensions."""
+    _demand(len(result.shape) > dimensions, f"The function returned {len(result.shape)} dimensions for a batch.")
+    if dimensions == 0:
+        return [result]
+    return [one for k in range(result.shape[0]) for one in _one_by_one(result[k], dimensions - 1)]
 
 
 def _shifted(rows: Rows, by: int) -> Rows:

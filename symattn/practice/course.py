@@ -11,7 +11,7 @@ levels = ["starter", "standard"]
 
 from __future__ import annotations
 
-import shlex
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 from symattn.foundation.files import read_toml, toml
 from symattn.foundation.typed import Between, Key, NotEmpty, Place, read
 from symattn.practice.session import recipe_of
+from symattn.teaching.sheets import sheets
 
 Level = Literal["starter", "standard", "long"]
 
@@ -54,23 +55,25 @@ def read_course(path: Path | None = None) -> Course:
     else:
         where, data = path.name, read_toml(path)
     course = read(Course, data, where)
+    seen: set[str] = set()
     for number, topic in enumerate(course.topics, 1):
         place = Place(where).at("topic", number, "recipe")
         with place.here():
-            _check(topic, place)
+            _check(topic, place, drawn=path is not None)
+        if seen.intersection(topic.recipes()):
+            raise place.says("It is that of another topic.")
+        seen.update(topic.recipes())
     return course
 
 
-def _check(topic: Topic, place: Place) -> None:
-    try:
-        words = shlex.split(topic.recipe)
-    except ValueError as error:
-        raise place.says(f"It is no recipe: {error}.") from error
-    for option, instead in (("--seed", "every sheet has its own"), ("--level", 'levels = ["starter", …] says it')):
-        if option in words and (option == "--seed" or topic.levels):
-            raise place.says(f"{option} does not stand in it; {instead}.")
+def _check(topic: Topic, place: Place, drawn: bool) -> None:
+    """A recipe on every level; somebody's own is `drawn`, so that no student meets one of which there is no sheet."""
+    if topic.levels and re.search(r"(?<!\S)--level\b", topic.recipe):
+        raise place.says('--level does not stand in it; levels = ["starter", …] says it.')
     for recipe in topic.recipes():
-        recipe_of(recipe, 1)
+        found = recipe_of(recipe, 1)
+        if drawn:
+            next(sheets(found, 1))
 
 
 __all__ = ["Course", "Topic", "read_course"]

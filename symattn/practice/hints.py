@@ -22,21 +22,21 @@ from symattn.practice import words
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import Part, StepAnswer, asked_step
 
-LEVELS = ("what", "first", "whole", "line")
-
 Cell = tuple[int, int]
 
 
-def hint(report: Report, part: Part, cell: Cell, level: int) -> list[Block]:
-    """What is told about an entry (from 0) of a part at a level, from 1: everything up to it."""
+def hint(report: Report, part: Part, cell: Cell, level: int) -> tuple[list[Block], int]:
+    """What is told of an entry (from 0) at a level, from 1: everything up to it; and how many levels there are."""
     told = Told(report, "student")
     asked, named = asked_step(report.question, part), told.wording(part.name)
     d = report.own.get(part.name, asked[0] if asked else None)
     step = next((line for line in d if asked and line.name == asked[1]), None) if d else None
     if d is None or named is None or step is None or not _within(step, cell):
-        return [Paragraph((Words(words.NO_HINT),))]  # no step, or a given that is to be found backwards
-    blocks = _hint(told, d, step, Wording(d, named.notation), cell)
-    return [block for number, block in blocks if number <= level]
+        return [Paragraph((Words(words.NO_HINT),))], 1  # no step, or a given that is to be found backwards
+    blocks = list(_hint(told, d, step, Wording(d, named.notation), cell))
+    levels = sorted({number for number, _ in blocks})
+    reached = levels[min(level, len(levels)) - 1]
+    return [block for number, block in blocks if number <= reached], len(levels)
 
 
 def _within(step: Step, cell: Cell) -> bool:
@@ -45,15 +45,15 @@ def _within(step: Step, cell: Cell) -> bool:
 
 
 def _hint(told: Told, d: Derivation, step: Step, wording: Wording, cell: Cell) -> Iterator[tuple[int, Block]]:
-    """Blocks with the level from which they are told."""
-    yield 1, _what(step, wording, cell)
+    """Blocks with the level from which they are told; there may be none for a level."""
     entry = wording.entry(step.name, *cell)
     try:
         by_name = step.op.working(*cell, *(_names(operand, d, wording) for operand in step.operands))
         working = wording.working(step, *cell)
     except (SymattnError, TypeError):  # a rule that cannot be read in formulas here
-        yield 2, Paragraph((Words(words.NO_MORE),))
+        yield 1, Paragraph((Words(words.NO_HINT),))
         return
+    yield 1, _what(step, wording, cell)
     yield 1, Display((Relation((entry, shortened(by_name)), ("=",)),))
     if empty := _empty(told, step):
         yield (
@@ -124,4 +124,4 @@ def _first(step: Step, working: Formula, d: Derivation, wording: Wording, cell: 
     return ()
 
 
-__all__ = ["LEVELS", "hint"]
+__all__ = ["hint"]

@@ -15,7 +15,7 @@ from typing import Any
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.languages import say, speaking
 from symattn.marking.grading.checking import Marking, checked
-from symattn.marking.grading.recipes import read_recipe
+from symattn.marking.grading.recipes import read_unnumbered
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import of_question
 from symattn.marking.marker.answers import unread
@@ -29,11 +29,10 @@ from symattn.page.document import Block, Document, Inlines, Paragraph, Words
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
 from symattn.practice import words
-from symattn.practice.hints import LEVELS, hint
+from symattn.practice.hints import hint
 from symattn.teaching.question import CellsAnswer, ChoiceAnswer, Json, asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
-COMMAND = "symattn worksheet"
 MOST_SHEETS = 100
 """Sheets that are kept; of more, the oldest are forgotten."""
 
@@ -45,7 +44,7 @@ Said = dict[str, Json]
 
 def recipe_of(text: str, seed: int) -> Recipe:
     """A recipe as it stands in an address and in a course, `attention --level starter`; `InputError` if it is none."""
-    return read_recipe(f"{COMMAND} {text} --seed {seed}")[0]
+    return read_unnumbered(text, seed)
 
 
 @dataclass
@@ -89,10 +88,10 @@ class Session:
         return {**self._verdicts(report), "html": self._blocks(blocks)}
 
     def hint(self, sheet: int, page: str, part: int, row: int, column: int, level: int) -> Said:
-        """A hint for an entry, each level saying more than the one before (`LEVELS`), in the student's own numbers."""
+        """A hint for an entry, each level saying more than the one before, in the student's own numbers."""
         report = self._marked(sheet, page).reports[0]
-        blocks = hint(report, report.question.parts[part - 1], (row - 1, column - 1), level)
-        return {"level": level, "of": len(LEVELS), "html": self._blocks(blocks)}
+        blocks, most = hint(report, report.question.parts[part - 1], (row - 1, column - 1), level)
+        return {"level": min(level, most), "of": most, "html": self._blocks(blocks)}
 
     def exercise(self, sheet: int, page: str, part: int) -> Said:
         """A sheet with the step that went wrong in a part, or first of all (0), with new numbers; {} if none."""

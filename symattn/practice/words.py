@@ -11,7 +11,6 @@ RIGHT_SO_FAR = message("Right so far; some boxes are still empty.")
 BOXES_EMPTY = message("Nothing is written here yet.")
 BY_A_PERSON = message("This cannot be marked here; a person has to read it.")
 NO_HINT = message("There is no hint for this one.")
-NO_MORE = message("There are no more hints for this one.")
 RULE = message("This is the rule for this entry:")
 
 PAGE: Mapping[str, str] = {
@@ -31,6 +30,7 @@ PAGE: Mapping[str, str] = {
     "standard": message("standard"),
     "long": message("long"),
     "language": message("Language"),
+    "skip": message("To the sheet"),
     "new": message("New sheet"),
     "check": message("Check everything"),
     "check_line": message("Check this line"),
@@ -60,4 +60,4 @@ PAGE: Mapping[str, str] = {
 }
 """By the names that the page's script and its HTML know them by."""
 
-__all__ = ["BOXES_EMPTY", "BY_A_PERSON", "NO_HINT", "NO_MORE", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]
+__all__ = ["BOXES_EMPTY", "BY_A_PERSON", "NO_HINT", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]

@@ -15,7 +15,10 @@ import qti_reader
 import symattn
 from symattn.api import make_recipe
 from symattn.errors import InputError
+from symattn.foundation.languages import languages
+from symattn.page import translation
 from symattn.page.document import HeatMap, HeatMaps
+from symattn.page.presentation import make_look
 from symattn.teaching.bank.items import left_out, make_bank
 from symattn.teaching.exporters import EXPORTERS, not_carried
 from symattn.teaching.problems import problem_types
@@ -29,9 +32,31 @@ SCHEMAS = os.environ.get("QTI_SCHEMAS", "")
 @pytest.fixture(scope="module", params=problem_types())
 def written(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bank")
-    made = list(sheets(make_recipe(problem=request.param, seed=3), 2))
-    write_sheets(made, folder, Setting([*EXPORTERS], "own"))
-    return folder, [sheet.question for sheet in made]
+    return folder, bank(folder, request.param, make_look())
+
+
+def bank(folder, problem, look):
+    """Two variants of a type of problem in every format, and their questions."""
+    made = list(sheets(make_recipe(problem=problem, seed=3), 2))
+    write_sheets(made, folder, Setting([*EXPORTERS], "own", look=look))
+    return [sheet.question for sheet in made]
+
+
+@pytest.mark.parametrize("problem", problem_types())
+@pytest.mark.parametrize("language", [code for code in languages() if code != "en"])
+@pytest.mark.covering(most=4)
+def test_in_another_language_everything_is_said_in_it_and_the_same_answers_are_right(
+    tmp_path, problem, language, caplog, monkeypatch
+):
+    monkeypatch.setattr(translation, "_TOLD", set())
+    written = tmp_path, bank(tmp_path, problem, make_look(language=language))
+    test_moodle(written)
+    test_canvas(written)
+    for form in ("qti21", "qti3"):
+        test_qti(written, form)
+        (((_, items),), _) = qti_reader.items(tmp_path / f"own.{form}.zip")
+        assert {item.get("{http://www.w3.org/XML/1998/namespace}lang") for item in items} == {language}
+    assert caplog.messages == []  # of what stayed English
 
 
 def marked_elsewhere(question):

@@ -296,7 +296,7 @@ def test_who_is_right_is_not_accused(function, precision):
 class Card(np.ndarray):
     """Multiplied as graphics cards multiply in TF32: of each factor eleven digits are left."""
 
-    keep = staticmethod(np.trunc)
+    keep, most = staticmethod(np.trunc), 2.0**11
 
     def __matmul__(self, other):
         return (self.short(self) @ self.short(other)).view(type(self))
@@ -308,13 +308,19 @@ class Card(np.ndarray):
     def short(cls, x):
         x = np.asarray(x)
         digits, exponent = np.frexp(x)
-        return np.ldexp(cls.keep(digits * 2048) / 2048, exponent).astype(x.dtype)
+        return np.ldexp(cls.keep(digits * cls.most) / cls.most, exponent).astype(x.dtype)
 
 
 class RoundingCard(Card):
     """The nearest number of eleven digits, in place of the next towards 0."""
 
     keep = staticmethod(np.rint)
+
+
+class BfloatCard(RoundingCard):
+    """bfloat16 factors with float32 results, as TPUs multiply."""
+
+    most = 2.0**8
 
 
 def on_a_card(function, card):
@@ -331,6 +337,22 @@ def test_right_programs_in_tf32_are_not_accused(data, n, width, function, card):
         data.draw(st.lists(st.lists(thirds, min_size=width, max_size=width), min_size=n, max_size=n)) for _ in "qkv"
     )
     assert trace(on_a_card(function, card), derive("attention", Q=q, K=k, V=v), precision="tf32").right
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT))
+def test_right_programs_with_bfloat16_factors_are_not_accused(data, n, width, function):
+    q, k, v = (
+        data.draw(st.lists(st.lists(thirds, min_size=width, max_size=width), min_size=n, max_size=n)) for _ in "qkv"
+    )
+    d = derive("attention", Q=q, K=k, V=v)
+    assert trace(on_a_card(function, BfloatCard), d, precision="bfloat16", dtype="float32").right
+
+
+def test_bfloat16_factors_are_long_enough_for_mistakes():
+    for wrong, derivation, step, id in WRONG[:4]:
+        found = trace(on_a_card(wrong, BfloatCard), derivation(), precision="bfloat16", dtype="float32")
+        assert (found.first, found.named) == (step, (id,))
 
 
 def test_tf32_is_too_short_for_float32_and_long_enough_for_mistakes():
@@ -605,7 +627,7 @@ def test_an_exception_says_with_which_case_it_came_up():
 
     with pytest.raises(ZeroDivisionError) as error:
         assert_attention(attention)
-    assert error.value.__notes__ == ["This came up with 3 tokens."]
+    assert error.value.__notes__ == ["This came up with 3 tokens: Q 3×4, K 3×4, V 3×2."]
 
 
 def test_core_misconceptions_all_change_an_output():

@@ -97,6 +97,8 @@ async function pictured(page, script) {
   };
   [, said.firstSpent] = await spent(() => opened(page, base, scripts[0]));
   said.first = await page.evaluate(() => window.practice.drawn ?? performance.now());
+  const undoable = () => page.evaluate(() => !document.getElementById('undo').disabled);
+  said.undoable = [await undoable()]; // nothing was typed yet
   for (const script of scripts) {
     const [, draw] = await spent(() => opened(page, base, script));
     const drawing = await page.evaluate(() => window.practice.milliseconds);
@@ -142,6 +144,7 @@ async function pictured(page, script) {
   // Another sheet, and back by the browser's own button: what was typed is there, and can be undone.
   await page.click('#sheet input[data-row]');
   await page.keyboard.type('5');
+  said.undoable.push(await undoable());
   await page.click('#new');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   await page.goBack();
@@ -152,6 +155,50 @@ async function pictured(page, script) {
   await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
   await page.keyboard.type('8');
   said.kept = await first();
+
+  // By keyboard alone: from the top of the page to the first box; a report comes into view; a topic keeps the focus.
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.row || document.activeElement.textContent);
+  await page.evaluate(() => document.getElementById('skip').focus());
+  await page.keyboard.press('Enter');
+  said.focus = [await focused()];
+  await checked(page);
+  await page.waitForFunction(() => Math.abs(document.getElementById('result').getBoundingClientRect().top) < 20, undefined, PATIENCE);
+  said.focus.push(await focused());
+  await page.evaluate(() => document.querySelectorAll('#topics button')[1].focus());
+  const second = await focused();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  said.focus.push((await focused()) === second);
+  await page.goBack();
+  await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+
+  // The link, with a clipboard and without one.
+  const status = () => page.evaluate(() => document.getElementById('status').textContent);
+  said.link = [];
+  for (const works of [true, false]) {
+    await page.evaluate((able) => {
+      document.getElementById('status').textContent = '';
+      const clipboard = able ? { writeText: async () => {} } : undefined;
+      Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
+    }, works);
+    await page.click('#link');
+    await page.waitForFunction(() => document.getElementById('status').textContent);
+    said.link.push((await status()) === page.url() ? 'the address' : await status());
+  }
+
+  // Two tabs: what either of them keeps stays.
+  const [written, other] = [await first(), await context.newPage()];
+  await opened(other, base, scripts[1]);
+  await other.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
+  await page.keyboard.type('6');
+  await other.waitForTimeout(200);
+  await other.keyboard.type('4');
+  said.tabs = await other.evaluate((names) => names.map((name) => JSON.parse(localStorage['symattn-practice']).sheets[name][0]),
+    [scripts[0], scripts[1]].map(({ recipe, seed }) => `${recipe} --seed ${seed}`));
+  await other.close();
+  await page.keyboard.press('Control+z');
+  said.tabs.push(await first() === written);
 
   // As in a spreadsheet: arrows, Enter, undo.
   const here = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
@@ -178,6 +225,12 @@ async function pictured(page, script) {
     await file(content);
     said.imported.push(await told());
   }
+  const last = { recipe: scripts[1].recipe, seed: scripts[1].seed };
+  await file(JSON.stringify({ ...progress, last })); // goes on where its owner stopped
+  await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[1].name, PATIENCE);
+  said.goesOn = await page.evaluate(() => document.getElementById('status').textContent);
+  await page.goBack();
+  await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.best = await page.evaluate(() => document.querySelector('[aria-current] .best').textContent);
 
   // The second visit, without a network; SymPy too.

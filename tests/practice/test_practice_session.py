@@ -109,6 +109,20 @@ def test_hints_go_on_with_what_was_written():
     assert "Fill in" in session.hint(shown["sheet"], shown["html"], 3, 1, 1, 4)["html"]
 
 
+@pytest.mark.parametrize("recipe", ["attention --level starter", "--problem block", "--problem choice"])
+@pytest.mark.parametrize("solved", [True, False])
+def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(recipe, solved):
+    session = Session()
+    shown, sheet = drawn(session, recipe, 7)
+    page = filled(shown["html"], cells_of(sheet, lines_of(sheet))) if solved and "starter" in recipe else shown["html"]
+    for part in range(1, len(sheet.question.parts) + 1):
+        first = session.hint(shown["sheet"], page, part, 1, 1, 1)
+        told = [session.hint(shown["sheet"], page, part, 1, 1, level) for level in range(1, first["of"] + 1)]
+        assert [one["level"] for one in told] == list(range(1, first["of"] + 1))
+        assert all(len(less["html"]) < len(more["html"]) for less, more in pairwise(told))
+        assert session.hint(shown["sheet"], page, part, 1, 1, first["of"] + 1) == told[-1]
+
+
 def test_what_stands_above_is_no_hint():
     session = Session()
     shown, _ = drawn(session, "--problem choice", 1)
@@ -195,6 +209,14 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
         ("", "has no topic"),
         ('[[topic]]\ntitle = "A"\nrecipe = "atention"', "topic 1"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed 3"', "--seed does not stand in it"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed=3"', "--seed does not stand in it"),
+        ('[[topic]]\ntitle = "A"\nrecipe = ""', "a mechanism or --problem was expected"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "masks"', "masks is a type of problem: --problem masks"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --levl long"', r"did you mean --level\?$"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --format pdf"', "--format does not belong to a recipe"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention \'open"', "is no recipe: No closing quotation"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --size n=400"', "topic 1, recipe: "),
+        ('[[topic]]\ntitle = "A"\nrecipe = "--problem masks"\n' * 2, "topic 2, recipe: It is that of another topic"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --level long"\nlevels = ["starter"]', "--level does not stand"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention"\nlevels = ["easy"]', "levels"),
         ('pass = 0\n[[topic]]\ntitle = "A"\nrecipe = "attention"', "pass is 0"),

@@ -211,8 +211,15 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["left"] == [[f"{begun}999", "wrong"], [begun, None]]
     assert said["returned"] == [f"{begun}5", begun]
     assert said["kept"] == f"{begun}8"
+    assert said["undoable"] == [False, True]
+    assert said["focus"] == ["1", "result", True]
+    assert said["link"] == [PAGE["copied"], "the address"]
+    assert said["tabs"][0].endswith("6")
+    assert said["tabs"][1].endswith("4")
+    assert said["tabs"][2]
     assert said["undone"][0] == said["undone"][2] != said["undone"][1] == "77"
     assert said["imported"] == [PAGE["imported"], PAGE["not_progress"], PAGE["not_progress"]]
+    assert said["goesOn"] == PAGE["imported"]
     assert said["best"] == "✓ 100 %"
     assert said["offline"] == made[0]["name"]
     assert said["restored"] == said["kept"]

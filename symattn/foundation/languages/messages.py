@@ -106,8 +106,16 @@ def sentences(*parts: str) -> str:
 
 
 def filled(template: str, values: Mapping[str, object]) -> str:
-    """A template with its places filled, those that have a value."""
-    return _NAME.sub(lambda found: str(values.get(found[1], found[0])), template) if "{" in template else template
+    """A template with its places filled, those that have a value.
+
+    >>> filled("{width} or $4 d$", {"width": "d", "$4 d$": "4d"})
+    'd or 4d'
+    """
+    said = _NAME.sub(lambda found: str(values.get(found[1], found[0])), template) if "{" in template else template
+    for name, value in values.items():
+        if name.startswith("$"):
+            said = said.replace(name, str(value))
+    return said
 
 
 def _made(

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symattn.derivation.settings import ABOUT
-from symattn.errors import InputError
-from symattn.teaching.problems import ProblemType, problem_type
+from symattn.errors import InputError, nearest, offered
+from symattn.teaching.problems import ProblemType, problem_type, problem_types
 from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe
 
@@ -35,26 +35,45 @@ def read_recipe(text: str) -> tuple[Recipe, int]:
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
         return _recipe(mechanism, stated), int(numbered[1]) if numbered else 1
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
-        says = str(error).rstrip(".")
+        says = str(error).rstrip(".?")
         raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}.") from error
 
 
+def read_unnumbered(text: str, seed: int) -> Recipe:
+    """A recipe as people write it, without the command and a seed: `attention --level starter`; `InputError` if it is
+    none."""
+    try:
+        mechanism, stated = _stated([*_COMMAND, *shlex.split(text)])
+        if "seed" in stated:
+            raise ValueError("--seed does not stand in it; every sheet has its own")
+        if not (mechanism or "problem" in stated):
+            raise ValueError("a mechanism or --problem was expected")
+        return _recipe(mechanism, {**stated, "seed": [str(seed)]})
+    except (ValueError, KeyError) as error:
+        said = str(error)
+        raise InputError(f"{text!r} is no recipe: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
+
+
 def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
-    """The mechanism, and every option with all its values."""
+    """The mechanism, and every option with all its values: as --name value, or --name=value."""
     if tuple(words[:2]) != _COMMAND:
         raise ValueError("symattn worksheet MECHANISM and options were expected")
     rest = iter(words[2:])
     mechanism, stated = "", dict[str, list[str]]()
     for word in rest:
-        name = word.removeprefix("--")
-        if name == word and not mechanism:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("-") and not mechanism:
             mechanism = word
-        elif name in _FLAGS:
+        elif word.startswith("--") and name in _FLAGS and not equals:
             stated[name] = []
-        elif name in (*_SETTINGS, *_OTHERS):
-            stated.setdefault(name, []).append(_value(rest, word))
+        elif word.startswith("--") and name in (*_SETTINGS, *_OTHERS):
+            stated.setdefault(name, []).append(value if equals else _value(rest, word))
         else:
-            raise ValueError(f"{word} is not known")
+            known = [f"--{one}" for one in (*_SETTINGS, *_FLAGS, *_OTHERS)]
+            near = f"; {offered(word, known)}" if nearest(word, known) else ""
+            raise ValueError(f"{word} does not belong to a recipe{near}")
+    if mechanism in problem_types():
+        raise ValueError(f"{mechanism} is a type of problem: --problem {mechanism}")
     return mechanism, stated
 
 
@@ -93,4 +112,4 @@ def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
     return value
 
 
-__all__ = ["read_recipe"]
+__all__ = ["read_recipe", "read_unnumbered"]

@@ -15,23 +15,34 @@ from symattn.marking.implementations.arrays import array, checked
 
 Library = Literal["numpy", "torch", "python"]
 
-ALIASES = {"query": "q", "queries": "q", "key": "k", "keys": "k", "value": "v", "values": "v", "inputs": "x"}
+ALIASES = {
+    "query": "q", "queries": "q", "key": "k", "keys": "k", "value": "v", "values": "v", "inputs": "x",
+    "attnmask": "mask", "attentionmask": "mask",
+}  # fmt: skip
 
 
 def arguments(
-    function: Callable[..., Any], d: Derivation, library: str, precision: str, more: Mapping[str, object]
+    function: Callable[..., Any], d: Derivation, library: str, dtype: str, more: Mapping[str, object]
 ) -> tuple[list[object], dict[str, object]]:
-    """What a function is called with: each given by its name, if its parameters have these, or all in their order.
+    """What a function is called with: the givens as arrays of a library, and `more`, which are the caller's own.
 
-    `more` are arguments of the caller's own.  `InputError` if the function takes other things.
+    `InputError` if the function takes other things.
     """
     if library not in get_args(Library):
         raise InputError(f"library is {library!r}; {offered(library, get_args(Library), 'one of {} was expected')}")
     given = {
-        name: made([list(row) for row in array(m).rows], library, checked(precision))
+        name: made([list(row) for row in array(m).rows], library, checked(dtype))
         for name, m in d.givens.items()
         if isinstance(m, Matrix)
     }
+    return placed(function, given, more)
+
+
+def placed(
+    function: Callable[..., Any], given: Mapping[str, object], more: Mapping[str, object]
+) -> tuple[list[object], dict[str, object]]:
+    """What is given to a function by place and by name: all by their names, if its parameters have these; else in their
+    order, but for what it can do without and has a name for."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # written in C
@@ -39,17 +50,17 @@ def arguments(
     taken = [p for p in parameters if p.name not in more]
     needed = [p for p in taken if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     called = {_plain(name): name for name in given}
-    if (
-        needed
-        and all(_plain(p.name) in called for p in needed)
-        and not any(p.kind is p.POSITIONAL_ONLY for p in needed)
-    ):
-        named = {p.name: given[called[_plain(p.name)]] for p in taken if _plain(p.name) in called}
-        if len(named) == len(given):
-            return [], {**named, **more}
-    any_number = any(p.kind is p.VAR_POSITIONAL for p in taken)
-    if len(needed) == len(given) or (any_number and len(needed) < len(given)):
-        return list(given.values()), dict(more)
+    named = {
+        p.name: called[_plain(p.name)] for p in taken if _plain(p.name) in called and p.kind is not p.POSITIONAL_ONLY
+    }
+    if len(named) < len(given) or any(p.name not in named for p in needed):
+        named = {p.name: named[p.name] for p in taken if p.name in named and p not in needed}
+    by_place = [one for name, one in given.items() if name not in named.values()]
+    places = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name not in named]
+    room = len(places) if all(p.kind is not p.VAR_POSITIONAL for p in taken) else len(given)
+    waiting = [p for p in needed if p.name not in named]
+    if len(waiting) <= len(by_place) <= room and all(p in places for p in waiting):
+        return by_place, {**{name: given[one] for name, one in named.items()}, **more}
     raise InputError(
         f"The function takes {', '.join(p.name for p in needed) or 'nothing'}; what is given is {', '.join(given)}. "
         "Name its other arguments as well, or wrap it in a lambda."
@@ -65,7 +76,7 @@ def made(nested: list[Any], library: str, format: str) -> Any:
     """Nested lists of numbers, or of True and False with the format bool, as an array of a library."""
     if library == "python":
         return nested
-    module, format = _imported(library), "float32" if format == "tf32" else format
+    module = _imported(library)
     if not hasattr(module, format):
         raise InputError(f'NumPy has no {format}; float16, float32 or float64 was expected, or library="torch".')
     make = module.tensor if library == "torch" else module.array

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from symattn.errors import InputError, offered
@@ -76,6 +77,11 @@ def read_array(given: object) -> Array | None:
             given = tolist()
         except (RuntimeError, TypeError, ValueError):  # a tensor without numbers in it
             return None
+    elif isinstance(given, list | tuple) and any(hasattr(one, "tolist") for one in given):  # arrays, one a row
+        inner = [one for one in map(read_array, given) if one is not None]
+        if len(inner) < len(given):
+            return None
+        given, format = [one.nested for one in inner], reduce(coarser, (one.format for one in inner))
     shape = _shape(given)
     return None if shape is None else Array(shape, given, format)
 
@@ -110,6 +116,11 @@ def checked(format: str) -> str:
     return format
 
 
+def dtype_of(precision: str) -> str:
+    """The format of the arrays with which a program works in some precision: in TF32 only products are short."""
+    return "float32" if precision == "tf32" else precision
+
+
 def coarser(a: str, b: str) -> str:
     """That of two formats that has fewer digits."""
     return min(a, b, key=lambda name: PRECISIONS[name].digits)
@@ -125,4 +136,15 @@ def side_by_side(parts: Sequence[Rows]) -> Rows:
     return tuple(tuple(x for row in rows for x in row) for rows in zip(*parts, strict=True))
 
 
-__all__ = ["PRECISIONS", "Array", "Rows", "array", "checked", "coarser", "read_array", "side_by_side", "turned"]
+__all__ = [
+    "PRECISIONS",
+    "Array",
+    "Rows",
+    "array",
+    "checked",
+    "coarser",
+    "dtype_of",
+    "read_array",
+    "side_by_side",
+    "turned",
+]

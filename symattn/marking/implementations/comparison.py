@@ -14,11 +14,22 @@ from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import Misconception
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.windows import HIDDEN, Box, Window
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
 from symattn.exact.approximate import near
 from symattn.marking.implementations.arguments import arguments
-from symattn.marking.implementations.arrays import Array, Rows, array, coarser, read_array, side_by_side, turned
+from symattn.marking.implementations.arrays import (
+    PRECISIONS,
+    Array,
+    Rows,
+    array,
+    checked,
+    coarser,
+    dtype_of,
+    read_array,
+    side_by_side,
+    turned,
+)
 from symattn.marking.implementations.machine import boxes
 from symattn.marking.implementations.programs import catalogue
 from symattn.marking.implementations.recording import Recorder
@@ -30,6 +41,9 @@ HIDES = -1e3
 
 ROUGHLY = 0.25
 """Of the largest entry: what is farther away is not looked at more closely."""
+
+CLOSE = 4
+"""Units in the last place of the largest entry by which programs are off as a rule."""
 
 MOST_EXPLANATIONS = 3
 MOST_DEPARTURES = 5
@@ -52,7 +66,7 @@ def compared(d: Derivation, notation: Notation, results: object, precision: str 
     for name, result in given.items():
         found |= _by_step(laid.given, str(name), array(result, precision))
     formats = [one.format for one in found.values()]
-    return _Search(laid.given, found, (), _coarsest(formats)).comparison(notation)
+    return _Search(laid.given, found, _coarsest(formats)).comparison(notation)
 
 
 def traced(
@@ -61,23 +75,27 @@ def traced(
     notation: Notation,
     library: str,
     precision: str,
+    dtype: str,
     more: Mapping[str, object],
 ) -> Comparison:
     """Call a function with the givens of a derivation, and compare what it returns and what it works out on its way.
 
+    It is given arrays of a `dtype`, and judged as one that works in a `precision`, which is its dtype if there is none.
     What the function raises is not caught.
     """
     d = MatrixwiseDerivation(_in_numbers(d)).given
-    positional, named = arguments(function, d, library, precision, more)
+    positional, named = arguments(function, d, library, dtype or dtype_of(precision), more)
     shapes = {step.result.shape for step in d if isinstance(step.result, Matrix)}
     recorder = Recorder({(int(rows), int(columns)) for rows, columns in shapes})
     returned = recorder.call(lambda: function(*positional, **named))
     found: dict[str, Array] = {}
-    for name, result in _returned(returned, d.last.name).items():
+    for name, result in by_name(returned, d.last.name).items():
         found |= _by_step(d, name, array(result))
     formats = [one.format for one in found.values()]
     recorded = [rows for one in recorder.arrays for rows in _slices(one)]
-    return _Search(d, found, recorded, _coarsest([precision, *formats])).comparison(notation)
+    others = map(read_array, returned[1:] if isinstance(returned, tuple | list) else ())
+    beside = [rows for one in others if one is not None for rows in _slices(one)]
+    return _Search(d, found, _coarsest([checked(precision), *formats]), recorded, beside).comparison(notation)
 
 
 def _in_numbers(d: Derivation) -> Derivation:
@@ -104,13 +122,16 @@ def _coarsest(formats: Iterable[str]) -> str:
     return found
 
 
-def _returned(value: object, last: str) -> Mapping[str, object]:
-    """What a function returns, by step: a dict by its names; of several things in a tuple the first is the result."""
-    if isinstance(value, Mapping):
-        return {str(name): one for name, one in value.items()}
-    if isinstance(value, tuple) and any(one is None or len(one.shape) > 1 for one in map(read_array, value)):
-        return {last: value[0]}
-    return {last: value}
+def by_name(returned: object, last: str, dimensions: int = 2) -> Mapping[str, object]:
+    """What a function returns, by step: a dict by its names; of several things in a tuple or a list the first is the
+    result, where each is one of so many dimensions and not a row of it."""
+    if isinstance(returned, Mapping):
+        return {str(name): one for name, one in returned.items()}
+    if isinstance(returned, tuple | list) and returned:
+        whole, first = read_array(returned), read_array(returned[0])
+        if whole is None or (first is not None and len(first.shape) >= dimensions):
+            return {last: returned[0]}
+    return {last: returned}
 
 
 def _by_step(d: Derivation, name: str, given: Array) -> dict[str, Array]:
@@ -198,6 +219,13 @@ class _Truth:
         """Whether a step may come out so."""
         return name in self.boxes and fits(rows, self.boxes[name])
 
+    def is_close(self, name: str, rows: Rows) -> bool:
+        """Whether a step may come out so and is as close as programs come as a rule, and not only at worst."""
+        largest = self.difference(name, rows)
+        size = max((abs(x) for row in self.floats[name] for x in row if math.isfinite(x)), default=0.0)
+        reach = CLOSE * size / 2 ** PRECISIONS[self.format].digits
+        return largest is not None and _distance(largest.came, largest.expected) <= reach and self.has(name, rows)
+
     def difference(self, name: str, rows: Rows) -> Difference | None:
         exact = self.floats[name]
         if (len(rows), len(rows[0])) != (len(exact), len(exact[0])):
@@ -232,11 +260,18 @@ def _distance(came: float, expected: float) -> float:
 class _Search:
     """Follows somebody's steps: what departs is explained, and what comes after it follows from that."""
 
-    def __init__(self, d: Derivation, found: Mapping[str, Array], recorded: Sequence[Rows], format: str) -> None:
+    def __init__(
+        self,
+        d: Derivation,
+        found: Mapping[str, Array],
+        format: str,
+        recorded: Sequence[Rows] = (),
+        beside: Sequence[Rows] = (),
+    ) -> None:
         self.d, self.format = d, format
+        self.recorded, self.beside = recorded, beside
         self.found = {name: one.rows for name, one in found.items() if len(one.shape) <= 2}
         self.misshapen = {name: one.shape for name, one in found.items() if len(one.shape) > 2}
-        self.recorded = recorded
 
     def comparison(self, notation: Notation) -> Comparison:
         truth = right = _Truth(_by_depth(self.d), self.format)
@@ -250,7 +285,20 @@ class _Search:
                 departures += more
         at = {one.step for one in departures}
         lines = tuple(self._line(right, truth, step.name, step.name in at) for step in self.d)
-        return Comparison(self.d, notation, lines, tuple(departures), self.format)
+        unnamed = any(not one.misconceptions for one in departures)
+        return Comparison(self.d, notation, lines, tuple(departures), self.format, self._coarser() if unnamed else "")
+
+    def _coarser(self) -> str:
+        """The finest format with fewer digits in which all that came would be right; "" if there is none."""
+        fewer = [name for name, one in PRECISIONS.items() if one.digits < PRECISIONS[self.format].digits]
+        for name in sorted(fewer, key=lambda name: -PRECISIONS[name].digits):
+            try:
+                as_worked_out = _Truth(self.d, name)
+                if not self.misshapen and all(as_worked_out.is_close(*one) for one in self.found.items()):
+                    return name
+            except UndefinedError:  # it has no number that is so large
+                continue
+        return ""
 
     def _line(self, right: _Truth, truth: _Truth, name: str, departs: bool) -> Line:
         if name in self.misshapen:
@@ -271,6 +319,8 @@ class _Search:
 
     def _explained(self, truth: _Truth, name: str, rows: Rows) -> tuple[list[Departure], _Truth]:
         """What departs up to a step, and what the steps after it are compared with."""
+        if any(truth.has(name, one) for one in self.beside):
+            return [Departure(name, elsewhere=True)], truth
         wrongs = [wrong for wrong in self._wrongs(truth) if self._agrees(wrong, name)]
         if found := self._fitting(wrongs, name, rows):
             return [_departure(found)], _Truth(found[0].d, self.format)
@@ -324,4 +374,4 @@ def _pinned(d: Derivation, name: str, rows: Rows) -> Derivation | None:
     return d.replay(pinned={name: [[Fraction(x) for x in row] for row in rows]})
 
 
-__all__ = ["compared", "fits", "traced"]
+__all__ = ["by_name", "compared", "fits", "traced"]

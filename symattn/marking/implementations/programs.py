@@ -11,7 +11,8 @@ from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, S
 from symattn.derivation.misconceptions import Misconception, misconceptions
 from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.mask import hidden_as, masking
-from symattn.derivation.ops import Softmax
+from symattn.derivation.misconceptions.scores import rewritten
+from symattn.derivation.ops import MatMul, Softmax
 from symattn.exact import Matrix, Value, divide, logarithm
 from symattn.formula import Formula
 
@@ -78,6 +79,13 @@ def _even_where_hidden(of: Softmax, scores: Matrix) -> Matrix:
     return Matrix.of(row if any(x != 0 for x in row) else [share] * len(row) for row in seen.rows)
 
 
+def _with_reshaped(of: MatMul, queries: Matrix, turned: Matrix) -> Matrix:
+    """Scores with the numbers of the keys in their order, in the shape of the transpose."""
+    rows, columns = turned.shape
+    numbers = [x for row in turned.T.rows for x in row]
+    return of.apply(queries, Matrix.of(numbers[k * columns : (k + 1) * columns] for k in range(rows)))
+
+
 def _entry(id: str, name: str, at: str, change: Change, exactly: str, feedback: str) -> Misconception:
     return Misconception(id, name, at, change, exactly, "", feedback, "experience", "medium")
 
@@ -122,6 +130,14 @@ MISCONCEPTIONS = (
         _wrong_way_round,
         "what may be seen is hidden and the other way round; a row that sees nothing gets equal weights",
         "The mask says the opposite of what was meant: True may stand for what is seen, or for what is hidden.",
+    ),
+    _entry(
+        "I6",
+        "keys reshaped, not transposed",
+        "S",
+        rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), _with_reshaped))),
+        "S = Q · reshape(K, d_k × m)",
+        "Reshaping leaves the numbers in their order; transposing makes rows of columns: .T, .transpose(-2, -1).",
     ),
 )
 

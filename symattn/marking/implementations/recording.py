@@ -62,7 +62,10 @@ def _last_two(value: object) -> object:
     if isinstance(value, list):
         found = read_array(value)
         return found.shape[-2:] if found else None
-    shape = getattr(value, "shape", None)
+    try:
+        shape = getattr(value, "shape", None)
+    except Exception:  # a property of somebody else's that fails, as a finished iterator's of NumPy
+        return None
     return tuple(shape[-2:]) if isinstance(shape, tuple) else None
 
 

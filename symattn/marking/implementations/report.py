@@ -49,18 +49,21 @@ class Departure:
     """A step that is not what the derivation has, and the misconceptions that give the same, the likeliest first.
 
     Where the step itself was not seen and nothing explains it, it lies after those that are right and not after `step`.
+    `elsewhere` says that it was returned as it should be, but not where it was looked for.
     """
 
     step: str
     misconceptions: tuple[Misconception, ...] = ()
     seen: bool = True
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Somebody's steps beside a derivation.
 
-    `format` is the floating-point format in which they were taken to be worked out.
+    `format` is the floating-point format in which they were taken to be worked out; `coarser` one with fewer digits in
+    which all of them would be right, where something departs that no misconception explains.
     """
 
     derivation: Derivation
@@ -68,6 +71,7 @@ class Comparison:
     lines: tuple[Line, ...]
     departures: tuple[Departure, ...]
     format: str
+    coarser: str = ""
 
     @property
     def right(self) -> bool:
@@ -134,7 +138,16 @@ def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
     lines = {line.step: line for line in found.lines}
     for position, departure in enumerate(found.departures):
         step = wording.name(departure.step)
-        if not departure.misconceptions and not departure.seen:
+        if departure.elsewhere:
+            yield sentence("{step} is right but comes too late in what was returned: it has to come first.", step=step)
+        elif found.coarser and not departure.misconceptions:
+            yield sentence(
+                "{step} is right to the precision of {coarser}, but not of {format}. If the program may work in "
+                "{coarser}, say precision=\"{coarser}\".",
+                step=step, coarser=found.coarser, format=found.format,
+            )  # fmt: skip
+            continue
+        elif not departure.misconceptions and not departure.seen:
             yield _between(found, departure, wording)
         elif position == 0:
             yield sentence("{step} is the first step that goes wrong.", step=step)

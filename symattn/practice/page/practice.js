@@ -30,6 +30,23 @@ function keep() {
   if (platform && !platform.keep(progress, nameOf)) tell(say("cut"));
 }
 
+const better = (best) => {
+  for (const [recipe, percent] of Object.entries(best ?? {})) {
+    if (Number.isFinite(percent)) progress.best[recipe] = Math.max(progress.best[recipe] ?? 0, Math.min(100, percent));
+  }
+};
+
+// What another tab of this browser keeps stays, whatever is written here.
+window.addEventListener("storage", ({ key }) => {
+  if (key !== KEY) return;
+  const { best, sheets } = stored();
+  const here = sheet?.recipe === undefined ? "" : nameOf(sheet.recipe, sheet.seed);
+  const own = progress.sheets[here];
+  progress.sheets = { ...progress.sheets, ...sheets, ...(own && { [here]: own }) };
+  better(best);
+  choices();
+});
+
 // ---------------------------------------------------------------- languages
 
 const known = Object.keys(page.words);
@@ -105,6 +122,7 @@ let above = null; // the sheet that an exercise was made from, with all that sta
 let chosen = null; // the box in which somebody wrote last
 const changes = {}; // what was typed on each sheet since the page was opened, for undo
 let hinted = "";
+let before = null; // what stood in every field when somebody went to the last of them
 
 const fields = () => [...at("sheet").querySelectorAll("input, textarea")];
 const valueOf = (field) => (/checkbox|radio/.test(field.type) ? (field.checked ? "x" : "") : field.value);
@@ -155,6 +173,8 @@ function begin(drawn) {
   changes[sheet.name] ??= [];
   chosen = null;
   hinted = "";
+  before = null;
+  offerUndo();
   const exercise = drawn.recipe === undefined;
   at("back").hidden = !exercise;
   for (const name of ["link", "save"]) at(name).hidden = exercise; // it has no address
@@ -234,38 +254,47 @@ function during(work, text = "") {
 
 // ---------------------------------------------------------------- what was typed
 
-let before = null;
-
 at("sheet").addEventListener("focusin", ({ target }) => {
   if (!target.matches("input, textarea")) return;
-  before = { field: target, value: valueOf(target) };
+  before = values();
   if (target.dataset.row && target.type === "text") chosen = target;
 });
 at("sheet").addEventListener("input", ({ target }) => {
   unsign(target);
+  offerUndo();
   if (sheet.recipe !== undefined) {
     delete progress.sheets[nameOf(sheet.recipe, sheet.seed)]; // to the end, as the latest
     progress.sheets[nameOf(sheet.recipe, sheet.seed)] = values();
     keep();
   }
 });
-at("sheet").addEventListener("change", ({ target }) => remember(target));
+at("sheet").addEventListener("change", remember);
 
-function remember(field) {
-  if (before?.field !== field || before.value === valueOf(field)) return;
-  changes[sheet.name].push([fields().indexOf(field), before.value]);
-  before = { field, value: valueOf(field) };
+// Fields that are no longer as they were when the last of them was gone to, with what stood there: choosing an answer
+// changes two.
+function changed() {
+  const now = values();
+  return (before ?? []).flatMap((value, k) => (value === now[k] ? [] : [[k, value]]));
+}
+
+function remember() {
+  const last = changed();
+  if (last.length) changes[sheet.name].push(last);
+  before = values();
+}
+
+function offerUndo() {
+  at("undo").disabled = changes[sheet.name].length === 0 && changed().length === 0;
 }
 
 function undo() {
-  if (document.activeElement?.matches("#sheet input, #sheet textarea")) remember(document.activeElement);
+  if (changed().length) remember();
   const last = changes[sheet.name].pop();
   if (!last) return;
-  const field = fields()[last[0]];
-  fill(field, last[1]);
-  before = null;
-  field.focus();
-  field.dispatchEvent(new Event("input", { bubbles: true }));
+  for (const [k, value] of last) fill(fields()[k], value);
+  before = values();
+  for (const [k] of last) fields()[k].dispatchEvent(new Event("input", { bubbles: true }));
+  fields()[last[0][0]].focus();
 }
 
 // Arrows and Enter go from box to box, as in a spreadsheet.
@@ -378,8 +407,8 @@ function checkAll() {
     at("score").textContent = say("score", { total: marked.total, of: marked.of });
     at("result").hidden = false;
     if (sheet.recipe !== undefined) scored(done);
-    at("result").focus();
-    at("result").scrollIntoView({ block: "nearest" });
+    at("result").focus({ preventScroll: true });
+    at("result").scrollIntoView();
     page.marked = marked;
   });
 }
@@ -401,15 +430,15 @@ function hint(section) {
     const place = `${sheet.sheet} ${part} ${row} ${column}`;
     const level = hinted.startsWith(`${place}:`) ? +hinted.split(":")[1] + 1 : 1;
     const told = await ask("hint", { sheet: sheet.sheet, page: written(), part: +part, row: +row, column: +column, level });
-    hinted = `${place}:${level}`;
+    hinted = `${place}:${told.level}`;
     const onward = document.activeElement?.dataset.say === "more";
     const title = document.createElement("p");
     const strong = document.createElement("strong");
-    strong.textContent = `${say("hint_for", { row, column })} (${level}/${told.of})`;
+    strong.textContent = `${say("hint_for", { row, column })} (${told.level}/${told.of})`;
     title.append(strong);
     const body = said(section, told.html);
     body.prepend(title);
-    if (level < told.of) {
+    if (told.level < told.of) {
       const more = document.createElement("button");
       more.type = "button";
       more.dataset.say = "more";
@@ -461,6 +490,8 @@ const current = () => (above?.sheet ?? sheet ?? stated()).recipe;
 
 function choices() {
   const { topic, level } = found(current());
+  const buttons = () => [...at("topics").querySelectorAll("button")];
+  const focused = buttons().indexOf(document.activeElement);
   at("topics").replaceChildren(...COURSE.topics.map((one) => {
     const item = document.createElement("li");
     const button = document.createElement("button");
@@ -479,6 +510,7 @@ function choices() {
     item.append(button);
     return item;
   }));
+  buttons()[focused]?.focus({ preventScroll: true });
   const here = at("topics").querySelector("[aria-current]");
   if (here) at("topics").scrollLeft = here.parentElement.offsetLeft - at("topics").offsetLeft; // on a phone it is a line
   at("level").replaceChildren(...(topic?.levels ?? []).map((name) => new Option(say(name), name, false, name === level)));
@@ -493,6 +525,7 @@ function offer(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+at("skip").onclick = () => (fields()[0] ?? at("new")).focus();
 at("level").onchange = ({ target }) => turnTo({ recipe: recipeOf(found(current()).topic, target.value), seed: fresh() });
 at("new").onclick = () => turnTo({ recipe: current(), seed: fresh() });
 at("next").onclick = () => {
@@ -504,8 +537,12 @@ at("check").onclick = checkAll;
 at("undo").onclick = undo;
 at("print").onclick = () => window.print();
 at("link").onclick = async () => {
-  await navigator.clipboard?.writeText(location.href);
-  tell(say("copied"));
+  try {
+    await navigator.clipboard.writeText(location.href);
+    tell(say("copied"));
+  } catch { // where there is no clipboard, as without https, it is there to be copied
+    tell(location.href);
+  }
 };
 at("save").onclick = () => during(async () => {
   const { name, text } = await ask("attempt", { sheet: sheet.sheet, page: written() });
@@ -518,6 +555,7 @@ at("file").onchange = async ({ target }) => {
     const read = JSON.parse(await target.files[0].text());
     if (read[KEY] !== 1) throw new Error(KEY);
     take(read);
+    await goOn(read.last);
     tell(say("imported"));
   } catch {
     tell(say("not_progress"));
@@ -526,15 +564,19 @@ at("file").onchange = async ({ target }) => {
 };
 
 function take(read) {
-  for (const [recipe, best] of Object.entries(read.best ?? {})) {
-    if (Number.isFinite(best)) progress.best[recipe] = Math.max(progress.best[recipe] ?? 0, Math.min(100, best));
-  }
+  better(read.best);
   for (const [name, typed] of Object.entries(read.sheets ?? {})) {
-    if (Array.isArray(typed)) progress.sheets[name] ??= typed.map(String);
+    if (Array.isArray(typed) && !progress.sheets[name]?.some(Boolean)) progress.sheets[name] = typed.map(String);
   }
   keep();
   choices();
+}
+
+// The sheet that somebody worked on last, elsewhere.
+function goOn({ recipe, seed } = {}) {
+  if (typeof recipe === "string" && Number.isSafeInteger(seed)) return turnTo({ recipe, seed });
   if (sheet?.recipe !== undefined) restore(progress.sheets[nameOf(sheet.recipe, sheet.seed)]);
+  return undefined;
 }
 
 at("language").append(...known.map((code) => new Option(page.languages[code], code)));

@@ -284,10 +284,15 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
         key=(Display((Relation((read_formula(item.how), _shown(value)), ("=",)),)), ItemList(wrong)),
         answer=FormulaAnswer(
             value,
-            tuple(KnownError(read(t, symbols=True).value, id, means.replace("$", "")) for id, t, means in item.wrong),
+            tuple(KnownError(read(t, symbols=True).value, id, _typed(means)) for id, t, means in item.wrong),
         ),
         marks=(Mark("B", 1),),
     )
+
+
+def _typed(text: str) -> str:
+    """A text in which formulas stand as people type them."""
+    return message(text, **{f"${formula}$": formula for formula in text.split("$")[1::2]})
 
 
 def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:

@@ -19,6 +19,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, divide, exact
 from symattn.formula import Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.languages import message
 from symattn.foundation.typed import plain
 from symattn.page.document import (
     AnswerGrid,
@@ -463,7 +464,9 @@ class MaskForOutputs(Design):
             ItemList(tuple(lines)),
             Display((Relation((name, table), ("=",)),)),
         ]
-        return [_part("A mask", ask, key, CellsAnswer((3, 3), hidden), Mark("B", 3, "one for each row", "rows"))]
+        return [
+            _part(message("A mask"), ask, key, CellsAnswer((3, 3), hidden), Mark("B", 3, "one for each row", "rows"))
+        ]
 
     def prove(self, given: Given) -> None:
         keep = tuple(tuple(j in seen for j in range(3)) for seen in self.seen)
