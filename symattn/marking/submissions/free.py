@@ -147,9 +147,8 @@ class FreeText:
         head, sign, rest = _partition(text)
         if sign:
             if name := self._called(head):
-                inner, behind = (
-                    self._label(rest) if len(_words(head)) < 3 and _PLACE.fullmatch(head.strip()) else ("", "")
-                )
+                place = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
+                inner, behind = self._label(rest) if place else ("", "")
                 return (inner, behind) if inner else (name, rest)
             inner, behind = self._label(rest) if sign != "=" else ("", "")
             return inner, behind
@@ -168,7 +167,7 @@ class FreeText:
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
-        text = undecorated(text.strip(_AROUND)).strip(_AROUND)
+        text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
             return ""
@@ -278,6 +277,9 @@ class FreeText:
                     break
                 taken.append(other)
                 text += "\n" + other.text
+            if len(taken) == 1 and (rows := self._rows_below(_count(text, shape[1]))):
+                taken = rows
+                text = "\n".join(line.text for line in rows)
             if _open(text) == 0 and (matrix := self._matrix(text.partition("=")[2] or text, shape)):
                 self._at += len(taken)
                 self._put_grid(_Grid(matrix, tuple(taken)))
@@ -428,6 +430,7 @@ _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
+_SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
