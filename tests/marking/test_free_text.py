@@ -22,6 +22,8 @@ from symattn.teaching.question import Question
 Rows = list[list[str]]
 WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scaled scores", "A": "Weights",
          "Z": "Output"}  # fmt: skip
+FORMULAS = {"Q": "X W^Q", "K": "X W^K", "V": "X W^V", "S": "Q K^T", "S'": "S / sqrt(d_k) = S / 2", "A": "softmax(S')",
+            "Z": "A V"}  # fmt: skip
 
 
 @cache
@@ -63,6 +65,9 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "rows below a name": lambda name, rows: f"{name}\n{lines(rows)}",
     "rows beside and below": lambda name, rows: f"{name} = {lines(rows, '  ', chr(10) + '    ')}",
     "rows with commas": lambda name, rows: f"{name} =\n{lines(rows, ', ')}",
+    "rows in brackets of their own": lambda name, rows: f"{name} =\n[{lines(rows, ', ', f']{chr(10)}[')}]",
+    "such rows beside and below": lambda name, rows: f"{name} = [{lines(rows, ' ', f']{chr(10)}    [')}]",
+    "such rows on one line": lambda name, rows: f"{name} = [{lines(rows, ', ', '], [')}]",
     "rows between bars": lambda name, rows: f"{name} =\n" + "\n".join(f"| {'  '.join(row)} |" for row in rows),
     "rows in drawn brackets": lambda name, rows: f"{name} =\n" + "\n".join(f"⎢ {'  '.join(row)} ⎥" for row in rows),
     "LaTeX": lambda name, rows: rf"$${name} = \begin{{bmatrix}}" + lines(rows, " & ", r" \\ ") + r"\end{bmatrix}$$",
@@ -77,6 +82,11 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "words before a colon": lambda name, rows: f"{WORDS[name]}: {brackets(rows)}",
     "bold": lambda name, rows: f"**{name}** =\n\n{lines(rows)}",
     "a formula before the rows": lambda name, rows: f"{name} = the product\n\n{lines(rows)}",
+    "rows below a formula": lambda name, rows: f"{name} = {FORMULAS[name]} =\n{lines(rows)}",
+    "rows beside a formula": lambda name, rows: f"{name} = {FORMULAS[name]} = {brackets(rows)}",
+    "a shape and a formula": lambda name, rows: (
+        f"{name} ({len(rows)} x {len(rows[0])}) = {FORMULAS[name]} =\n{lines(rows)}"
+    ),
     "a table without heads": lambda name, rows: f"## {name}\n\n{table(rows)}",
     "a table with empty heads": lambda name, rows: f"{name}\n\n{table(rows, *['  '] * len(rows[0]))}",
     "a table with its first row as its head": lambda name, rows: f"## {name}\n\n{table(rows[1:], *rows[0])}",
@@ -89,6 +99,9 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "a code block": lambda name, rows: f"```python\n{name} = np.array({brackets(rows)})\n```",
     "a bare key of TOML": lambda name, rows: f"{name} = {json.dumps(rows)}",
     "CSV": lambda name, rows: f"{name}\n{lines(rows, ',')}",
+    "CSV, its name beside the first row": lambda name, rows: f"{name},{lines(rows, ',', chr(10) + ',')}",
+    "CSV, its name beside every row": lambda name, rows: f"{name},{lines(rows, ',', f'{chr(10)}{name},')}",
+    "CSV with semicolons, its name in a column": lambda name, rows: f"{name};{lines(rows, ';', chr(10) + ';')}",
     "TSV": lambda name, rows: f"{name}\n{lines(rows, chr(9))}",
 }
 BY_PLACE: dict[str, Callable[[int, Rows], str]] = {
@@ -124,6 +137,26 @@ def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> N
     assert not read_whole(text, form).remarks
 
 
+@pytest.mark.parametrize("way", [way for way in LABELLED if "SV" in way])
+def test_tables_need_no_empty_lines_between_them(way: str) -> None:
+    assert not read_whole("\n".join(LABELLED[way](name, rows) for name, rows in key().items()), "csv").remarks
+
+
+def test_three_cells_behind_a_name_are_a_row_or_a_place_with_its_answer() -> None:
+    rows = [["2", "1", "3"], ["0", "1", "1"], ["2", "2", "2"]]
+    labelled = read("\n".join(",".join(["S", *row]) for row in rows), "csv")
+    assert values(labelled.answers["S"]) == rows
+    entries = "\n".join(f"S,{i},{j},{x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1))
+    assert values(read(entries, "csv").answers["S"]) == rows
+    assert values(read("S,1,1,2\nS,1,2,1\nS,1,3,3", "csv").answers["S"]) == rows[:1]
+
+
+def test_a_row_behind_an_unknown_name_goes_into_no_matrix() -> None:
+    attempt = read_submission("S,1,2,3\nXYZ,4,5,6\n,7,8,9\n", [question()], form="csv")
+    assert values(attempt.attempts[0].answers["S"]) == [["1", "2", "3"]]
+    assert len(attempt.remarks) == 2
+
+
 @pytest.mark.parametrize("way", BY_PLACE)
 def test_so_it_is_by_the_letters_and_numbers_of_its_parts(way: str) -> None:
     assert not read_whole("\n\n".join(BY_PLACE[way](k, rows) for k, rows in enumerate(key().values())), "").remarks
@@ -149,7 +182,9 @@ JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit
 
 
 @settings(max_examples=10)
-@given(JUNK, st.sampled_from(sorted({*LABELLED} - {"CSV", "TSV", "a bare key of TOML"})), st.integers(0, 7))
+@given(
+    JUNK, st.sampled_from(sorted(way for way in LABELLED if "SV" not in way and "TOML" not in way)), st.integers(0, 7)
+)
 def test_every_line_that_is_not_used_is_listed_with_its_place(junk: list[str], way: str, at: int) -> None:
     pieces = [LABELLED[way](name, rows) for name, rows in key().items()]
     pieces.insert(at, " ".join(junk))
