@@ -324,7 +324,7 @@ class _Reader:
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
             case OrderAnswer(groups):
-                return self.checked(part, ordered(_one_text(raw), [label for group in groups for label in group]))
+                return self.checked(part, ordered(_one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
                 return Text(visible(undecorated(_one_text(raw))))
             case RubricAnswer():
