@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from scripts import exactly, key_of
 
 import symattn
+from symattn.api import make_recipe
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import fill, read_submission
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
+from symattn.teaching.sheets import sheets
 
 Rows = list[list[str]]
 WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scaled scores", "A": "Weights",
@@ -176,6 +178,31 @@ def test_toml_with_bare_keys_that_toml_does_not_know(head: str) -> None:
 
 def test_several_matrices_on_one_line() -> None:
     read_whole("; ".join(f"{name} = {brackets(rows)}" for name, rows in key().items()), "")
+
+
+@cache
+def norm() -> Question:
+    (sheet,) = sheets(make_recipe(problem="block", seed=5), 1)
+    return sheet.question
+
+
+STATISTICS = {
+    "N1_mean": ["μ", "mu", "\\mu", "$\\mu$", "mean", "Means"],
+    "N1_var": ["σ²", "σ^2", "sigma^2", "sigma²", "\\sigma^2", "variance", "Variances"],
+    "N2_mean": ["μ'", "mu'", "\\mu'", "mean'", "second mean", "second means"],
+    "N2_var": ["σ'²", "σ²'", "sigma'^2", "sigma^2'", "\\sigma'^2", "variance'", "Second variances"],
+}
+COLUMNS = ["{}; {}", "[{}; {}]", "[{}, {}]", "({}, {})", "{}, {}", "[[{}], [{}]]", "{} and {}"]
+
+
+@pytest.mark.parametrize(("part", "name"), [(part, name) for part, names in STATISTICS.items() for name in names])
+def test_means_and_variances_have_greek_names_and_words(part: str, name: str) -> None:
+    rows = [["-7/2"], ["3/4"]]
+    for way in COLUMNS:
+        text = f"{name} = " + way.format("-7/2", "3/4")
+        (attempt,) = read_submission(text, [norm()], form="markdown").attempts
+        assert {one: values(said) for one, said in attempt.answers.items()} == {part: rows}, (way, attempt.remarks)
+        assert not attempt.remarks
 
 
 JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)

@@ -99,7 +99,8 @@ def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
         lists = [piece.strip().strip("[]") for piece in _split(inside, ",;\n", behind="]")]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
     if text.startswith("("):
-        return (tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ",")),)
+        row = tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ","))
+        return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
 
 
@@ -112,6 +113,8 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
         if shape == (1, len(pieces)):
             return (tuple(pieces),)  # 0,5; 0,25: one row with `;` between the entries
         lines = [piece for piece in pieces if piece]
+    if len(lines) == 1 < shape[0] and shape[1] == 1 and len(row := _cells(lines, shape[0])[0]) == shape[0]:
+        return tuple((entry,) for entry in row)  # a column is written in a line
     return _cells(lines, shape[1])
 
 

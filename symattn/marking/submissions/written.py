@@ -54,7 +54,7 @@ from symattn.teaching.question import (
 )
 
 Shape = tuple[int, int]
-ROW_OF = re.compile(r"([A-Za-z]'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
+ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
 @dataclass(frozen=True, slots=True)
