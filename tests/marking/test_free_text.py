@@ -13,6 +13,7 @@ from scripts import exactly, key_of
 
 import symattn
 from symattn.api import make_recipe
+from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import fill, read_submission
@@ -97,6 +98,15 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "entry by entry": lambda name, rows: "\n".join(
         f"{name}_{i}{j} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
     ),
+    "entries with their working": lambda name, rows: "\n".join(
+        f"{name.lower()}{i}{j} = 0*7 + {x} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
+    ),
+    "a row's entries on a line": lambda name, rows: "\n".join(
+        ", ".join(f"{name}_{i}{j} = {x}" for j, x in enumerate(row, 1)) for i, row in enumerate(rows, 1)
+    ),
+    "the same without commas": lambda name, rows: "\n".join(
+        "  ".join(f"{name}{i}{j}={x}" for j, x in enumerate(row, 1)) for i, row in enumerate(rows, 1)
+    ),
     "row by row": lambda name, rows: "\n".join(f"{name} row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1)),
     "a code block": lambda name, rows: f"```python\n{name} = np.array({brackets(rows)})\n```",
     "a bare key of TOML": lambda name, rows: f"{name} = {json.dumps(rows)}",
@@ -121,7 +131,7 @@ def read(text: str, form: str = "") -> Attempt:
 
 def values(said: object) -> Rows:
     assert isinstance(said, Grid)
-    return [[entry.text.strip('"') for entry in row] for row in said.rows]
+    return [[entry.text.strip('"').rpartition("= ")[2] for entry in row] for row in said.rows]
 
 
 def read_whole(text: str, form: str) -> Attempt:
@@ -174,6 +184,11 @@ def test_matrices_without_names_are_taken_in_their_order_and_that_is_told(write:
 def test_toml_with_bare_keys_that_toml_does_not_know(head: str) -> None:
     text = head + "\n".join(f"{name} = {json.dumps(rows)}" for name, rows in key().items())
     read_whole(text, "toml")
+
+
+def test_text_that_only_looks_like_toml_is_not_called_toml() -> None:
+    with pytest.raises(InputError, match="nothing in it belongs to this sheet; answers to Q, K, V"):
+        read('solution = "I did not\nget it', "markdown")
 
 
 def test_several_matrices_on_one_line() -> None:
