@@ -12,16 +12,21 @@ from hypothesis import strategies as st
 from scripts import exactly, key_of
 
 import symattn
+from symattn.api import make_recipe
+from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import fill, read_submission
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
+from symattn.teaching.sheets import sheets
 
 Rows = list[list[str]]
 WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scaled scores", "A": "Weights",
          "Z": "Output"}  # fmt: skip
+FORMULAS = {"Q": "X W^Q", "K": "X W^K", "V": "X W^V", "S": "Q K^T", "S'": "S / sqrt(d_k) = S / 2", "A": "softmax(S')",
+            "Z": "A V"}  # fmt: skip
 
 
 @cache
@@ -63,6 +68,9 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "rows below a name": lambda name, rows: f"{name}\n{lines(rows)}",
     "rows beside and below": lambda name, rows: f"{name} = {lines(rows, '  ', chr(10) + '    ')}",
     "rows with commas": lambda name, rows: f"{name} =\n{lines(rows, ', ')}",
+    "rows in brackets of their own": lambda name, rows: f"{name} =\n[{lines(rows, ', ', f']{chr(10)}[')}]",
+    "such rows beside and below": lambda name, rows: f"{name} = [{lines(rows, ' ', f']{chr(10)}    [')}]",
+    "such rows on one line": lambda name, rows: f"{name} = [{lines(rows, ', ', '], [')}]",
     "rows between bars": lambda name, rows: f"{name} =\n" + "\n".join(f"| {'  '.join(row)} |" for row in rows),
     "rows in drawn brackets": lambda name, rows: f"{name} =\n" + "\n".join(f"⎢ {'  '.join(row)} ⎥" for row in rows),
     "LaTeX": lambda name, rows: rf"$${name} = \begin{{bmatrix}}" + lines(rows, " & ", r" \\ ") + r"\end{bmatrix}$$",
@@ -77,6 +85,11 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "words before a colon": lambda name, rows: f"{WORDS[name]}: {brackets(rows)}",
     "bold": lambda name, rows: f"**{name}** =\n\n{lines(rows)}",
     "a formula before the rows": lambda name, rows: f"{name} = the product\n\n{lines(rows)}",
+    "rows below a formula": lambda name, rows: f"{name} = {FORMULAS[name]} =\n{lines(rows)}",
+    "rows beside a formula": lambda name, rows: f"{name} = {FORMULAS[name]} = {brackets(rows)}",
+    "a shape and a formula": lambda name, rows: (
+        f"{name} ({len(rows)} x {len(rows[0])}) = {FORMULAS[name]} =\n{lines(rows)}"
+    ),
     "a table without heads": lambda name, rows: f"## {name}\n\n{table(rows)}",
     "a table with empty heads": lambda name, rows: f"{name}\n\n{table(rows, *['  '] * len(rows[0]))}",
     "a table with its first row as its head": lambda name, rows: f"## {name}\n\n{table(rows[1:], *rows[0])}",
@@ -84,6 +97,15 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "a table with its name": lambda name, rows: numbered(rows, name),
     "entry by entry": lambda name, rows: "\n".join(
         f"{name}_{i}{j} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
+    ),
+    "entries with their working": lambda name, rows: "\n".join(
+        f"{name.lower()}{i}{j} = 0*7 + {x} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
+    ),
+    "a row's entries on a line": lambda name, rows: "\n".join(
+        ", ".join(f"{name}_{i}{j} = {x}" for j, x in enumerate(row, 1)) for i, row in enumerate(rows, 1)
+    ),
+    "the same without commas": lambda name, rows: "\n".join(
+        "  ".join(f"{name}{i}{j}={x}" for j, x in enumerate(row, 1)) for i, row in enumerate(rows, 1)
     ),
     "row by row": lambda name, rows: "\n".join(f"{name} row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1)),
     "a code block": lambda name, rows: f"```python\n{name} = np.array({brackets(rows)})\n```",
@@ -102,6 +124,9 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
         f"{name}:\n" + "\n".join(f"token {i}: {' '.join(row)}" for i, row in enumerate(rows, 1))
     ),
     "CSV": lambda name, rows: f"{name}\n{lines(rows, ',')}",
+    "CSV, its name beside the first row": lambda name, rows: f"{name},{lines(rows, ',', chr(10) + ',')}",
+    "CSV, its name beside every row": lambda name, rows: f"{name},{lines(rows, ',', f'{chr(10)}{name},')}",
+    "CSV with semicolons, its name in a column": lambda name, rows: f"{name};{lines(rows, ';', chr(10) + ';')}",
     "TSV": lambda name, rows: f"{name}\n{lines(rows, chr(9))}",
 }
 BY_PLACE: dict[str, Callable[[int, Rows], str]] = {
@@ -119,7 +144,7 @@ def read(text: str, form: str = "") -> Attempt:
 
 def values(said: object) -> Rows:
     assert isinstance(said, Grid)
-    return [[entry.text.strip('"') for entry in row] for row in said.rows]
+    return [[entry.text.strip('"').rpartition("= ")[2] for entry in row] for row in said.rows]
 
 
 def read_whole(text: str, form: str) -> Attempt:
@@ -135,6 +160,26 @@ def read_whole(text: str, form: str) -> Attempt:
 def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
     text = "\n\n".join(LABELLED[way](name, rows) for name, rows in key().items())
     assert not read_whole(text, form).remarks
+
+
+@pytest.mark.parametrize("way", [way for way in LABELLED if "SV" in way])
+def test_tables_need_no_empty_lines_between_them(way: str) -> None:
+    assert not read_whole("\n".join(LABELLED[way](name, rows) for name, rows in key().items()), "csv").remarks
+
+
+def test_three_cells_behind_a_name_are_a_row_or_a_place_with_its_answer() -> None:
+    rows = [["2", "1", "3"], ["0", "1", "1"], ["2", "2", "2"]]
+    labelled = read("\n".join(",".join(["S", *row]) for row in rows), "csv")
+    assert values(labelled.answers["S"]) == rows
+    entries = "\n".join(f"S,{i},{j},{x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1))
+    assert values(read(entries, "csv").answers["S"]) == rows
+    assert values(read("S,1,1,2\nS,1,2,1\nS,1,3,3", "csv").answers["S"]) == rows[:1]
+
+
+def test_a_row_behind_an_unknown_name_goes_into_no_matrix() -> None:
+    attempt = read_submission("S,1,2,3\nXYZ,4,5,6\n,7,8,9\n", [question()], form="csv")
+    assert values(attempt.attempts[0].answers["S"]) == [["1", "2", "3"]]
+    assert len(attempt.remarks) == 2
 
 
 @pytest.mark.parametrize("way", BY_PLACE)
@@ -154,15 +199,47 @@ def test_toml_with_bare_keys_that_toml_does_not_know(head: str) -> None:
     read_whole(text, "toml")
 
 
+def test_text_that_only_looks_like_toml_is_not_called_toml() -> None:
+    with pytest.raises(InputError, match="nothing in it belongs to this sheet; answers to Q, K, V"):
+        read('solution = "I did not\nget it', "markdown")
+
+
 def test_several_matrices_on_one_line() -> None:
     read_whole("; ".join(f"{name} = {brackets(rows)}" for name, rows in key().items()), "")
+
+
+@cache
+def norm() -> Question:
+    (sheet,) = sheets(make_recipe(problem="block", seed=5), 1)
+    return sheet.question
+
+
+STATISTICS = {
+    "N1_mean": ["μ", "mu", "\\mu", "$\\mu$", "mean", "Means"],
+    "N1_var": ["σ²", "σ^2", "sigma^2", "sigma²", "\\sigma^2", "variance", "Variances"],
+    "N2_mean": ["μ'", "mu'", "\\mu'", "mean'", "second mean", "second means"],
+    "N2_var": ["σ'²", "σ²'", "sigma'^2", "sigma^2'", "\\sigma'^2", "variance'", "Second variances"],
+}
+COLUMNS = ["{}; {}", "[{}; {}]", "[{}, {}]", "({}, {})", "{}, {}", "[[{}], [{}]]", "{} and {}"]
+
+
+@pytest.mark.parametrize(("part", "name"), [(part, name) for part, names in STATISTICS.items() for name in names])
+def test_means_and_variances_have_greek_names_and_words(part: str, name: str) -> None:
+    rows = [["-7/2"], ["3/4"]]
+    for way in COLUMNS:
+        text = f"{name} = " + way.format("-7/2", "3/4")
+        (attempt,) = read_submission(text, [norm()], form="markdown").attempts
+        assert {one: values(said) for one, said in attempt.answers.items()} == {part: rows}, (way, attempt.remarks)
+        assert not attempt.remarks
 
 
 JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)
 
 
 @settings(max_examples=10)
-@given(JUNK, st.sampled_from(sorted({*LABELLED} - {"CSV", "TSV", "a bare key of TOML"})), st.integers(0, 7))
+@given(
+    JUNK, st.sampled_from(sorted(way for way in LABELLED if "SV" not in way and "TOML" not in way)), st.integers(0, 7)
+)
 def test_every_line_that_is_not_used_is_listed_with_its_place(junk: list[str], way: str, at: int) -> None:
     pieces = [LABELLED[way](name, rows) for name, rows in key().items()]
     pieces.insert(at, " ".join(junk))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -28,7 +29,8 @@ from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.markdown import identity_of
-from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written
+from symattn.marking.submissions.names import Names
+from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
 HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
@@ -252,7 +254,7 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     rows = _csv_rows(text)
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
-    if long := _long_form(rows):
+    if (long := _long_form(rows)) and not _is_labelled(paper, rows):
         _read_long(paper, *long)
     else:
         _read_blocks(paper, rows)
@@ -320,6 +322,18 @@ def _fits(row: list[str], order: Sequence[str]) -> bool:
     )
 
 
+def _is_labelled(paper: Paper, rows: list[list[str]]) -> bool:
+    """Whether lines of four cells are the rows of matrices of three columns, each behind its name: as many as each has,
+    and with numbers that are no places.
+    """
+    filled = [row for row in rows if any(row)]
+    shapes = {part.name: shape_of(part) for written in paper.written[:1] for part in written.question.parts}
+    rows_of = Counter(row[0] for row in filled)
+    complete = all(shapes.get(name) == (count, 3) for name, count in rows_of.items())
+    places = {(row[0], *row[1:3]) for row in filled}
+    return complete and (len(places) < len(filled) or any("0" in place[1:] for place in places))
+
+
 def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:
     entries: dict[tuple[int, str], dict[tuple[int, int], str]] = {}
     for row in rows:
@@ -345,9 +359,12 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
 
 
 def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
-    """A line with the part's name, its rows below, an empty line or another name at the end."""
+    """A part's name on a line of its own and its rows below, or in the first column beside its first row or every row;
+    an empty line or another name at the end.
+    """
     question, part = 0, ""
     matrix: list[tuple[str, ...]] = []
+    beside = False  # whether the first column has names in it
 
     def done() -> None:
         if part and matrix:
@@ -357,8 +374,10 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
     begins = True  # a new block
     for row in [*rows, []]:
         cells = [cell for cell in row if cell]
-        name = cells[0].rstrip(":=") if len(cells) == 1 and row[0] else ""
-        number = -1 if name.isdigit() else _question(name)
+        name = row[0].rstrip(":= ") if cells else ""
+        alone = name if len(cells) == 1 else ""
+        number = -1 if alone.isdigit() else _question(alone)
+        names = paper.written[question].names
         if not cells:
             ended = bool(matrix)
             done()
@@ -366,15 +385,27 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         elif 0 <= number < len(paper.written) > 1:
             done()
             question, part = number, ""
-        elif name and paper.written[question].names.find(name) and (begins or _is_name(name, matrix)):
+        elif alone and names.find(alone) and (begins or _is_name(alone, matrix)):
             done()
-            part = name
-        elif part:
-            matrix.append(tuple(_without_tail(row)))
+            part, beside = alone, False
+        elif name and not alone and (beside or not part) and (name == part or _is_label(name, names)):
+            if name != part:
+                done()
+            part, beside = name, True
+            matrix.append(tuple(_without_tail(row[1:])))
+        elif part and not (beside and name and not entry(name).readable):
+            matrix.append(tuple(_without_tail(row[1:] if beside and not name else row)))
         else:
+            done()
+            part = ""
             says = message("{text} is not below the name of a part.", text=repr(", ".join(cells)[:60]))
             paper.remarks.append(Remark("CSV", says))
         begins = not part or not cells
+
+
+def _is_label(cell: str, names: Names) -> bool:
+    """Whether a cell before others is the name of what they are, and no number."""
+    return cell in names.parts or (bool(names.find(cell)) and not entry(cell).readable)
 
 
 def _is_name(cell: str, matrix: Sequence[tuple[str, ...]]) -> bool:

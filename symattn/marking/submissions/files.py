@@ -227,7 +227,8 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
         try:
             paper = _read(text, questions, way, decimal_mark)
         except InputError as error:
-            refused = refused or error
+            if way == form:  # what it only looks like, nobody said that it is
+                refused = error
             continue
         found.append(paper)
         if not paper.empty and not paper.complaints:

@@ -130,7 +130,7 @@ class FreeText:
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
         text = _without_marker(piece.text)
-        if self._one_entry(piece, text):
+        if self._some_entries(piece, text):
             return True
         name, rest = self._label(text)
         if not name or (self.beside and name == self.here):
@@ -151,9 +151,8 @@ class FreeText:
         head, sign, rest = _partition(text)
         if sign:
             if name := self._called(head):
-                inner, behind = (
-                    self._label(rest) if len(_words(head)) < 3 and _PLACE.fullmatch(head.strip()) else ("", "")
-                )
+                place = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
+                inner, behind = self._label(rest) if place else ("", "")
                 return (inner, behind) if inner else (name, rest)
             inner, behind = self._label(rest) if sign != "=" else ("", "")
             return inner, behind
@@ -172,7 +171,7 @@ class FreeText:
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
-        text = undecorated(text.strip(_AROUND)).strip(_AROUND)
+        text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
             return ""
@@ -201,29 +200,38 @@ class FreeText:
         signs = {sign for word in short if (sign := names.sign(word))}
         return signs.pop() if len(signs) == 1 else ""
 
-    def _one_entry(self, piece: Piece, text: str) -> bool:
-        """S_12 = 3, S[1,2] = 3, "S row 1: 3 4"."""
-        head, sign, rest = _partition(text)
-        if not sign or not any(c.isdigit() for c in head):
+    def _some_entries(self, piece: Piece, text: str) -> bool:
+        """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "S row 1: 3 4"."""
+        found = [self._one_entry(one) for one in _OTHER_ENTRY.split(text)]
+        if not all(found):
             return False
-        head = undecorated(head.strip(" \t*`$"))
-        if found := _ENTRY.fullmatch(head):
-            cells: dict[int, str] = {int(found[3]): rest}
-        elif found := _ROW.fullmatch(head) or ROW_OF.fullmatch(head):
-            name = self.written.names.sign(found[1]) or self.written.names.find(found[1])
-            matrix = self._matrix(rest, (1, self._shape(name)[1])) if name else None
-            if matrix is None or len(matrix.rows) != 1:
-                return False
-            cells = dict(enumerate(matrix.rows[0], 1))
-        else:
-            return False
-        name = self.written.names.sign(found[1]) or self.written.names.find(found[1])
-        if not name or name in self._done or not int(found[2]) or not all(cells) or self.written.names.find(head):
-            return False
-        self._entries.setdefault(name, {}).update({(int(found[2]), j): text for j, text in cells.items()})
+        for name, cells in filter(None, found):
+            self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
         return True
+
+    def _one_entry(self, text: str) -> tuple[str, dict[tuple[int, int], str]] | None:
+        """The step that an entry or a row belongs to, and the entries by their places; none if it is neither."""
+        head, sign, rest = _partition(text)
+        if not sign or not any(c.isdigit() for c in head):
+            return None
+        head = undecorated(head.strip(" \t*`$"))
+        names = self.written.names
+        entry, row = (
+            _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
+            _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
+        )
+        found = entry or row
+        name = names.sign(found[1]) or names.find(found[1]) if found else ""
+        if not found or not name or name in self._done or int(found[2]) < 1 or names.find(head):
+            return None
+        if entry:
+            return (name, {(int(entry[2]), int(entry[3])): rest}) if int(entry[3]) else None
+        matrix = self._matrix(rest, (1, self._shape(name)[1]))
+        if matrix is None or len(matrix.rows) != 1:
+            return None
+        return name, {(int(found[2]), j): text for j, text in enumerate(matrix.rows[0], 1)}
 
     # -------------------------------------------------------------------------------- what belongs to a name
 
@@ -282,6 +290,9 @@ class FreeText:
                     break
                 taken.append(other)
                 text += "\n" + other.text
+            if len(taken) == 1 and (rows := self._rows_below(_count(text, shape[1]))):
+                taken = rows
+                text = "\n".join(line.text for line in rows)
             if _open(text) == 0 and (matrix := self._matrix(text.partition("=")[2] or text, shape)):
                 self._at += len(taken)
                 self._put_grid(_Grid(matrix, tuple(taken)))
@@ -435,7 +446,10 @@ _OTHER_NAME = re.compile(r"(?<=\])[,;.]?\s+(?=[^\s\[\]=:]{1,12}\s*[=:])")
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
+_SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
+_OTHER_ENTRY = re.compile(r"[\s,;]+(?=[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)")
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
+_SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")

@@ -54,17 +54,28 @@ _RUN = re.compile(r"[^\S\n\t]{3,}")
 
 
 def _bracketed(text: str) -> tuple[int, int]:
-    """Where a list of rows, or one row in square brackets, begins and ends; (0, 0) if there is none."""
-    start = text.find("[[")
-    start = start if start >= 0 else next((i for i in (text.find("[ ["), text.find("[")) if i >= 0), -1)
+    """Where a list of rows, or rows in square brackets of their own, begin and end; (0, 0) if there are none."""
+    listed = next((i for i in (text.find("[["), text.find("[ [")) if i >= 0), -1)
+    start = listed if listed >= 0 else text.find("[")
     if start < 0:
         return _tuple(text)
+    end = _closed(text, start)
+    while end and listed < 0 and (found := _NEXT_ROW.match(text, end)) and (further := _closed(text, found.end() - 1)):
+        end = further
+    return (start, end) if end else (0, 0)
+
+
+_NEXT_ROW = re.compile(r"[\s,;]*\[")
+
+
+def _closed(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at `start`; 0 if none does."""
     depth = 0
     for i in range(start, len(text)):
         depth += (text[i] == "[") - (text[i] == "]")
         if depth == 0:
-            return start, i + 1
-    return 0, 0
+            return i + 1
+    return 0
 
 
 def _tuple(text: str) -> tuple[int, int]:
@@ -82,12 +93,14 @@ def _tuple(text: str) -> tuple[int, int]:
 
 
 def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
-    inside = text[1:-1].strip()
+    several = text.startswith("[") and _closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
+    inside = text if several else text[1:-1].strip()
     if inside.startswith("["):
         lists = [piece.strip().strip("[]") for piece in _split(inside, ",;\n", behind="]")]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
     if text.startswith("("):
-        return (tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ",")),)
+        row = tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ","))
+        return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
 
 
@@ -100,6 +113,8 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
         if shape == (1, len(pieces)):
             return (tuple(pieces),)  # 0,5; 0,25: one row with `;` between the entries
         lines = [piece for piece in pieces if piece]
+    if len(lines) == 1 < shape[0] and shape[1] == 1 and len(row := _cells(lines, shape[0])[0]) == shape[0]:
+        return tuple((entry,) for entry in row)  # a column is written in a line
     return _cells(lines, shape[1])
 
 

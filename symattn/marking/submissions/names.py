@@ -28,6 +28,11 @@ WORDS = {
     "Z": ("output", "outputs", "result", "context", "Y", "O"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
     "O": ("output", "outputs", "result", "context"),
+    **{
+        f"N{number}_{statistic}": (f"{ordinal}{word}", f"{word}{primes}", f"{word}s{primes}")
+        for number, ordinal, primes in (("", "", ""), ("1", "", ""), ("2", "second ", "'"), ("3", "third ", "''"))
+        for statistic, word in (("mean", "mean"), ("var", "variance"), ("ms", "mean square"))
+    },
 }
 """What each step is called in words, by its stem, besides the notation's own word."""
 
@@ -43,6 +48,7 @@ _GRADIENT = re.compile(
 )
 """∂V, dL/dV, ∂L/∂V, ∇V: what is called dV."""
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
+_GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
@@ -50,14 +56,23 @@ _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 def normal(name: str) -> str:
     """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
 
-    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("∂L/∂V")
-    ('WQ', "S1''", 'Shat1', 'Shat1', 'dV')
+    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("∂L/∂V"), normal("σ'²")
+    ('WQ', "S1''", 'Shat1', 'Shat1', 'dV', "sigma2'")
     """
     name = _GRADIENT.sub("d", visible(name))
     name = _ACCENT.sub(lambda found: found[2] + found[1], name.replace('"', "''").replace("″", "''"))
     name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
     plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
-    return _NOT_OF_A_NAME.sub("", unicodedata.normalize("NFKC", plain)) + primes * "'"
+    plain = "".join(map(_spelt, unicodedata.normalize("NFKC", plain)))
+    return _NOT_OF_A_NAME.sub("", plain) + primes * "'"
+
+
+def _spelt(character: str) -> str:
+    """A Greek letter by its name, as it is typed: mu, Sigma."""
+    called = "" if character.isascii() else unicodedata.name(character, "")
+    if found := _GREEK.fullmatch(called):
+        return found[2].lower() if found[1] == "SMALL" else found[2].title()
+    return character
 
 
 class Names:

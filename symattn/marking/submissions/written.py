@@ -54,7 +54,7 @@ from symattn.teaching.question import (
 )
 
 Shape = tuple[int, int]
-ROW_OF = re.compile(r"([A-Za-z]'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
+ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ class _Reader:
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
             case OrderAnswer(groups):
-                return self.checked(part, ordered(_one_text(raw), [label for group in groups for label in group]))
+                return self.checked(part, ordered(_one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
                 return Text(visible(undecorated(_one_text(raw))))
             case RubricAnswer():
