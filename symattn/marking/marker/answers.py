@@ -432,11 +432,22 @@ class _Judge:
                 for id, says, other in _rearranged(right)
                 if all(not entry.readable or self._fits(entry, other[i, j]) for i, j, entry in grid.cells())
             ]
-            if whole:
+            if whole or (whole := list(self._other_marks(right, grid))):
                 yield whole, wrong
                 return
         for cell in wrong:
             yield [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])], [cell]
+
+    def _other_marks(self, right: Matrix, grid: Grid) -> Iterator[Candidate]:
+        """That one of two numbers that a matrix is made of, as a mask is, stands as another one throughout."""
+        if len(set(right)) != 2:
+            return
+        for value in set(right):
+            own = {entry.text.strip() for i, j, entry in grid.cells() if right[i, j] == value}
+            rest = ((entry, right[i, j]) for i, j, entry in grid.cells() if right[i, j] != value)
+            if len(own) == 1 and all(self._fits(entry, other) for entry, other in rest):
+                says = message("{own} was written for {value} throughout", own=own.pop(), value=_plain(value))
+                yield Candidate("slip", "", says)
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
         """The slips that make this entry of the right one."""
@@ -830,6 +841,10 @@ def _label(text: str) -> str:
 def _letter(k: int) -> str:
     """The letter of an option; its number where the letters are used up."""
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
+
+
+def _plain(value: Value) -> str:
+    return str(value).replace("-", "−")
 
 
 def _plain_shape(shape: Shape | None) -> Shape | None:

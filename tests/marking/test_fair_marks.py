@@ -1,0 +1,77 @@
+"""What mistakes cost in types of their own: the marks were decided beforehand from the scheme that is printed.
+
+The wrong answers are worked out here, from the numbers on the sheet, and not by the catalogue.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from scripts import ids, key_script, lost, marked, mistakes, shown
+from scripts import right_answer as right
+
+import symattn
+from symattn.exact import decimal_text
+from symattn.marking.attempt import Attempt, Grid, Said
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.question import Question
+
+
+def sheet(problem: str, seed: int = 1, **stated: object) -> Question:
+    [one] = symattn.worksheet(problem=problem, seed=seed, **stated)
+    return one.question
+
+
+def answered(question: Question, **changed: Said) -> Attempt:
+    """The key, with other answers to some parts."""
+    return Attempt({**{part.name: right(part) for part in question.parts if part.name not in key(question)},
+                    **key_script(question).answers, **changed})  # fmt: skip
+
+
+def key(question: Question) -> set[str]:
+    return set(key_script(question).answers)
+
+
+# ------------------------------------------------------------------------------------------------ masks
+
+
+def weights(question: Question, wrong: str) -> Grid:
+    """The weights of somebody who ignores the mask, adds 0 for it, or masks afterwards."""
+    content = question.content
+    scores = question.problem.derivation.value("S'")
+    rows = []
+    for i, seen in enumerate(content.keep):
+        powers = [
+            Fraction(math.exp(float(decimal_text(scores[i, j], 15)))).limit_denominator(50) for j in range(len(seen))
+        ]
+        if wrong == "zeros":
+            powers = [p if s else Fraction(1) for p, s in zip(powers, seen, strict=True)]
+        shares = [p / sum(powers) for p in powers]
+        if wrong == "afterwards":
+            shares = [p if s else Fraction(0) for p, s in zip(shares, seen, strict=True)]
+        rows.append([str(x) if i in content.asked else "" for x in shares])
+    return grid(rows)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
+def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wrong: str, id: str, method: int) -> None:
+    """M1 is for hidden keys with no weight, and accuracy for rows that are right: none of them is."""
+    question = sheet("masks", seed)
+    report = marked(question, answered(question, weights=weights(question, wrong)))
+    [event] = mistakes(report)
+    assert id in ids(event), shown(report)
+    given = {mark.code: mark.given for mark in report.marks if mark.parts == ("weights",)}
+    assert given == {"M": method, "A": 0}, shown(report)
+    assert set(lost(report)) == {"weights"}, shown(report)
+
+
+def test_one_other_number_for_what_is_hidden_is_one_mistake() -> None:
+    question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content.style == "additive")
+    rows = [["0" if seen else "1" for seen in row] for row in question.content.keep]
+    report = marked(question, answered(question, mask=grid(rows)))
+    [event] = mistakes(report)
+    assert [candidate.says for candidate in event.candidates] == ["1 was written for −∞ throughout"], shown(report)
+    assert lost(report) == {"mask": 1}, shown(report)
