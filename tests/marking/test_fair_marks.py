@@ -6,6 +6,9 @@ The wrong answers are worked out here, from the numbers on the sheet, and not by
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -14,8 +17,12 @@ from scripts import right_answer as right
 
 import symattn
 from symattn.exact import decimal_text
-from symattn.marking.attempt import Attempt, Grid, Said
+from symattn.foundation.identity import identity
+from symattn.marking.attempt import Attempt, Grid, Grids, Said
+from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.entries import grid
+from symattn.page.writers import markdown
+from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
 
 
@@ -75,3 +82,59 @@ def test_one_other_number_for_what_is_hidden_is_one_mistake() -> None:
     [event] = mistakes(report)
     assert [candidate.says for candidate in event.candidates] == ["1 was written for −∞ throughout"], shown(report)
     assert lost(report) == {"mask": 1}, shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ designs
+
+
+def designed(question: Question, form: Callable[[float], str]) -> Grid:
+    """Scores for the weights asked for, as their logarithms in numbers."""
+    weights = question.parts[0].answer.parameters["weights"]
+    return grid([[form(math.log(Fraction(x))) for x in row] for row in weights])
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("places", [2, 3, 4, 9])
+@pytest.mark.parametrize("cut", [False, True])
+def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: bool) -> None:
+    """They may be left as they are, so they need not."""
+    question = sheet("design", seed)
+    form = (lambda x: f"{math.trunc(x * 10**places) / 10**places:.{places}f}") if cut else (lambda x: f"{x:.{places}f}")
+    report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
+    assert not mistakes(report), shown(report)
+    assert "a" not in lost(report), shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("form", [
+    lambda x: f"{x / math.log(2):.3f}",  # to base 2
+    lambda x: f"{math.exp(x):.3f}",  # the weights themselves
+    lambda x: f"{1.1 * x:.3f}",  # in another proportion
+    lambda x: f"{x:.0f}.0",  # too coarse to show anything
+])  # fmt: skip
+def test_other_numbers_are_not(seed: int, form: Callable[[float], str]) -> None:
+    question = sheet("design", seed)
+    report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
+    assert [event.part for event in mistakes(report)] == ["a"], shown(report)
+
+
+def test_working_that_may_show_the_method_is_for_a_person_to_read() -> None:
+    question = sheet("design")
+    wrong = answered(question, a=Grids({"S": grid([["0"] * 3] * 2)}))
+    assert not marked(question, wrong).pending
+    report = marked(question, replace(wrong, worked=frozenset("a")))
+    assert {(mark.code, mark.pending) for mark in report.marks if mark.parts == ("a",)} == {("M", True), ("A", False)}
+
+
+def test_working_is_what_stands_beside_an_answer_and_is_not_printed() -> None:
+    question = sheet("design")
+    page = markdown.write(question_document(question, identity(question.frozen), "symattn worksheet x"))
+    filled = "".join(map(_filled, page.splitlines(keepends=True)))
+    space = filled.rindex("*Working:*", 0, filled.index("## 3"))
+    written = filled[: space + 11] + "\nthe second score must be 3 more\n" + filled[space + 11 :]
+    found = [read_submission(text, [question], form="markdown").attempts for text in (filled, written)]
+    assert [attempt.worked for [attempt] in found] == [frozenset(), frozenset("b")]
+
+
+def _filled(line: str) -> str:
+    return re.sub(r"(?<=\|) +(?=\|)", " 1 ", line) if re.match(r"\| \*\*\d", line) else line
