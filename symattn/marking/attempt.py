@@ -204,7 +204,8 @@ class Attempt:
     """One student's answers to one question.
 
     `answers` are by the name of the part.  `more` are matrices that were written though nobody asked for them, by the
-    name of the step (S' where only the weights are asked).  `methods` are the parts whose method a person ticked.
+    name of the step (S' where only the weights are asked).  `methods` are the parts whose method a person ticked, and
+    `worked` those beside whose answer there is working, which only a person can read.
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
     for one box.
     """
@@ -213,6 +214,7 @@ class Attempt:
     more: Mapping[str, Grid] = field(default_factory=lambda: MappingProxyType({}))
     methods: frozenset[str] = frozenset()
     remarks: tuple[Remark, ...] = ()
+    worked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

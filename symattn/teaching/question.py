@@ -187,9 +187,9 @@ class Lesser:
     share: Fraction
 
 
-Rule = OneLess | Lesser | Literal["rows", "one swap", "shapes", "reason"]
+Rule = OneLess | Lesser | Literal["rows", "one swap", "shapes", "reason", "hidden"]
 """How marks are earned: see `OneLess` and `Lesser`; by whole rows; half of them for an order with one exchange of
-neighbours; for the shape alone; for a reason, which only a person can judge."""
+neighbours; for the shape alone; for a reason, which only a person can judge; for weights of 0 where the key has 0."""
 
 FollowThrough = Literal["sum", "quotient", "shading"]
 """What may follow from the student's own numbers in an answer that stands alone: the last entry of a column as their

@@ -136,7 +136,8 @@ def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
 class _Outcome:
     """What marks depend on: what is accepted, row by row, and whether that shows the method.
 
-    `earned` stands in for `accuracy` where marks are counted otherwise.  `pending`: a person has to decide.
+    `earned` stands in for `accuracy` where marks are counted otherwise.  `pending`: a person has to decide; `worked`:
+    on the method only, since there is working.
     """
 
     rows: Sequence[Sequence[bool]]
@@ -144,6 +145,7 @@ class _Outcome:
     pending: bool = False
     earned: Callable[[Mark], tuple[int, Why]] | None = None
     said: bool = True
+    worked: bool = False
 
 
 def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Iterator[Given]:
@@ -158,6 +160,8 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
                 given, why = mark.number, Why("reason seen")
             elif pending:
                 why = Why("to be read")
+        elif mark.code == "M" and outcome.worked and not shown:
+            pending, why = True, Why("to be read")
         elif mark.code == "M":
             given, why = (mark.number, Why("method seen")) if shown else (0, Why("method not seen"))
         elif mark.code == "A" and needs_method and not shown:
@@ -259,10 +263,12 @@ class _Judge:
     def _note(self, kind: NoticeKind, says: str, event: int | None = None) -> None:
         self.notices.append(Notice(self.part.name, kind, says, event=event))
 
-    def _ask_for_method(self) -> None:
-        """Somebody should look for the method where one thing was asked and is wrong."""
-        if not self.ticked and any(mark.code == "M" for mark in self.part.marks):
-            self._note("method", message("The method shows only in the working; a person has to look at that."))
+    def _ask_for_method(self) -> bool:
+        """Somebody should look for the method where one thing was asked and is wrong; whether it may."""
+        if self.ticked or not any(mark.code == "M" for mark in self.part.marks):
+            return False
+        self._note("method", message("The method shows only in the working; a person has to look at that."))
+        return self.attempt is not None and self.part.name in self.attempt.worked
 
     def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
         """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
@@ -327,9 +333,8 @@ class _Judge:
             kind = candidates[0].kind if candidates else "unknown"
             verdict = replace(verdict, event=self._event(kind, candidates))
         self.verdicts.append(verdict)
-        if verdict.state == "wrong":
-            self._ask_for_method()
-        return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank)
+        worked = verdict.state == "wrong" and self._ask_for_method()
+        return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank, worked=worked)
 
     def _number(self, cell: Cell, entry: Entry, right: Value, follows: Value | None = None) -> Verdict:
         """The verdict on one number, as yet without an event."""
@@ -429,7 +434,7 @@ class _Judge:
                 for id, says, other in _rearranged(right)
                 if all(not entry.readable or self._fits(entry, other[i, j]) for i, j, entry in grid.cells())
             ]
-            if whole:
+            if whole or (whole := list(self._other_marks(right, grid))):
                 yield whole, wrong
                 return
         answer = self.part.answer
@@ -439,6 +444,17 @@ class _Judge:
             if counts and not candidates:
                 candidates = list(_miscounted(grid[cell], right[cell], follows.get(cell)))
             yield candidates, [cell]
+
+    def _other_marks(self, right: Matrix, grid: Grid) -> Iterator[Candidate]:
+        """That one of two numbers that a matrix is made of, as a mask is, stands as another one throughout."""
+        if len(set(right)) != 2:
+            return
+        for value in set(right):
+            own = {entry.text.strip() for i, j, entry in grid.cells() if right[i, j] == value}
+            rest = ((entry, right[i, j]) for i, j, entry in grid.cells() if right[i, j] != value)
+            if len(own) == 1 and all(self._fits(entry, other) for entry, other in rest):
+                says = message("{own} was written for {value} throughout", own=own.pop(), value=_plain(value))
+                yield Candidate("slip", "", says)
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
         """The slips that make this entry of the right one."""
@@ -577,21 +593,21 @@ class _Judge:
             )  # fmt: skip
             self._note("reading", says)
         claims = [_claim(answer, own) for own in _row_by_row(answer, grids)]
-        wrong = next((says for holds, says in claims if not holds), "")
-        undecided = any(holds is None for holds, _ in claims)
-        right = all(holds for holds, _ in claims)
+        wrong = next((says for holds, says, _ in claims if not holds), "")
+        undecided = any(holds is None for holds, *_ in claims)
+        right = all(holds for holds, *_ in claims)
+        proof = next((proof for *_, proof in claims if proof != "exact"), "exact")
         if undecided:
             self._note("human", message("This was neither proved right nor wrong: {claim}", claim=wrong))
         if unread and not right:
             self._verdict("unreadable", written=written)
         else:
             event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
-            self._verdict("correct" if right else "wrong", written=written, proof="exact", event=event)
-        rows = [[bool(holds)] for holds, _ in claims]
+            self._verdict("correct" if right else "wrong", written=written, proof=proof, event=event)
+        rows = [[bool(holds)] for holds, *_ in claims]
         method = self._enough(sum(map(sum, rows)), len(rows))
-        if not method:
-            self._ask_for_method()
-        return _Outcome(rows, method, undecided)
+        worked = not method and self._ask_for_method()
+        return _Outcome(rows, method, undecided, worked=worked)
 
     def _word(self, words: Sequence[str], text: str) -> _Outcome:
         if not text.strip():
@@ -829,29 +845,31 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
         yield {"S": Grid(tuple(map(tuple, [*model[:i], row, *model[i + 1 :]])))}
 
 
-def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str]:
-    """Whether the matrices fulfil the rule, None if that is not decided, and a sentence that says so."""
+def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str, str]:
+    """Whether the matrices fulfil the rule, None if that is not decided; a sentence that says so; and its proof."""
     whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
     for name, grid in grids.items():
         for i, j, entry in grid.cells():
             value, place = entry.value, {"row": i + 1, "column": j + 1, "matrix": name}
             if value is None and not entry.readable and entry.complaint:
-                return False, message("Entry ({row}, {column}) of {matrix} cannot be read.", **place)
+                return False, message("Entry ({row}, {column}) of {matrix} cannot be read.", **place), "exact"
             if value is None and not entry.readable:
-                return False, message("Entry ({row}, {column}) of {matrix} is empty.", **place)
+                return False, message("Entry ({row}, {column}) of {matrix} is empty.", **place), "exact"
             if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(Fraction(value)) > LARGEST_POWER):
-                return None, message("Entry ({row}, {column}) of {matrix} is too large to be worked out.", **place)
+                says = message("Entry ({row}, {column}) of {matrix} is too large to be worked out.", **place)
+                return None, says, "undecided"
     own = {
         name: Matrix.of([cast(Value, entry.value) for entry in row] for row in grid.rows)
         for name, grid in grids.items()
     }
+    units = {name: Matrix.of([entry.unit or 0 for entry in row] for row in grid.rows) for name, grid in grids.items()}
     try:
-        verdict = RULES[answer.rule](answer.parameters, own)
+        verdict = RULES[answer.rule](answer.parameters, own, units)
     except UndecidedError as error:
-        return None, error.said
+        return None, error.said, "undecided"
     except InputError as error:  # a number that cannot be worked with, such as an exponent that is too large
-        return False, error.said
-    return verdict.holds, verdict.says
+        return False, error.said, "exact"
+    return verdict.holds, verdict.says, verdict.proof
 
 
 def _rows_text(grid: Grid) -> str:
@@ -886,6 +904,10 @@ def _label(text: str) -> str:
 def _letter(k: int) -> str:
     """The letter of an option; its number where the letters are used up."""
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
+
+
+def _plain(value: Value) -> str:
+    return str(value).replace("-", "−")
 
 
 def _plain_shape(shape: Shape | None) -> Shape | None:

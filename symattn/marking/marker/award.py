@@ -139,6 +139,8 @@ class Awarding:
     def _method(self, line: Line) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
             return True, Why("method seen")
+        if (zeros := self._zeros(line)) and self._enough(zeros):
+            return True, Why("entries", sum(zeros), len(zeros))
         if self._blamed(line) is not None:
             return False, Why("wrong method")
         if self._repeated(line):
@@ -150,8 +152,22 @@ class Awarding:
                 ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
             )
             shown += [judged.state in counted for (name, _, _), judged in self.trace.judged.items() if name == step]
-        needed = max(1, ceil(self.policy.threshold * len(shown)))
-        return sum(shown) >= needed, Why("entries", sum(shown), len(shown))
+        return self._enough(shown), Why("entries", sum(shown), len(shown))
+
+    def _enough(self, shown: Sequence[bool]) -> bool:
+        """Whether so many entries show the method."""
+        return sum(shown) >= max(1, ceil(self.policy.threshold * len(shown)))
+
+    def _zeros(self, line: Line) -> list[bool]:
+        """Of entries that are to be 0, where the method is to make them so: whether each one is."""
+        if not any(mark.rule == "hidden" for mark in line.marks):
+            return []
+        cells = (
+            (values_of(self.trace.script.d[step].result)[i, j], judged)
+            for (step, i, j), judged in self.trace.judged.items()
+            if step in self.steps_of(line)
+        )
+        return [judged.state == "correct" for right, judged in cells if right == 0]
 
     def _blamed(self, line: Line) -> Mistake | None:
         """The misconception that is charged to this line first of all."""

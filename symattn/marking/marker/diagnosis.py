@@ -562,7 +562,10 @@ class Diagnosis(Trace):
         )
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
-        """One event for a misconception; what it spoilt before this line makes this line follow."""
+        """One event for a misconception; what it spoilt before this line makes this line follow.
+
+        It costs where it was made, or in this line where that was in a step that carries no marks (3.9).
+        """
         best, number = fits[0], len(self.mistakes)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
         candidates = _named(fits)
@@ -570,13 +573,14 @@ class Diagnosis(Trace):
             self._record(step, "rounding", candidates, wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
-        self._record(step, "misconception", candidates, wrong, [best.charged])
+        free = best.charged not in self.script.asked and step.name in self.script.asked
+        self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
         lines = self._worlds(step)[0]
         _, changes = self._changes(lines, step, best.misconception)
         self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
-        follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
-        self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
-        if follows:
+        before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
+        self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
+        if before:
             self._assume(step, best.misconception)
 
     def _charge_in_part(

@@ -13,7 +13,7 @@ from typing import Any
 from symattn.derivation.algebra import Entries
 from symattn.derivation.derivation import Derivation, Index, Operand, Step
 from symattn.derivation.misconceptions import Slipped, slips
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols
 from symattn.formula import Dots, Formula, Relation, Sum, decimal, shortest
@@ -91,13 +91,17 @@ class Own:
             return
 
     def example(self, step: str, row: int) -> Inlines:
-        """An entry of a step that was not written, worked out: in a given row, and not 0 if it can be."""
+        """An entry of a step that was not written, worked out: in a given row, and not 0 if it can be.
+
+        Of a mask it is one that is hidden, since nothing is done to the others.
+        """
         line = self.derivation[step]
         if not isinstance(line.result, Matrix):
             return ()
         rows, columns = line.result.shape
         cells = [(row if row < rows else 0, j) for j in range(columns)]
-        telling = [c for c in cells if (x := line.result[c]) is not NEGATIVE_INFINITY and x != 0]
+        masked = isinstance(line.op, Mask)
+        telling = [c for c in cells if (x := line.result[c]) != 0 and (x is NEGATIVE_INFINITY) is masked]
         cell = (telling or cells)[0]
         worked = self.worked(line, cell)
         if worked is None:

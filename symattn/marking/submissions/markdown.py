@@ -696,6 +696,8 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
         written = paper.written[q]
         here = "" if p is None else sheet.asked[q].parts[p].name
         working = here in written.parts
+        if working:
+            written.worked.add(here)
         text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
         unread = free.FreeText(written, text, here, beside=working).unread()
         for line, said in free.told(unread) if not working else ():

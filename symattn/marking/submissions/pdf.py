@@ -143,6 +143,8 @@ def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict
         for text in own.values() if kind not in ("copy", "space") else ():
             written.remark(part.name, message("{text} is in a field that this part does not have.", text=_short(text)))
     answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
+    if not answered:
+        written.worked.add(part.name)
     return not answered or any(kind in ("copy", "space") for kind, _ in filled)
 
 

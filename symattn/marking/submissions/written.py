@@ -115,6 +115,7 @@ class Written:
     parts: dict[str, Raw] = field(default_factory=dict)
     more: dict[str, Raw] = field(default_factory=dict)
     methods: list[str] = field(default_factory=list)
+    worked: set[str] = field(default_factory=set)
     points: dict[str, int] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
     _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
@@ -226,7 +227,7 @@ class Written:
             grid = reader.grid(step, raw, (0, 0))
             if isinstance(grid, Grid):
                 more[step] = grid
-        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks))
+        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), frozenset(self.worked))
 
 
 @dataclass

@@ -379,7 +379,10 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
             Paragraph((Words(SLIPS),)),
         ),
         answer=EntriesAnswer("A", cells),
-        marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row", "rows")),
+        marks=(
+            Mark("M", 1, "hidden keys get no weight", "hidden"),
+            Mark("A", 2 * len(asked), "two for every row", "rows"),
+        ),
     )
 
 

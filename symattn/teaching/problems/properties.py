@@ -6,8 +6,10 @@ counts: a constant added to a row of scores, a fraction for a whole number, quit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -24,34 +26,45 @@ Base = Literal["e"] | int
 Weights = tuple[str, ...]
 """Fractions, as text: 1/4."""
 Own = Mapping[str, Matrix]
-"""The student's matrices by name."""
+"""The student's matrices by name; or the units of their decimals (0.01 for 0.25; 0 for what is exact)."""
+NOTHING: Own = MappingProxyType({})
+
+COARSEST = Fraction(1, 100)
+"""Logarithms that were evaluated stand for themselves if they have two places or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the property holds, and a sentence to the student that says so or what is missing."""
+    """Whether the property holds, a sentence to the student that says so or what is missing, and how that is proved."""
 
     holds: bool
     says: Message
+    proof: str = "exact"
 
 
 @dataclass(frozen=True)
 class WeightsOfScores:
-    """Softmax of the student's S, row by row, is exactly `weights`."""
+    """Softmax of the student's S, row by row, is exactly `weights`, as far as its decimals go."""
 
     base: Base
     weights: tuple[Weights, ...]
 
-    def verdict(self, own: Own) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
         wanted = Matrix(self.weights)
         if trouble := _unusable(own, "S", wanted.shape):
             return trouble
-        for i, (scores, weights) in enumerate(zip(own["S"].rows, wanted.rows, strict=True), 1):
-            if not _gives(scores, weights, self.base):
-                return Verdict(
-                    False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i)
-                )
-        return Verdict(True, message("Softmax of these scores gives the weights that were asked for."))
+        rounded = False
+        for i, (scores, weights) in enumerate(zip(own["S"].rows, wanted.rows, strict=True)):
+            if _gives(scores, weights, self.base):
+                continue
+            if "S" in units and _may_give(scores, units["S"].rows[i], weights, self.base):
+                rounded = True
+                continue
+            return Verdict(
+                False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i + 1)
+            )
+        says = message("Softmax of these scores gives the weights that were asked for.")
+        return Verdict(True, says, "rounding" if rounded else "exact")
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class ExactWeights(QueryOfToken):
 
     weights: Weights
 
-    def verdict(self, own: Own) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
         return _exactly(self, own)
 
 
@@ -100,7 +113,7 @@ class ExactWeightsByKeys(KeysOfQuery):
 
     weights: Weights
 
-    def verdict(self, own: Own) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
         return _exactly(self, own)
 
 
@@ -122,7 +135,7 @@ class Attends(QueryOfToken):
     to: int
     least: str
 
-    def verdict(self, own: Own) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
         if trouble := _unusable(own, self.asked, self.shape):
             return trouble
         scores, least = self.scores(own).rows[0], exact(self.least)
@@ -150,6 +163,16 @@ def _gives(scores: Iterable[Value], weights: Iterable[Value], base: Base) -> boo
     return all(decide(_power(base, t - s) * a, b).equal is True for t, b in others)
 
 
+def _may_give(scores: Sequence[Value], units: Sequence[Value], weights: Sequence[Value], base: Base) -> bool:
+    """Whether scores do that of which these are decimals, rounded or cut off: as far as every two of them go."""
+    if not any(units) or any(compare(unit, COARSEST) > 0 for unit in units):
+        return False
+    for (s, u, a), (t, v, b) in combinations(zip(scores, units, weights, strict=True), 2):
+        if compare(_power(base, t - s - u - v) * a, b) > 0 or compare(_power(base, t - s + u + v) * a, b) < 0:
+            return False
+    return True
+
+
 def _power(base: Base, exponent: Value) -> Value:
     return exponential(exponent) if base == "e" else power(base, exponent)
 
@@ -157,19 +180,19 @@ def _power(base: Base, exponent: Value) -> Value:
 def verdict(rule: str, parameters: Content, own: Own) -> Verdict:
     """What a rule says; a verdict against the answer where it cannot be decided, which a person must then look at."""
     try:
-        return RULES[rule](parameters, own)
+        return RULES[rule](parameters, own, NOTHING)
     except UndecidedError as error:
         return Verdict(False, message("This could not be decided and needs a person: {error}", error=str(error)))
 
 
-Rule = Callable[[Content, Own], Verdict]
+Rule = Callable[[Content, Own, Own], Verdict]
 
 
 def _rule(kind: Any) -> Rule:
     """The property with its numbers as JSON."""
 
-    def judged(parameters: Content, own: Own) -> Verdict:
-        said: Verdict = read(kind, parameters).verdict(own)
+    def judged(parameters: Content, own: Own, units: Own) -> Verdict:
+        said: Verdict = read(kind, parameters).verdict(own, units)
         return said
 
     return judged

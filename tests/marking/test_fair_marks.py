@@ -1,0 +1,140 @@
+"""What mistakes cost in types of their own: the marks were decided beforehand from the scheme that is printed.
+
+The wrong answers are worked out here, from the numbers on the sheet, and not by the catalogue.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from scripts import ids, key_script, lost, marked, mistakes, shown
+from scripts import right_answer as right
+
+import symattn
+from symattn.exact import decimal_text
+from symattn.foundation.identity import identity
+from symattn.marking.attempt import Attempt, Grid, Grids, Said
+from symattn.marking.submissions import read_submission
+from symattn.marking.submissions.entries import grid
+from symattn.page.writers import markdown
+from symattn.teaching.explanation import question_document
+from symattn.teaching.question import Question
+
+
+def sheet(problem: str, seed: int = 1, **stated: object) -> Question:
+    [one] = symattn.worksheet(problem=problem, seed=seed, **stated)
+    return one.question
+
+
+def answered(question: Question, **changed: Said) -> Attempt:
+    """The key, with other answers to some parts."""
+    return Attempt({**{part.name: right(part) for part in question.parts if part.name not in key(question)},
+                    **key_script(question).answers, **changed})  # fmt: skip
+
+
+def key(question: Question) -> set[str]:
+    return set(key_script(question).answers)
+
+
+# ------------------------------------------------------------------------------------------------ masks
+
+
+def weights(question: Question, wrong: str) -> Grid:
+    """The weights of somebody who ignores the mask, adds 0 for it, or masks afterwards."""
+    content = question.content
+    scores = question.problem.derivation.value("S'")
+    rows = []
+    for i, seen in enumerate(content.keep):
+        powers = [
+            Fraction(math.exp(float(decimal_text(scores[i, j], 15)))).limit_denominator(50) for j in range(len(seen))
+        ]
+        if wrong == "zeros":
+            powers = [p if s else Fraction(1) for p, s in zip(powers, seen, strict=True)]
+        shares = [p / sum(powers) for p in powers]
+        if wrong == "afterwards":
+            shares = [p if s else Fraction(0) for p, s in zip(shares, seen, strict=True)]
+        rows.append([str(x) if i in content.asked else "" for x in shares])
+    return grid(rows)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
+def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wrong: str, id: str, method: int) -> None:
+    """M1 is for hidden keys with no weight, and accuracy for rows that are right: none of them is."""
+    question = sheet("masks", seed)
+    report = marked(question, answered(question, weights=weights(question, wrong)))
+    [event] = mistakes(report)
+    assert id in ids(event), shown(report)
+    given = {mark.code: mark.given for mark in report.marks if mark.parts == ("weights",)}
+    assert given == {"M": method, "A": 0}, shown(report)
+    assert set(lost(report)) == {"weights"}, shown(report)
+
+
+def test_one_other_number_for_what_is_hidden_is_one_mistake() -> None:
+    question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content.style == "additive")
+    rows = [["0" if seen else "1" for seen in row] for row in question.content.keep]
+    report = marked(question, answered(question, mask=grid(rows)))
+    [event] = mistakes(report)
+    assert [candidate.says for candidate in event.candidates] == ["1 was written for −∞ throughout"], shown(report)
+    assert lost(report) == {"mask": 1}, shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ designs
+
+
+def designed(question: Question, form: Callable[[float], str]) -> Grid:
+    """Scores for the weights asked for, as their logarithms in numbers."""
+    weights = question.parts[0].answer.parameters["weights"]
+    return grid([[form(math.log(Fraction(x))) for x in row] for row in weights])
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("places", [2, 3, 4, 9])
+@pytest.mark.parametrize("cut", [False, True])
+def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: bool) -> None:
+    """They may be left as they are, so they need not."""
+    question = sheet("design", seed)
+    form = (lambda x: f"{math.trunc(x * 10**places) / 10**places:.{places}f}") if cut else (lambda x: f"{x:.{places}f}")
+    report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
+    assert not mistakes(report), shown(report)
+    assert "a" not in lost(report), shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("form", [
+    lambda x: f"{x / math.log(2):.3f}",  # to base 2
+    lambda x: f"{math.exp(x):.3f}",  # the weights themselves
+    lambda x: f"{1.1 * x:.3f}",  # in another proportion
+    lambda x: f"{x:.0f}.0",  # too coarse to show anything
+])  # fmt: skip
+def test_other_numbers_are_not(seed: int, form: Callable[[float], str]) -> None:
+    question = sheet("design", seed)
+    report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
+    assert [event.part for event in mistakes(report)] == ["a"], shown(report)
+
+
+def test_working_that_may_show_the_method_is_for_a_person_to_read() -> None:
+    question = sheet("design")
+    wrong = answered(question, a=Grids({"S": grid([["0"] * 3] * 2)}))
+    assert not marked(question, wrong).pending
+    report = marked(question, replace(wrong, worked=frozenset("a")))
+    assert {(mark.code, mark.pending) for mark in report.marks if mark.parts == ("a",)} == {("M", True), ("A", False)}
+
+
+def test_working_is_what_stands_beside_an_answer_and_is_not_printed() -> None:
+    question = sheet("design")
+    page = markdown.write(question_document(question, identity(question.frozen), "symattn worksheet x"))
+    filled = "".join(map(_filled, page.splitlines(keepends=True)))
+    space = filled.rindex("*Working:*", 0, filled.index("## 3"))
+    written = filled[: space + 11] + "\nthe second score must be 3 more\n" + filled[space + 11 :]
+    found = [read_submission(text, [question], form="markdown").attempts for text in (filled, written)]
+    assert [attempt.worked for [attempt] in found] == [frozenset(), frozenset("b")]
+
+
+def _filled(line: str) -> str:
+    return re.sub(r"(?<=\|) +(?=\|)", " 1 ", line) if re.match(r"\| \*\*\d", line) else line
