@@ -245,11 +245,6 @@ def alike(*shapes: Shape) -> Shape:
     return shapes[0]
 
 
-def entries_of(m: Matrix) -> Entries[Value]:
-    """A matrix as a rule sees it."""
-    return Entries.of(m.rows)
-
-
 @dataclass(frozen=True, slots=True)
 class Operand:
     """A use of an earlier matrix: all of it, one row or one column (from 0); then perhaps transposed."""
@@ -717,7 +712,6 @@ __all__ = [
     "View",
     "column_of",
     "convention",
-    "entries_of",
     "own_name",
     "row_of",
     "symbol_names",

@@ -47,7 +47,7 @@ def factor(x: Value) -> str:
     >>> factor(Ratio(1, 2)), factor(3)
     ('(1/2)', '3')
     """
-    return _at_least(POWER, _value(x))
+    return in_brackets(POWER, _value(x))
 
 
 def _value(x: Value) -> Source:
@@ -89,7 +89,7 @@ def _node(node: tree.Node) -> Source:
         case tree.Number(x):
             return _rational(x)
         case tree.Opposite(body):
-            return f"-{_at_least(PRODUCT, _node(body))}", SUM
+            return f"-{in_brackets(PRODUCT, _node(body))}", SUM
         case tree.Total(terms):
             first, *others = map(_node, terms)
             signed = (f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text, _ in others)
@@ -97,13 +97,13 @@ def _node(node: tree.Node) -> Source:
         case tree.Product((tree.Number(-1), *factors)):
             return _node(tree.Opposite(tree.Product(tuple(factors))))
         case tree.Product(factors):
-            return "*".join(_at_least(POWER, _node(one)) for one in factors), PRODUCT
+            return "*".join(in_brackets(POWER, _node(one)) for one in factors), PRODUCT
         case tree.Over(above, below):
-            return f"{_at_least(PRODUCT, _node(above))}/{_at_least(POWER, _node(below))}", PRODUCT
+            return f"{in_brackets(PRODUCT, _node(above))}/{in_brackets(POWER, _node(below))}", PRODUCT
         case tree.Power(tree.Apply("e", ()), exponent):
             return f"np.exp({_node(exponent)[0]})", ATOM
         case tree.Power(base, exponent):
-            return f"{_at_least(ATOM, _node(base))}**{_at_least(ATOM, _node(exponent))}", POWER
+            return f"{in_brackets(ATOM, _node(base))}**{in_brackets(ATOM, _node(exponent))}", POWER
         case tree.Apply("e" | "pi" as constant, ()):
             return f"np.{constant}", ATOM
         case tree.Apply(function, (argument,)):
@@ -112,7 +112,8 @@ def _node(node: tree.Node) -> Source:
             raise KeyError(node)
 
 
-def _at_least(tightness: int, source: Source) -> str:
+def in_brackets(tightness: int, source: Source) -> str:
+    """An expression, in brackets unless it holds together as tightly."""
     text, own = source
     return text if own >= tightness else f"({text})"
 
@@ -281,13 +282,18 @@ def joined(along: Along, *names: str) -> str:
 
 
 __all__ = [
+    "ATOM",
     "HELPERS",
+    "POWER",
+    "PRODUCT",
+    "SUM",
     "array",
     "assigned",
     "by_line",
     "factor",
     "helper_axis",
     "helpers_called",
+    "in_brackets",
     "joined",
     "over_all",
     "value",

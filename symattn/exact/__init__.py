@@ -2,7 +2,7 @@
 
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, compare, decide, is_zero, sign
-from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix
+from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix, values_of
 from symattn.exact.reading import read
 from symattn.exact.real import Real
 from symattn.exact.rounding import (
@@ -65,4 +65,5 @@ __all__ = [
     "square_root",
     "to_sympy",
     "truncated",
+    "values_of",
 ]

@@ -268,5 +268,11 @@ def _short(x: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
+def values_of(matrix: AnyMatrix | None) -> Matrix:
+    """A matrix whose entries are known, not its shape alone: as those of everything that is drawn or asked are."""
+    assert isinstance(matrix, Matrix)
+    return matrix
+
+
 def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"

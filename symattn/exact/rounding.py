@@ -77,8 +77,8 @@ def decimal_text(v: Value, places: int, ties: Ties = "even") -> str:
     return "-∞" if isinstance(v, NegativeInfinity) else _written(rounded(v, places, ties), places)
 
 
-def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
-    """v to so many significant digits, without an exponent.
+def significant_text(v: Value, digits: int) -> str:
+    """v to so many significant digits, ties to even, without an exponent.
 
     >>> significant_text(Fraction(9996, 1000), 3), significant_text(Fraction(1, 3000), 2)
     ('10.0', '0.00033')
@@ -91,7 +91,7 @@ def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
         return _written(0, digits - 1)
     leading = _leading_place(v)
     places = digits - 1 - leading
-    r = rounded(v, places, ties)
+    r = rounded(v, places)
     if absolute(r) >= _power_of_ten(leading + 1):  # 9.996 became 10.00
         places -= 1
     return _written(r, places)

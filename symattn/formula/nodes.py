@@ -325,6 +325,11 @@ def index_needs_brackets(base: Formula) -> bool:
     return base_needs_brackets(base) or (isinstance(base, Name) and bool(base.sub))
 
 
+def unsigned(node: Formula) -> Formula:
+    """It without its minus."""
+    return node.body if isinstance(node, Negative) else node
+
+
 def children(node: Formula) -> list[Formula]:
     """The formulas directly inside a node, in reading order."""
     found: list[Formula] = []

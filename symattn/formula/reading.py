@@ -455,11 +455,13 @@ class _Reader:
         return letter.text, elided_range(bound)
 
 
-def elided_range(bound: int | str, longest: int = 8) -> list[int | str | None]:
+LONGEST = 8
+"""Terms that are written out."""
+
+
+def elided_range(bound: int | str) -> list[int | str | None]:
     """1 … bound as far as it is written out; None stands for the dots between."""
-    if isinstance(bound, int):
-        return list(range(1, bound + 1)) if bound <= longest else [1, 2, None, bound]
-    return [1, 2, None, bound]
+    return list(range(1, bound + 1)) if isinstance(bound, int) and bound <= LONGEST else [1, 2, None, bound]
 
 
 def _elided(row: object, column: object) -> Formula | None:

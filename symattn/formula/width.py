@@ -45,6 +45,7 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     index_needs_brackets,
     tightness,
+    unsigned,
 )
 
 _SCRIPT = 0.74  # the size of an index beside that of a letter
@@ -358,7 +359,7 @@ def _columns(node: MatrixOf) -> MatrixColumns:
             if (left, right) != (0.0, 0.0):
                 pads[i, j] = round(left, 3), round(right, 3)
     numbers = tuple(
-        all(isinstance(_unsigned(row[j]), Number) for row in node.rows)
+        all(isinstance(unsigned(row[j]), Number) for row in node.rows)
         and any(extent[j] != (before[j], after[j]) for extent in extents)
         for j in range(len(widths))
     )
@@ -370,14 +371,10 @@ def _cell_width(cell: Formula) -> float:
     return _width(cell, 1.0, _SCRIPT + 0.1 if _is_plain(cell) else 1.0)
 
 
-def _unsigned(cell: Formula) -> Formula:
-    return cell.body if isinstance(cell, Negative) else cell
-
-
 def _extent(cell: Formula) -> tuple[float, float] | None:
     """How far a number reaches to both sides of its decimal point; a fraction stands with its middle below a digit."""
     minus = _MINUS if isinstance(cell, Negative) else 0.0
-    match _unsigned(cell):
+    match unsigned(cell):
         case Number(digits):
             whole = re.split("[.,]", digits, maxsplit=1)[0]
             return minus + _figures(whole), _figures(digits[len(whole) :])
@@ -393,4 +390,4 @@ def _figures(digits: str) -> float:
 
 
 def _may_be_even(cell: Formula) -> bool:
-    return isinstance(_unsigned(cell), Number | Infinity) or _is_plain(cell)
+    return isinstance(unsigned(cell), Number | Infinity) or _is_plain(cell)

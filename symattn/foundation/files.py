@@ -40,9 +40,9 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def read_toml(path: Path, named: str = "") -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file; one sentence if it isn't there or isn't TOML."""
-    named = named or f"file {path}"
+    named = f"file {path}"
     return toml(read_text(path, named), f"The {named}")
 
 

@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.errors import InputError
-from symattn.exact import Matrix, Value
+from symattn.exact import Matrix, Value, values_of
+from symattn.foundation.languages import Message, counted
 from symattn.foundation.typed import plain
 from symattn.page.document import Block, Inlines
 from symattn.teaching.problem import Problem
@@ -226,6 +227,10 @@ def marks_text(marks: Marks) -> str:
     return " ".join(map(str, marks))
 
 
+def marks_in_words(number: int) -> Message:
+    return counted("{n} mark", "{n} marks", n=number)
+
+
 def marks_in_brackets(marks: Marks) -> str:
     """[3], as it stands beside a heading; nothing where there are none."""
     return f"[{total(marks)}]" if marks else ""
@@ -368,6 +373,11 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What options are called."""
 
 
+def option_letter(k: int) -> str:
+    """The letter of an option, from 0; its number from 1 where the letters are used up."""
+    return LETTERS[k] if 0 <= k < len(LETTERS) else str(k + 1)
+
+
 def asked_step(question: Question, part: Part) -> tuple[Derivation, str] | None:
     """The derivation and the step, or the given, that a part asks for; None if it asks for something else."""
     match part.answer:
@@ -381,9 +391,7 @@ def asked_step(question: Question, part: Part) -> tuple[Derivation, str] | None:
 
 def matrix_of(derivation: Derivation, name: str) -> Matrix:
     """A step's result or a given matrix whose entries are known, as those of everything that is asked are."""
-    matrix = derivation.value(name)
-    assert isinstance(matrix, Matrix)
-    return matrix
+    return values_of(derivation.value(name))
 
 
 def _matrix_entries(matrix: Matrix) -> Iterator[tuple[str, str]]:

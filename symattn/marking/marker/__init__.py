@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
-from symattn.exact import Matrix, Value
+from symattn.exact import Matrix, Value, values_of
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Remark, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer, unread
-from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
@@ -21,7 +21,7 @@ from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, values_of, with_units
+from symattn.marking.marker.script import Cell, Script, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
@@ -266,9 +266,6 @@ class Sitting:
             return max(found, other, key=lambda one: sum(map(one.earned, lines)))
         return found
 
-    def _part(self, step: str) -> str:
-        return next((part for part, own in self.steps.items() if own == step), step)
-
     def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
         """Where an entry stands on the student's page."""
         turn = (not self.upright) != (transposed and step in found.script.written)
@@ -279,7 +276,7 @@ class Sitting:
             grid = found.script.written.get(step)
             inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
             yield Verdict(
-                self._part(step),
+                part_of(self.steps, step),
                 *self._place(found, step, i, j, transposed),
                 judged.state,
                 grid[i, j] if grid is not None and inside else BLANK,
@@ -293,14 +290,19 @@ class Sitting:
 
     def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
         entries = tuple(
-            (self._part(step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
+            (part_of(self.steps, step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
         if mistake.in_part:
             says = _only_in([(i, j) for _, i, j in entries])
             candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
         return Event(
-            first + mistake.number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries
+            first + mistake.number,
+            part_of(self.steps, mistake.shown),
+            mistake.charged[0],
+            mistake.kind,
+            candidates,
+            entries,
         )
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
@@ -332,10 +334,10 @@ class Sitting:
                         "{text} was read as {number}; it may also mean {other}, and a person has to look.",
                         text=entry.text, number=ways[0].echo, other=ways[1].echo,
                     )  # fmt: skip
-                    yield Notice(self._part(step), "human", says)
+                    yield Notice(part_of(self.steps, step), "human", says)
                 elif entry.echo != ways[0].echo:
                     says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
-                    yield Notice(self._part(step), "reading", says)
+                    yield Notice(part_of(self.steps, step), "reading", says)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:

@@ -57,6 +57,7 @@ from symattn.teaching.question import (
     ShapeAnswer,
     StepAnswer,
     WordAnswer,
+    option_letter,
 )
 
 Cell = tuple[int, int]
@@ -487,7 +488,7 @@ class _Judge:
         return _Outcome([[own == right]], own == right)
 
     def _one_option(self, answer: ChoiceAnswer, ticks: Sequence[int]) -> _Outcome:
-        names = ", ".join(map(_letter, ticks))
+        names = ", ".join(map(option_letter, ticks))
         if len(ticks) > 1:
             says = message(
                 "{count} options are ticked ({options}), where one was asked for", count=len(ticks), options=names
@@ -508,7 +509,7 @@ class _Judge:
             candidates = _diagnosed(answer, k) if k in ticks and k not in right else []
             kind = candidates[0].kind if candidates else "answer"
             event = None if rows[-1][0] else self._event(kind, candidates, [(k, 0)])
-            written = Entry(_letter(k)) if k in ticks else BLANK
+            written = Entry(option_letter(k)) if k in ticks else BLANK
             self._verdict("correct" if rows[-1][0] else "wrong", (k, 0), written=written, proof="exact", event=event)
         hits = len(right.intersection(ticks))
 
@@ -899,11 +900,6 @@ def _is_accent(character: str) -> bool:
 
 def _label(text: str) -> str:
     return text.strip().casefold()
-
-
-def _letter(k: int) -> str:
-    """The letter of an option; its number where the letters are used up."""
-    return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
 def _plain(value: Value) -> str:

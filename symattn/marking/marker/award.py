@@ -12,7 +12,7 @@ from typing import Literal
 from symattn.derivation.derivation import Step
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.errors import UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols, values_of
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Entry
@@ -21,7 +21,7 @@ from symattn.marking.marker.diagnosis import LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Given, Notice, Why
 from symattn.marking.marker.scheme import Line
-from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Judged, Mistake
 from symattn.teaching.fairness.features import product_counts
 from symattn.teaching.question import Mark, total
@@ -63,8 +63,7 @@ class Awarding:
         return self._blamed(line) is not None or self._repeated(line)
 
     def part_of(self, step: str) -> str:
-        """The part that asks for a step; the step's own name if none does."""
-        return next((part for part, own in self.steps.items() if own == step), step)
+        return part_of(self.steps, step)
 
     def step_of(self, part: str) -> str:
         return self.steps.get(part, part)
@@ -322,6 +321,11 @@ class Awarding:
                 yield Notice(self.part_of(name), "human", says)
 
 
+def part_of(steps: Mapping[str, str], step: str) -> str:
+    """The part that asks for a step, of steps by part; the step's own name if none does."""
+    return next((part for part, own in steps.items() if own == step), step)
+
+
 def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
     """Whether numbers cannot be a token's weights; what has symbols has no size, and only its sum is compared."""
     if any(x is NEGATIVE_INFINITY for x in row):
@@ -357,4 +361,4 @@ _TRIVIAL = {
 }
 _HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
 
-__all__ = ["Awarding"]
+__all__ = ["Awarding", "part_of"]

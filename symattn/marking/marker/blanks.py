@@ -14,6 +14,7 @@ from itertools import combinations, product
 
 from symattn.derivation.derivation import Step
 from symattn.derivation.misconceptions import Misconception
+from symattn.exact import values_of
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
@@ -21,7 +22,7 @@ from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.diagnosis import Diagnosis
 from symattn.marking.marker.report import Given, Notice
 from symattn.marking.marker.scheme import Line
-from symattn.marking.marker.script import Cell, Script, values_of
+from symattn.marking.marker.script import Cell, Script
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isclose
 
-from symattn.exact import is_symbolic
+from symattn.exact import is_symbolic, values_of
 from symattn.exact.approximate import near
 from symattn.exact.values import is_finite
 from symattn.marking.attempt import Entry, Grid
-from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.script import Script
 
 
 def misplaced(script: Script) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from symattn.derivation.misconceptions.base import (
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder, values_of
 from symattn.exact.approximate import near
 from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
@@ -39,7 +39,7 @@ from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
-from symattn.marking.marker.script import Cell, Script, values_of
+from symattn.marking.marker.script import Cell, Script
 from symattn.marking.marker.trace import HIDING, Judged, Mistake, Trace, continued, may_be_raised
 
 ROUNDING = ("R2", "R3", "R4", "R6")

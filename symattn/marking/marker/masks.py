@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from symattn.derivation.ops import Mask
 from symattn.derivation.ops.attention import Keep
-from symattn.exact import Value, decide
+from symattn.exact import Value, decide, values_of
 from symattn.marking.attempt import Attempt, Entry, Grid, Shaded
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Trace
 from symattn.teaching.question import CellsAnswer, MatrixAnswer, Part, Question
 

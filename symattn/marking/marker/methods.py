@@ -26,11 +26,12 @@ from symattn.exact import (
     divide,
     has_symbols,
     square_root,
+    values_of,
 )
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Grid
-from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Trace
 
 

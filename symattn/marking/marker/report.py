@@ -17,6 +17,9 @@ State = Literal["correct", "follows", "implied", "wrong", "missing", "unreadable
 """`correct`: equal to the key.  `follows`: right after what the student wrote before.  `implied`: not written, but a
 later line is right that could not be without it."""
 
+ACCEPTED: frozenset[State] = frozenset({"correct", "follows", "implied"})
+"""What counts as right."""
+
 Way = Literal["key", "written", "unrounded", "window", "event", "other way"]
 """What an entry was compared with: the key; what follows from the lines as they were written; what follows from them
 before they were rounded; everything that follows from anything that they may be rounded from; what follows from a
@@ -49,7 +52,7 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        return self.state in ("correct", "follows", "implied")
+        return self.state in ACCEPTED
 
 
 Kind = Literal["misconception", "slip", "misread", "shape", "rounding", "unknown", "answer"]

@@ -147,8 +147,9 @@ _RULES: Mapping[str, Rule] = {
 """How a scheme may say that accuracy marks are earned; anything else is told to markers and changes no mark."""
 
 
-def read_scheme(text: str, where: str = "The mark scheme") -> Scheme:
+def read_scheme(text: str) -> Scheme:
     """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
+    where = "The mark scheme"
     return read(Scheme, toml(text, where), where)
 
 

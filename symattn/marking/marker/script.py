@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.exact import AnyMatrix, Matrix
+from symattn.exact import Matrix
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
@@ -139,8 +139,3 @@ def _by_machine(entry: Entry) -> bool:
     if entry.reading is None or entry.reading.places is None or not isinstance(entry.value, RATIONAL):
         return False
     return entry.reading.places >= MACHINE_DIGITS or abs(entry.value) >= 10 ** (MACHINE_DIGITS - entry.reading.places)
-
-
-def values_of(matrix: AnyMatrix) -> Matrix:
-    assert isinstance(matrix, Matrix)
-    return matrix

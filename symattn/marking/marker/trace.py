@@ -17,7 +17,7 @@ from symattn.derivation.derivation import Derivation, Op, Step, View
 from symattn.derivation.ops import Round, Softmax
 from symattn.derivation.windows import Box, Window
 from symattn.errors import InputError, UndecidedError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import (
@@ -35,8 +35,8 @@ from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.by_hand import LinesByHand, operands_of
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
-from symattn.marking.marker.script import Cell, Script, values_of
+from symattn.marking.marker.report import ACCEPTED, Candidate, Flag, Kind, State, Way
+from symattn.marking.marker.script import Cell, Script
 from symattn.marking.marker.windows import cell, holds, loose_cell, meet, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
@@ -74,7 +74,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        return self.state in ("correct", "follows", "implied")
+        return self.state in ACCEPTED
 
 
 @dataclass

@@ -40,6 +40,8 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
+    marks_in_words,
+    option_letter,
 )
 
 Reader = Literal["student", "teacher"]
@@ -192,7 +194,7 @@ class Told:
     def _options(self, verdicts: dict[Cell, Verdict]) -> Inlines:
         """The options that were ticked; for the teacher those as well that should have been."""
         ticked = [(v, v.written.text) for v in verdicts.values() if not v.written.blank]
-        left = [(v, f"({_letter(v.i)})") for v in verdicts.values() if v.written.blank and v.state == "wrong"]
+        left = [(v, f"({option_letter(v.i)})") for v in verdicts.values() if v.written.blank and v.state == "wrong"]
         shown = ticked + (left if self.reader == "teacher" else [])
         return _listed(self._marked(FormulaText(text), v) for v, text in shown) or (Words(words.NOTHING),)
 
@@ -593,7 +595,7 @@ class Told:
             yield (Words(words.WITHOUT_WORKING),)
         for given in self.report.marks:
             if given.code == "N":
-                code = f"N{given.given}" if self.reader == "teacher" else words.marks(given.given)
+                code = f"N{given.given}" if self.reader == "teacher" else marks_in_words(given.given)
                 yield sentence("{mark}: {reason}.", mark=Strong(code), reason=words.why(given.why))
         yield from map(remarked, self.report.attempt.remarks)
 
@@ -795,10 +797,6 @@ def _lowered(number: int) -> str:
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _letter(k: int) -> str:
-    return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
 __all__ = ["Line", "Reader", "Told", "explained", "marks_text", "places", "remarked"]

@@ -160,10 +160,6 @@ def right_lines(count: int) -> Message:
     return counted("The first line is right.", "The first {n} lines are right.", n=count)
 
 
-def marks(count: int) -> Message:
-    return counted("{n} mark", "{n} marks", n=count)
-
-
 def options_missing(count: int) -> Message:
     return counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
 

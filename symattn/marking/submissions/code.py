@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
 from symattn.marking.submissions.written import Cells, Line
 
 LONGEST = 20_000
@@ -155,7 +156,6 @@ def _shown(statement: ast.stmt) -> str:
 
 # ------------------------------------------------------------------------------------ values
 
-SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a number holds together
 Number = tuple[str, int]
 
 _ARRAYS = frozenset(["array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
@@ -196,7 +196,7 @@ class _Values:
             case ast.BinOp(number, ast.Mult(), inner) if _is_array(inner):
                 return _times(self.cells(inner, depth), self.number(number)[0])
             case ast.BinOp(inner, ast.Div(), number) if _is_array(inner):
-                return _times(self.cells(inner, depth), f"1/{_at_least(POWER, self.number(number))}")
+                return _times(self.cells(inner, depth), f"1/{in_brackets(POWER, self.number(number))}")
             case ast.Constant(str(text)):
                 return Line(text)
         return Cells(((self.entry(node),),))
@@ -244,13 +244,13 @@ class _Values:
             case ast.Constant(value) if type(value) in (int, float):
                 return self.digits(node), ATOM
             case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, body):
-                inner = _at_least(PRODUCT, self.number(body, depth + 1))
+                inner = in_brackets(PRODUCT, self.number(body, depth + 1))
                 return ("-" if isinstance(sign, ast.USub) else "") + inner, SUM
             case ast.BinOp(left, operator, right) if type(operator) in _OPERATIONS:
                 infix, own = _OPERATIONS[type(operator)]
                 # 1 - (2 - 3) and 2^(1/2) need brackets at the right, (2^3)^2 and (-1)/2 at the left
-                before = _at_least(own + (own == POWER), self.number(left, depth + 1))
-                return before + infix + _at_least(own + 1, self.number(right, depth + 1)), own
+                before = in_brackets(own + (own == POWER), self.number(left, depth + 1))
+                return before + infix + in_brackets(own + 1, self.number(right, depth + 1)), own
             case ast.Call(function, [argument], []) if (name := _last_name(function)) in _FUNCTIONS:
                 return f"{_FUNCTIONS[name]}({self.number(argument, depth + 1)[0]})", ATOM
             case ast.Call(function, [ast.Constant(str(text))], []) if _last_name(function) in _THEMSELVES:
@@ -272,11 +272,6 @@ class _Values:
 
 
 _DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?")
-
-
-def _at_least(tightness: int, number: Number) -> str:
-    text, own = number
-    return text if own >= tightness else f"({text})"
 
 
 def _times(cells: Cells, factor: str) -> Cells:

@@ -160,8 +160,8 @@ class FreeText:
             inner, behind = self._label(found[2])
             if inner:
                 return inner, behind
-            if found[2] and (place := self.written.names.place(found[1])) and not self._called(text):
-                return (place, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
+            if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
+                return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
         if name := self._called(text):
             return name, ""
         number = _FIRST_NUMBER.search(text)

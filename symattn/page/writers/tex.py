@@ -45,6 +45,7 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     index_needs_brackets,
     is_tall,
+    unsigned,
 )
 from symattn.formula.width import matrix_columns
 from symattn.page.writers import common
@@ -189,9 +190,9 @@ def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None)
     return f"& \\quad {source.lstrip()}" if common.goes_on_with_a_sum(line) else f"& {source}"
 
 
-def indented(source: str, depth: int = 0) -> str:
+def indented(source: str) -> str:
     """Source with two spaces for every environment or group that is open at the start of a line."""
-    lines = []
+    lines, depth = list[str](), 0
     for line in filter(None, map(str.strip, source.split("\n"))):
         closing = line.startswith("\\end{")
         lines.append("  " * (depth - closing) + line)
@@ -345,31 +346,27 @@ def _columns(node: MatrixOf) -> str:
     """How columns of numbers are aligned, N{width} where all are equally wide; nothing where they are centred."""
     columns = matrix_columns(node)
     if columns.even:
-        kind = "N" if all(isinstance(_unsigned(cell), Number | Infinity) for row in node.rows for cell in row) else "E"
+        kind = "N" if all(isinstance(unsigned(cell), Number | Infinity) for row in node.rows for cell in row) else "E"
         return f"[*{{{len(columns.even)}}}{{{kind}{{{columns.even[0]:.2f}em}}}}]"
     return f"[{''.join('r' if numbers else 'c' for numbers in columns.numbers)}]" if any(columns.numbers) else ""
-
-
-def _unsigned(cell: Formula) -> Formula:
-    return cell.body if isinstance(cell, Negative) else cell
 
 
 def _longest_places(node: MatrixOf) -> list[str]:
     """The most decimal places of each column of numbers; none for others."""
     columns = zip(*node.rows, strict=True)
-    numbers = (column if all(isinstance(_unsigned(x), Number | Infinity) for x in column) else () for column in columns)
+    numbers = (column if all(isinstance(unsigned(x), Number | Infinity) for x in column) else () for column in columns)
     return [max(map(_places, column), key=len, default="") for column in numbers]
 
 
 def _missing(cell: Formula, longest: str, tex: Dialect) -> str:
     r"""Decimal places that a number lacks beside those in its column: \phantom{.25}."""
-    rest = longest[len(_places(cell)) :] if longest and isinstance(_unsigned(cell), Number) else ""
+    rest = longest[len(_places(cell)) :] if longest and isinstance(unsigned(cell), Number) else ""
     return f"\\phantom{{{_digits(rest, tex)}}}" if rest else ""
 
 
 def _places(cell: Formula) -> str:
     """The decimal sign and what is behind it."""
-    match _unsigned(cell):
+    match unsigned(cell):
         case Number(digits) if found := re.search("[.,].*", digits):
             return found[0]
         case _:

@@ -56,7 +56,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question, StepAnswer, marks_in_brackets, marks_text
+from symattn.teaching.question import Question, StepAnswer, marks_in_brackets, marks_in_words, marks_text
 
 WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
@@ -128,7 +128,9 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     if spec.time:
         items.append(sentence("Time allowed: {time}.", time=Quoted(spec.time)))
     asked = counted("{n} question", "{n} questions", n=len(questions))
-    items.append((Words(message("This paper has {questions} and {marks}.", questions=asked, marks=_marks(marks))),))
+    items.append(
+        (Words(message("This paper has {questions} and {marks}.", questions=asked, marks=marks_in_words(marks))),)
+    )
     if spec.aids:
         items.append(sentence("Materials allowed: {aids}.", aids=Quoted(spec.aids)))
     items.append(
@@ -180,7 +182,7 @@ def _asked(
 
 
 def _end(question: Question, number: int) -> Paragraph:
-    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
+    total_of = message("(Total for Question {number} is {marks})", number=number, marks=marks_in_words(question.marks))
     return Paragraph((Words(total_of),))
 
 
@@ -224,10 +226,6 @@ def _part(title: Inlines, position: int, marks: str) -> Heading:
 def _numbered(position: int) -> str:
     """(a), (b), …"""
     return f"({letter(position)})"
-
-
-def _marks(number: int) -> Message:
-    return counted("{n} mark", "{n} marks", n=number)
 
 
 # ------------------------------------------------------------------------------------------------ formulas
@@ -363,7 +361,7 @@ def answers_alone(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> 
         blocks += [Together((_heading(question, position, f"[{question.marks}]"), first)), *rest]
     if len(questions) > 1:
         whole = sum(question.marks for question in questions)
-        blocks.append(Paragraph((Strong(message("Total: {marks}", marks=_marks(whole))),)))
+        blocks.append(Paragraph((Strong(message("Total: {marks}", marks=marks_in_words(whole))),)))
     return _for_marking(spec, "Answers", tuple(blocks), sheet)
 
 

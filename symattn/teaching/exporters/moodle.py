@@ -11,6 +11,10 @@ from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, Body, Chosen, Item, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
+from symattn.teaching.exporters.packing import decimal
+
+PLACES = 5
+"""Of a decimal, at most, as Moodle keeps shares."""
 
 SUFFIX = ".moodle.xml"
 LOST = message(
@@ -59,23 +63,14 @@ def _question(item: Item) -> Iterator[str]:
     yield f'<questiontext format="html">{_text(text)}</questiontext>\n'
     yield f'<generalfeedback format="html">{_text(item.answers)}</generalfeedback>\n'
     if kind == "multichoice":
-        yield f"<defaultgrade>{_decimal(item.points)}</defaultgrade>"
+        yield f"<defaultgrade>{decimal(item.points, PLACES)}</defaultgrade>"
     yield f"<penalty>0.3333333</penalty><hidden>0</hidden><idnumber>symattn-{item.id}</idnumber>{more}"
     yield "<tags><tag><text>symattn</text></tag></tags></question>\n"
 
 
 def _name(item: Item) -> str:
     """The title, the variant, and what it is worth: Cloze questions count weights, and a quiz is told the marks."""
-    return f"{item.title} {item.sheet} [{_decimal(item.points)}]"
-
-
-def _decimal(x: Fraction) -> str:
-    """With at most five places, as Moodle keeps shares.
-
-    >>> _decimal(Fraction(20)), _decimal(Fraction(-100, 3))
-    ('20', '-33.33333')
-    """
-    return f"{float(x):.5f}".rstrip("0").rstrip(".")
+    return f"{item.title} {item.sheet} [{decimal(item.points, PLACES)}]"
 
 
 # ------------------------------------------------------------------------------------------------ choices
@@ -86,7 +81,7 @@ def _options(place: Chosen) -> str:
     right = sum(option.right for option in place.options)
     wrong = Fraction(-100, right) if place.several else Fraction(0)
     answers = "".join(
-        f'<answer fraction="{_decimal(Fraction(100, right) if option.right else wrong)}" format="html">'
+        f'<answer fraction="{decimal(Fraction(100, right) if option.right else wrong, PLACES)}" format="html">'
         f'{_text(option.shown)}<feedback format="html">{_text(option.told)}</feedback></answer>\n'
         for option in place.options
     )

@@ -1,12 +1,22 @@
-"""Packages of files for other systems, the same bytes for the same files."""
+"""What all formats for other systems share: decimals, and packages of files, the same bytes for the same files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can say
+
+
+def decimal(x: Fraction, places: int) -> str:
+    """With so many places at most.
+
+    >>> decimal(Fraction(1, 8), 12), decimal(Fraction(-100, 3), 5), decimal(Fraction(20), 5)
+    ('0.125', '-33.33333', '20')
+    """
+    return f"{float(x):.{places}f}".rstrip("0").rstrip(".")
 
 
 def packed(files: Iterable[tuple[str, str]]) -> bytes:

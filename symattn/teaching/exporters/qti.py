@@ -13,7 +13,10 @@ from symattn.foundation.version import VERSION
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import STYLES
-from symattn.teaching.exporters.packing import packed
+from symattn.teaching.exporters.packing import decimal, packed
+
+PLACES = 12
+"""Of a decimal, at most."""
 
 LOST = message(
     "QTI marks every entry by itself: it follows common mistakes but not a student's own, takes a number only in a "
@@ -159,7 +162,7 @@ def _item(item: Item, language: str, d: Dialect) -> str:
         for one in {one.outcome: one for listed in told.values() for one in listed}.values()
     )
     most = e(
-        "outcomeDeclaration", _default(_decimal(item.points), d), identifier="MAXSCORE", cardinality="single",
+        "outcomeDeclaration", _default(decimal(item.points, PLACES), d), identifier="MAXSCORE", cardinality="single",
         baseType="float",
     )  # fmt: skip
     body = "".join(_part(part, told, d) for part in item.parts)
@@ -175,15 +178,6 @@ def _item(item: Item, language: str, d: Dialect) -> str:
         d, "assessmentItem", declared, *outcomes, sheet, e("itemBody", body), processing, identifier=item.id,
         title=item.title, adaptive="false", timeDependent="false", **attributes,
     )  # fmt: skip
-
-
-def _decimal(x: Fraction) -> str:
-    """With twelve places at most.
-
-    >>> _decimal(Fraction(1, 8)), _decimal(Fraction(3))
-    ('0.125', '3')
-    """
-    return f"{float(x):.12f}".rstrip("0").rstrip(".")
 
 
 def _outcome(name: str, d: Dialect) -> str:
@@ -241,7 +235,7 @@ def _response(place: Spot, whole: int, d: Dialect) -> str:
             follow = [text for one in place.wrong if one.follows for text in one.texts]
             entries = [(text, share) for text in (*texts, *follow)]
         case Measured(value=value):
-            base, right = "float", [_decimal(value)]
+            base, right = "float", [decimal(value, PLACES)]
         case Chosen(options=options, several=several):
             right = [_letter(k) for k, option in enumerate(options) if option.right]
             entries = [(_letter(k), share if x.right else -share) for k, x in enumerate(options) if x.right or several]
@@ -318,7 +312,9 @@ def _intervals(place: Measured, told: Sequence[_Told], answered: str, worth: Fra
         ends = (("gte", value - place.tolerance - GUARD), ("lte", value + place.tolerance + GUARD))
         variable = e("variable", identifier=place.name)
         return e(
-            "and", answered, *(e(sign, variable, e("baseValue", _decimal(end), baseType="float")) for sign, end in ends)
+            "and",
+            answered,
+            *(e(sign, variable, e("baseValue", decimal(end, PLACES), baseType="float")) for sign, end in ends),
         )
 
     points = e("setOutcomeValue", e("baseValue", str(worth), baseType="float"), identifier=f"S_{place.name}")

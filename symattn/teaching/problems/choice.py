@@ -18,7 +18,7 @@ from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
 from symattn.derivation.ops.turning import turned, turned_step
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, values_of
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
@@ -31,7 +31,7 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec, tokens_are_rows, up_to
-from symattn.teaching.problems.derived import Family, balanced_places, numbers
+from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
 from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
@@ -175,7 +175,7 @@ def _row_item(
     found: Separation, name: str, turn: int, asked: Sequence[int], place: int, wrong: int, rng: random.Random
 ) -> RowItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
-    tokens = len(_by_token(found.derivation, numbers(found.derivation.value(name))))
+    tokens = len(_by_token(found.derivation, values_of(found.derivation.value(name))))
     for shift in range(tokens):
         token = (turn + shift) % tokens
         if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
@@ -205,7 +205,7 @@ def _options(
 
 def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
-    right = numbers(found.derivation.value(name))
+    right = values_of(found.derivation.value(name))
     written = [(w, w.value(name)) for w in found.wrongs if w.first is not None]
     fitting = [
         w
@@ -244,7 +244,7 @@ def _by_token(d: Derivation, matrix: Matrix) -> tuple[Row, ...]:
 
 def row_of(d: Derivation, name: str, token: int) -> Row:
     """What belongs to a token (from 0)."""
-    return _by_token(d, numbers(d.value(name)))[token]
+    return _by_token(d, values_of(d.value(name)))[token]
 
 
 def _size(row: Row) -> tuple[float, ...]:
@@ -288,7 +288,7 @@ def _several(found: Separation, count: int, number: int, rng: random.Random) -> 
 
 def _fails(way: Way, d: Derivation) -> bool:
     """Whether a wrong way shows to be wrong in this variant, by enough to be seen."""
-    result, right = carried_out(way, d), numbers(d.value(way.step))
+    result, right = carried_out(way, d), values_of(d.value(way.step))
     if result is None or result.shape != right.shape:
         return True
     return any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True))
@@ -373,7 +373,7 @@ def _decimal(value: Value, wording: Wording, places: int) -> Formula:
 def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     """Why the right row is right: how its first entry comes about, and by which rule."""
     i, j = (token, 0) if wording.orientation == "rows" else (0, token)
-    matrix = numbers(step.result)
+    matrix = values_of(step.result)
     rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
     entry = Relation(
         (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
@@ -426,7 +426,7 @@ def prove(question: Question) -> None:
 
 
 def _gives(way: Way, d: Derivation) -> bool:
-    result, right = carried_out(way, d), numbers(d.value(way.step))
+    result, right = carried_out(way, d), values_of(d.value(way.step))
     if result is None or result.shape != right.shape:
         return False
     return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))

@@ -20,7 +20,7 @@ from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix
+from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
@@ -252,13 +252,7 @@ def _thawed(name: str, rows: Rows) -> Matrix:
     whole = [[x for x in row if type(x) is int] for row in rows]
     if whole and whole[0] and {*map(len, whole)} == {*map(len, rows)} == {len(rows[0])}:
         return Matrix.of(whole)
-    return numbers(read_given(name, [list(row) for row in rows]))
-
-
-def numbers(matrix: AnyMatrix | None) -> Matrix:
-    """A matrix whose entries are known, as those of everything drawn are."""
-    assert isinstance(matrix, Matrix)
-    return matrix
+    return values_of(read_given(name, [list(row) for row in rows]))
 
 
 def frozen_settings(settings: Settings) -> dict[str, Json]:
@@ -343,7 +337,7 @@ def _texts(problem: Problem) -> Texts:
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
-    weights = numbers(d.value("A")).rows if "A" in d else ()
+    weights = values_of(d.value("A")).rows if "A" in d else ()
     found: dict[str, list[list[str]]] = {}
     for step in d:
         if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):

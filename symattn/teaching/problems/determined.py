@@ -8,8 +8,7 @@ from fractions import Fraction
 from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
-from symattn.teaching.problems.derived import numbers
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, values_of
 
 Cell = tuple[str, int, int]
 """A matrix, and an entry of it (from 0)."""
@@ -120,7 +119,7 @@ class Place:
 
     def __init__(self, d: Derivation, operand: Operand) -> None:
         self.operand = operand
-        self.rows, self.columns = numbers(operand.of(d.value(operand.name))).shape
+        self.rows, self.columns = values_of(operand.of(d.value(operand.name))).shape
 
     def __call__(self, i: int, j: int) -> Cell:
         if self.operand.transposed:
@@ -134,7 +133,7 @@ class Place:
 
 def value_at(d: Derivation, cell: Cell) -> Value:
     name, i, j = cell
-    return numbers(d.value(name))[i, j]
+    return values_of(d.value(name))[i, j]
 
 
 def _solved(equations: Iterable[Equation]) -> set[Cell]:

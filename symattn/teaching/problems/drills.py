@@ -15,7 +15,7 @@ from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root, values_of
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
 from symattn.page.notation import load_notation
@@ -28,7 +28,7 @@ from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered
 from symattn.teaching.problems.base import ProblemType, Spec, one_of, up_to
-from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
+from symattn.teaching.problems.derived import Rows, frozen, thawed
 from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
 ROLES: tuple[Literal["Q", "K", "V"], ...] = ("Q", "K", "V")
@@ -117,7 +117,7 @@ class ProductDrill(Drill):
     def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
         """The rows of the first, and the columns of the second."""
         given, (_, *operands) = thawed(self.given), self.product
-        left, right = (numbers(operand.of(given[operand.name])) for operand in operands)
+        left, right = (values_of(operand.of(given[operand.name])) for operand in operands)
         return left.rows, right.T.rows
 
     @property
@@ -216,7 +216,7 @@ class Masking(Drill):
         raise InputError("No scores are hidden that have both signs.")
 
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        keep = mask_keep(self.mask, *numbers(d.value("S'")).shape)
+        keep = mask_keep(self.mask, *values_of(d.value("S'")).shape)
         assert keep
         return d.then("M", Mask(keep, mask_style, mask_kind(self.mask)), "S'")
 
@@ -457,9 +457,9 @@ _POLARITY = {
 def _load(d: Derivation) -> float:
     step = d.last
     if isinstance(step.op, MatMul):
-        a, b = (numbers(o.of(d.value(o.name))) for o in step.operands)
+        a, b = (values_of(o.of(d.value(o.name))) for o in step.operands)
         return product_counts(a, b).load
-    return float(len(list(numbers(step.result))))
+    return float(len(list(values_of(step.result))))
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -477,7 +477,7 @@ def prove(question: Question) -> None:
 
 def _weights_sum(d: Derivation) -> None:
     total: Value = 0
-    for x, score in zip(numbers(d.last.result), numbers(d.value("S'")), strict=True):
+    for x, score in zip(values_of(d.last.result), values_of(d.value("S'")), strict=True):
         if score is NEGATIVE_INFINITY and x != 0:
             raise SelfCheckError(f"A hidden score has the weight {x}.")
         total = total + x

@@ -10,7 +10,7 @@ from math import ceil
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
 from symattn.derivation.ops import MatMul, Softmax, Transpose
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import AnyMatrix, Matrix
+from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import sample, shuffled
@@ -31,7 +31,6 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
-from symattn.teaching.problems.derived import numbers
 from symattn.teaching.problems.determined import (
     LINEAR,
     Blanks,
@@ -117,7 +116,7 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
     names = dict.fromkeys(["Q", "K"] if "Q" in d.givens else factors)
     found = {}
     for name in names:
-        rows, columns = numbers(d.value(name)).shape
+        rows, columns = values_of(d.value(name)).shape
         found[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
     return found
 
@@ -198,7 +197,7 @@ def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
 def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:
     """A given matrix some of whose entries are missing, with a product that tells them."""
     d = problem.derivation
-    matrix = numbers(d.value(name))
+    matrix = values_of(d.value(name))
     products = [step for step in d if any(operand.name == name for operand in step.operands)]
     lines = [line for step in products if step.name not in blanks for line in derived.printed(step, wording)]
     word = wording.notation.named(name).word
@@ -269,7 +268,7 @@ def prove(question: Question) -> None:
 
 
 def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
-    known = numbers(matrix)
+    known = values_of(matrix)
     return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(known.rows))
 
 

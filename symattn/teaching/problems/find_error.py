@@ -19,7 +19,7 @@ from symattn.derivation.misconceptions import (
 from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
-from symattn.exact import Matrix
+from symattn.exact import Matrix, values_of
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width, wrapped
@@ -50,7 +50,7 @@ from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in, right_letters
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
-from symattn.teaching.problems.derived import balanced_places, numbers
+from symattn.teaching.problems.derived import balanced_places
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, WordAnswer
 
@@ -155,13 +155,13 @@ def _floats(matrix: Matrix) -> list[float]:
 
 def slip_steps(d: Derivation) -> list[str]:
     """The products of whole numbers, in which a slip is one among many terms."""
-    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in numbers(s.result))]
+    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in values_of(s.result))]
 
 
 def plantable_slips(found: Separation, step: str) -> list[Slipped]:
     """Slips that spoil one entry, which no misconception explains."""
     d = found.derivation
-    rows, columns = numbers(d.value(step)).shape
+    rows, columns = values_of(d.value(step)).shape
     listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
     return [s for s in listed if not explanations(found, step, s.on(d))]
 
@@ -320,7 +320,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
     wording = Wording(script, problem.notation)
     blocks: list[Block] = []
     for step in script:
-        result = numbers(step.result)
+        result = values_of(step.result)
         name = wording.name(step.name)
         equation = Relation((name, wording.values(result)), ("=",))
         lines = [equation] if problem.exact else []
@@ -338,7 +338,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
 
 
 def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
-    for i, row in enumerate(numbers(step.result).rows):
+    for i, row in enumerate(values_of(step.result).rows):
         for j, x in enumerate(row):
             yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
 

@@ -11,6 +11,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import whole
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
+from symattn.exact import values_of
 from symattn.formula import Relation
 from symattn.foundation.dice import pick, shuffled
 from symattn.page.document import (
@@ -35,7 +36,7 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec
-from symattn.teaching.problems.derived import Family, balanced_places, numbers
+from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
@@ -83,7 +84,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     target = load_notation(into)
     d = whole(derived.problem_of(drawn).derivation)
     other = translated(d, target)
-    tokens = numbers(d.value("S")).shape[0 if d.orientation == "rows" else 1]
+    tokens = values_of(d.value("S")).shape[0 if d.orientation == "rows" else 1]
     named = _named(d, load_notation(spec.notation), other, target)
     if not named:
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
@@ -228,7 +229,7 @@ _TURNED_SHAPE = "{shape}, with rows and columns swapped: every matrix is transpo
 
 def _token_part(token: int, there: Wording) -> Part:
     """One token's query as it stands there: a row or a column."""
-    row = numbers(there.token("Q", token + 1))
+    row = values_of(there.token("Q", token + 1))
     value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
     prompt = Paragraph(sentence("Write the query of token {token} in the new notation.", token=token + 1))
