@@ -27,6 +27,7 @@ from symattn.teaching.question import Json, Question
 from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
 
 Answers = str | Path | Mapping[str, Any]
+ANSWERS = 'a file, a text of several lines or a mapping such as {"S": [[1, 0]]}'
 _COMMA, _POINT = re.compile(r"\d,\d"), re.compile(r"\d\.\d")
 READERS: tuple[Reader, ...] = ("student", "teacher")
 
@@ -182,6 +183,9 @@ def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
     `answers` is a path, a text (anything of more than one line), or a mapping from parts to what was answered: matrices
     as lists, texts, numbers, SymPy's and NumPy's own.  `InputError` if something in a mapping is none of these.
     """
+    if not isinstance(answers, str | Path | Mapping) or answers in ("", {}):
+        given = "empty" if isinstance(answers, str | Mapping) else repr(answers)
+        raise InputError(f"The answers are {given}; {ANSWERS} was expected.")
     text: str | bytes
     form = source = ""
     if isinstance(answers, Mapping):
