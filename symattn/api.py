@@ -243,9 +243,9 @@ def derive(
 
     `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …), in place of the numbers that a file has; `sizes` says how
     many there are, or by letters.  `corrected=False` prints a note as written, `miniature` takes its small numbers;
-    `notation` writes it in another one's names and signs.  `entries` says whose working is shown (auto, all, first-row, none), `places` how many
-    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme), columns (the step at the left, its
-    working at the right) or flow (attention in one picture first); `look` comes from `make_look`.
+    `notation` writes it in another one's names and signs.  `entries` says whose working is shown (auto, all, first-row,
+    none), `places` how many decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme), columns (the
+    step at the left, its working at the right) or flow (attention in one picture first); `look` comes from `make_look`.
 
     `InputError` says in a sentence what cannot be worked out, where, and why; `ShapeError`, one of these, names shapes
     that do not fit, and `UndefinedError` what mathematics does not define.
@@ -277,8 +277,8 @@ def derive(
         raise InputError(f"{file.name} has {what} of its own; {', '.join(stated)} cannot be given as well.")
     if symbolic and (idle := [name for name, value in givens.items() if not isinstance(value, Mapping)]):
         raise InputError(
-            f"symbolic=True names every entry itself, so the {idle[0]} that was given would not be used; leave it out, and "
-            "say with sizes={…} how large the matrices are, or leave symbolic out and put letters into the matrices."
+            f"symbolic=True names every entry itself, so the {idle[0]} that was given would not be used. Leave it out, "
+            "and say with sizes={…} how large the matrices are; or leave symbolic out, and put letters into matrices."
         )
     problem = file.problem(
         corrected=corrected,

@@ -131,7 +131,7 @@ def test_no_answers_are_refused_for_what_they_are(answers: Any) -> None:
 
 
 def test_matrices_that_letters_would_replace_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^symbolic=True names every entry itself, so the Q .* leave it out"):
+    with pytest.raises(InputError, match=r"^symbolic=True names every entry itself, so the Q .* Leave it out"):
         symattn.derive("attention", symbolic=True, **GIVEN)
     shape = {"rows": 2, "columns": 3}
     assert symattn.derive("softmax_jacobian", symbolic=True).steps

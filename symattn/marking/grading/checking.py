@@ -14,7 +14,7 @@ from typing import Any
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.outside import listed
-from symattn.marking.attempt import Entry, Grid, Grids, Said, Submission
+from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
@@ -58,7 +58,12 @@ class Marking:
     @property
     def pending(self) -> bool:
         """Whether somebody has to read something before the total is final."""
-        return any(report.pending for report in self.reports)
+        return bool(self.loose) or any(report.pending for report in self.reports)
+
+    @property
+    def loose(self) -> list[Remark]:
+        """What is said of answers that belong to no question: somebody has to say where they belong."""
+        return [remark for remark in self.submission.remarks if remark.loose]
 
     @property
     def right(self) -> bool:
