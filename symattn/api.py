@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
 from symattn import exact
+from symattn.arguments import checked as checked_arguments
 from symattn.derivation.counts import Counts, counts
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
@@ -46,6 +47,7 @@ from symattn.teaching.sheets import (
     Setting,
     Sheet,
     check_formats,
+    check_solutions,
     make_sheet,
     render,
     sheets,
@@ -239,11 +241,11 @@ def derive(
     `gradients`, dicts with `of` and `wrt`, take gradients of steps with respect to what is given, of any mechanism; for
     `of` = Z the given dZ is the gradient of the loss with respect to Z, and 1 in every entry where it is left out.
 
-    `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
-    `corrected=False` prints a note as written, `miniature` takes its small numbers; `notation` writes it in another
-    one's names and signs.  `entries` says whose working is shown (auto, all, first-row, none), `places` how many
-    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme), columns (the step at the left, its
-    working at the right) or flow (attention in one picture first); `look` comes from `make_look`.
+    `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …), in place of the numbers that a file has; `sizes` says how
+    many there are, or by letters.  `corrected=False` prints a note as written, `miniature` takes its small numbers;
+    `notation` writes it in another one's names and signs.  `entries` says whose working is shown (auto, all, first-row,
+    none), `places` how many decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme), columns (the
+    step at the left, its working at the right) or flow (attention in one picture first); `look` comes from `make_look`.
 
     `InputError` says in a sentence what cannot be worked out, where, and why; `ShapeError`, one of these, names shapes
     that do not fit, and `UndefinedError` what mathematics does not define.
@@ -256,7 +258,12 @@ def derive(
     >>> derive("custom", steps=[scores, weights], Q=[[1, 0]], K=[[1, 0], [0, 1]]).output
     Matrix([[2/3, 1/3]])
     """
-    chosen = load_notation(notation) if notation else None
+    said = checked_arguments(
+        symbolic=symbolic, sizes=sizes, corrected=corrected, miniature=miniature, entries=entries,
+        places=places, title=title, layout=layout, look=look,
+    )  # fmt: skip
+    places = said["places"]
+    chosen = load_notation(notation) if notation is not None else None
     settings = {key: value for key, value in given.items() if key in SETTINGS}
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
@@ -268,14 +275,24 @@ def derive(
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
         what = "givens" if givens else "steps"
         raise InputError(f"{file.name} has {what} of its own; {', '.join(stated)} cannot be given as well.")
+    if symbolic and (idle := [name for name, value in givens.items() if not isinstance(value, Mapping)]):
+        raise InputError(
+            f"symbolic=True names every entry itself, so the {idle[0]} that was given would not be used. Leave it out, "
+            "and say with sizes={…} how large the matrices are; or leave symbolic out, and put letters into matrices."
+        )
     problem = file.problem(
-        corrected=corrected, notation=chosen, settings=settings, symbolic=symbolic, sizes=sizes, miniature=miniature
+        corrected=corrected,
+        notation=chosen,
+        settings=settings,
+        symbolic=symbolic,
+        sizes=said["sizes"],
+        miniature=miniature,
     )
     if title:
         problem = replace(problem, title=title)
     if places is not None:
         problem = replace(problem, places=places)
-    detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
+    detail = Detail(said["entries"], places=problem.notation.decimals if places is None else places)
     return Solution(problem, detail, look, layout)
 
 
@@ -537,6 +554,12 @@ def worksheet(
     (3, 4)
     """
     _refuse_unknown(worksheet, (name for name in settings if name not in SETTINGS))
+    said = checked_arguments(
+        mechanism_name=mechanism_name, problem=problem, n=n, seed=seed, out=out, forms=forms, together=together,
+        overview=overview, recipe=recipe, solutions=solutions, layout=layout, conventions=conventions, look=look,
+        jobs=jobs,
+    )  # fmt: skip
+    n, seed, forms, solutions = said["n"], said["seed"], said["forms"], check_solutions(said["solutions"])
     made_from = make_recipe(
         mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
         softmax=softmax, exact=exact, places=places, options=options,
@@ -592,6 +615,7 @@ def check(
     from symattn.marking.grading.source import papers
 
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
+    checked_arguments(corrected=corrected, look=look)
     if isinstance(problem, Batch):
         raise InputError("A batch is checked one sequence at a time: check(batch[0], …) for the first.")
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
@@ -671,6 +695,8 @@ def trace(
     """
     from symattn.marking.implementations import traced
 
+    if not callable(function):
+        raise InputError(f"function is {function!r}; a function of the givens was expected.")
     return traced(function, _numbers_of(d), d.problem.notation, library, precision, dtype, more)
 
 
@@ -719,10 +745,11 @@ def grade(
     from symattn.marking.grading.run import grade_class
 
     _refuse_unknown(grade, unknown)
+    said = checked_arguments(out=out, forms=forms, look=look, jobs=jobs, time_limit=time_limit)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
-        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
-        executor=executor, time_limit=time_limit, progress=progress,
+        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=said["forms"], look=look, readers=readers,
+        jobs=jobs, executor=executor, time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
 
@@ -738,6 +765,7 @@ def make_terms(
     from symattn.marking.marker.policy import Policy, Rounding
     from symattn.marking.marker.policy import policy as policy_named
 
+    checked_arguments(scheme=scheme, precision_mark=precision_mark)
     chosen = policy if isinstance(policy, Policy) else policy_named(policy or "ecf")
     roundings = get_args(Rounding)
     if rounding is not None and rounding not in roundings:

@@ -78,6 +78,14 @@ def pointer_of(error: BaseException) -> str:
     return cause.pointer if (cause := unread(error)) else ""
 
 
+class PlacedError(InputError):
+    """Something in a file or among arguments is wrong: the sentence says where it stands; `file` names the file."""
+
+    def __init__(self, sentence: str, file: str = "") -> None:
+        super().__init__(sentence)
+        self.file = file
+
+
 class ShapeError(InputError):
     """Matrices whose shapes do not fit the operation."""
 

@@ -26,20 +26,12 @@ from functools import cache, cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, overload
 
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, PlacedError, offered
 
 T = TypeVar("T")
 
 
 # ------------------------------------------------------------------------------------------------ places
-
-
-class PlacedError(InputError):
-    """What is wrong with something in a file; the sentence says where it stands."""
-
-    def __init__(self, sentence: str, file: str = "") -> None:
-        super().__init__(sentence)
-        self.file = file
 
 
 @dataclass(frozen=True)
@@ -725,7 +717,6 @@ __all__ = [
     "OneOf",
     "OrOne",
     "Place",
-    "PlacedError",
     "ReadBy",
     "Rest",
     "Some",

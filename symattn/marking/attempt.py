@@ -191,12 +191,14 @@ Said = Grid | Grids | Entry | Ticked | Shaded | Shaped | Ordered | Text | Unread
 class Remark:
     """Something about the file that whoever marks should know: where, and one sentence.
 
-    `pointer` shows a text that could not be read with a caret below the place, for terminals.
+    `pointer` shows a text that could not be read with a caret below the place, for terminals.  `loose`: it tells of an
+    answer that belongs to no question, which nobody has marked.
     """
 
     where: str
     says: str
     pointer: str = field(default="", compare=False)
+    loose: bool = False
 
 
 @dataclass(frozen=True)

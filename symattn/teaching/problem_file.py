@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
-from symattn.errors import InputError, ReadError
+from symattn.errors import InputError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
@@ -196,6 +196,9 @@ class ProblemFile:
             settings = replace(settings, rounding=None)  # letters have no decimals
             known = chosen.sizes(givens, settings) if givens else {}
             named = {s: s for shape in chosen.givens.values() for s in shape}
+            for size in sizes:
+                if size not in chosen.letters:
+                    raise InputError(f"There is no size {size!r}; {offered(size, chosen.letters, 'the sizes are {}')}")
             givens, aside = chosen.symbolic({**named, **known, **sizes}, settings), {}
         derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
         if aside:

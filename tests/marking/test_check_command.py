@@ -210,7 +210,8 @@ def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     data = json.loads(run("check", "exam", paper, "--format", "json").output)
     assert (data["sheet"], data["total"], data["of"]) == (exam.ids[1], 0, 15)
     assert "is not one of this exam's 2 papers" in said("exam", _named(folder, "AAAA-AAAA"))
-    assert "No paper is named, and this exam has 2: which is meant?" in said("exam/exam.json", _named(folder, ""))
+    unnamed = said("exam/exam.json", _named(folder, ""))
+    assert f'this exam has 2; it can be named in the file, in TOML as paper = "{exam.ids[0]}", or by' in unnamed
     assert "has no recipe: for an exam's paper, give the exam's folder" in said(paper, paper)
 
 

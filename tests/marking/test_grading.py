@@ -143,6 +143,17 @@ def graded(exam, submissions, tmp_path_factory):
     return out, result.output
 
 
+def test_answers_that_belong_to_no_question_go_to_a_person_with_the_reason(tmp_path):
+    made = made_exam(tmp_path, 2, 1, RUBRIC)
+    [one, *_] = papers(made).entrants
+    (tmp_path / "in").mkdir()
+    (tmp_path / f"in/{one.stem}.toml").write_text('name = "A"\n[answers]\nS = [[1, 2]]\n', encoding="utf-8")
+    first, *_ = symattn.grade(made, tmp_path / "in", jobs=1).rows
+    says = "It is not clear which question 'S' belongs to; write [answers.q1], [answers.q2] and so on."
+    assert (first.status, first.reason) == ("pending", says)
+    assert not any(says in notice for notice in first.notices)  # it is said once
+
+
 def run(*arguments: object):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 

@@ -4,6 +4,7 @@ import os
 import random
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -461,8 +462,26 @@ def test_without_a_class_list_every_file_is_a_row_and_the_same_id_twice_is_said(
     )
     first, second, third = found(tmp_path, NO_CLASS)
     assert (first.notices, second.notices) == (("The id '7' is also in b/a.toml.",), ("The id '7' is also in a.toml.",))
-    assert third.complaint == "No sheet is named, and this set has 3: which is meant?"
+    assert third.complaint == (
+        "No sheet is named, and this set has 3; it can be named in the file, in TOML as "
+        f'sheet = "{SHEETS[0]}", or by the name of the file.'
+    )
     assert len({one.stem for one in (first, second, third)}) == 3
+
+
+@pytest.mark.parametrize("name", [SHEETS[1], SHEETS[1].replace("-", ""), SHEETS[1].lower()])
+def test_a_file_called_by_its_sheet_is_marked_as_that(tmp_path, name):
+    one = only(tmp_path, f"{name}.toml", head(), NO_CLASS)
+    assert (one.sheet, one.complaint) == (SHEETS[1], "")
+    inside = only(tmp_path / "named", f"{name}.toml", head(SHEETS[2]), NO_CLASS)
+    assert inside.sheet == SHEETS[2]  # what stands on the paper says which it is
+
+
+def test_a_file_called_by_a_paper_is_its_owners_if_nobody_else_has_that_paper(tmp_path):
+    alone = replace(EXAM, entrants=ENTRANTS[:4])  # papers 1, 2, 0, 1
+    owned, shared = found(hand_in(tmp_path, **{f"{SHEETS[2]}.toml": head(), f"{SHEETS[1]}.toml": head()}), alone)
+    assert (owned.entrant, owned.sheet, owned.complaint) == (ENTRANTS[1], SHEETS[2], "")
+    assert shared.complaint.startswith("It is not clear whose it is")
 
 
 def test_names_of_what_is_written_are_plain_and_different(tmp_path):

@@ -14,7 +14,7 @@ from typing import Any
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.outside import listed
-from symattn.marking.attempt import Entry, Grid, Grids, Said, Submission
+from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
@@ -27,6 +27,7 @@ from symattn.teaching.question import Json, Question
 from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
 
 Answers = str | Path | Mapping[str, Any]
+ANSWERS = 'a file, a text of several lines or a mapping such as {"S": [[1, 0]]}'
 _COMMA, _POINT = re.compile(r"\d,\d"), re.compile(r"\d\.\d")
 READERS: tuple[Reader, ...] = ("student", "teacher")
 
@@ -57,7 +58,12 @@ class Marking:
     @property
     def pending(self) -> bool:
         """Whether somebody has to read something before the total is final."""
-        return any(report.pending for report in self.reports)
+        return bool(self.loose) or any(report.pending for report in self.reports)
+
+    @property
+    def loose(self) -> list[Remark]:
+        """What is said of answers that belong to no question: somebody has to say where they belong."""
+        return [remark for remark in self.submission.remarks if remark.loose]
 
     @property
     def right(self) -> bool:
@@ -182,6 +188,9 @@ def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
     `answers` is a path, a text (anything of more than one line), or a mapping from parts to what was answered: matrices
     as lists, texts, numbers, SymPy's and NumPy's own.  `InputError` if something in a mapping is none of these.
     """
+    if not isinstance(answers, str | Path | Mapping) or answers in ("", {}):
+        given = "empty" if isinstance(answers, str | Mapping) else repr(answers)
+        raise InputError(f"The answers are {given}; {ANSWERS} was expected.")
     text: str | bytes
     form = source = ""
     if isinstance(answers, Mapping):

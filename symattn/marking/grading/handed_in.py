@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message, sentences
-from symattn.marking.grading.source import Entrant, Papers
+from symattn.marking.grading.source import Entrant, Papers, plain_name
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 
 MOST_FILES = 20_000
@@ -295,6 +295,8 @@ class _Roster:
         self._shared = shared
         self._by_id = {folded(e.id): e for e in entrants}
         self._by_stem = {e.stem: e for e in entrants}
+        given = Counter(e.sheet for e in entrants)
+        self._by_sheet = {plain_name(e.sheet): e for e in entrants if e.sheet and given[e.sheet] == 1}
         self._by_name = _by_name(entrants)
         self._joined = {key.replace(" ", ""): e for key, e in self._by_name.items()}
         self._joined |= {
@@ -366,7 +368,11 @@ class _Roster:
         return self._joined.get(own) or self._named(behind) or (other if is_own else None)
 
     def _named(self, name: str) -> Entrant | None:
-        """Whoever's paper has this name; else the one whose id, else the one whose name, stands in it alone."""
+        """Whoever's paper has this name, with or without a number before it; else the one whose id, else the one whose
+        name, stands in it alone.
+        """
+        if owner := self._by_sheet.get(plain_name(name)):
+            return owner
         if beginning := self._stem.match(name):
             return self._by_stem[beginning[0]]
         ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(folded(name))}
@@ -420,7 +426,8 @@ def _refused(one: Handed, complaint: str) -> Handed:
 
 
 def _on_sheet(one: Handed, papers: Papers) -> Handed:
-    """The sheet that is marked: the one named in the file, or where there is none, the one given out.
+    """The sheet that is marked: the one named in the file, or where there is none, the one given out, or the one that
+    the file is called by.
 
     A sheet that was not given out to whoever it is from is marked, and somebody has to look.
     """
@@ -428,7 +435,7 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
         return one
     given_out = one.entrant.sheet if one.entrant else ""
     try:
-        named = papers.sheet(one.sheet or given_out)
+        named = papers.sheet(one.sheet or given_out or papers.called(one.file.stem))
     except InputError as error:
         if not given_out:
             return _refused(one, error.said)

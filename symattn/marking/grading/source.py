@@ -74,16 +74,23 @@ class Papers:
         word, one = "paper" if self.of_exam else "sheet", next(iter(self.papers))
         if not stated:
             if len(self.papers) > 1:
-                raise InputError(f"No {word} is named, and {self.kind} has {len(self.papers)}: which is meant?")
+                raise InputError(
+                    f"No {word} is named, and {self.kind} has {len(self.papers)}; it can be named in the file, in TOML "
+                    f'as {word} = "{one}", or by the name of the file.'
+                )
             return one
-        plain = _plain(stated)
-        if found := next((name for name in self.papers if _plain(name) == plain), ""):
+        if found := self.called(stated):
             return found
         shown = stated if re.fullmatch(r"[0-9A-Za-z-]{1,20}", stated) else repr(stated[:20])
         if len(self.papers) == 1:
             raise InputError(f"{word.capitalize()} {shown} was answered, and {self.kind} is {word} {one}.")
         typed = "" if is_identity(stated) else ", and its check character does not fit: it was mistyped"
         raise InputError(f"{word.capitalize()} {shown} is not one of {self.kind}'s {len(self.papers)} {word}s{typed}.")
+
+    def called(self, name: str) -> str:
+        """The sheet that is called so, with hyphens or without, in capitals or not; "" if there is none."""
+        plain = plain_name(name)
+        return next((sheet for sheet in self.papers if plain_name(sheet) == plain), "")
 
     def questions(self, sheet: str) -> tuple[Question, ...]:
         """The questions of a sheet; `InputError` if there is no such sheet."""
@@ -93,7 +100,7 @@ class Papers:
         return self.made[name]
 
 
-def _plain(sheet: str) -> str:
+def plain_name(sheet: str) -> str:
     """A sheet's name as it is compared: without hyphens, and with the letters that nobody can mistake."""
     return re.sub(r"[-\s]", "", sheet).upper().translate(str.maketrans("ILO", "110"))
 
@@ -201,7 +208,7 @@ def _worksheet(path: Path) -> Papers:
         )
     recipe, number = read_recipe(command)
     sheet = next(islice(sheets(recipe, number), number - 1, None))
-    if named and _plain(named) != _plain(sheet.name):
+    if named and plain_name(named) != plain_name(sheet.name):
         raise InputError(
             f"{path} is sheet {named}, and its recipe gives {sheet.name}: "
             "it was made by another version of symattn, or was changed."
@@ -235,4 +242,4 @@ def _noted_in_notebook(path: Path) -> tuple[str, str]:
     return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
 
 
-__all__ = ["Entrant", "Paper", "Papers", "of_question", "papers"]
+__all__ = ["Entrant", "Paper", "Papers", "of_question", "papers", "plain_name"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
+from symattn.foundation.languages import sentences
 from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head
@@ -97,10 +98,11 @@ class Marker:
         marking = mark_all(submission, questions, self.terms)
         variants = self.papers.papers[row.sheet].variants
         results = (Result.of_report(r, v) for r, v in zip(marking.reports, variants, strict=True))
-        remarks = (f"{r.where}: {r.says}" if r.where else r.says for r in submission.remarks)
+        remarks = (f"{r.where}: {r.says}" if r.where else r.says for r in submission.remarks if not r.loose)
         marked = replace(
             row,
             status="pending" if marking.pending or row.status == "pending" else "marked",
+            reason=sentences(row.reason, *(r.says for r in marking.loose)),
             notices=(*row.notices, *remarks),
             results=tuple(results),
         )

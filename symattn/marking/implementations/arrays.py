@@ -111,7 +111,7 @@ factor eleven digits are left, the others cut off: that is as far off as it woul
 
 def checked(format: str) -> str:
     """A format by its name; `InputError` if there is none."""
-    if format not in PRECISIONS:
+    if format not in list(PRECISIONS):  # it may be anything
         raise InputError(f"precision is {format!r}; {offered(format, PRECISIONS, 'one of {} was expected')}")
     return format
 

@@ -70,6 +70,6 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
 
 def policy(name: str) -> Policy:
     """The preset of that name; `InputError` lists those there are."""
-    if name not in POLICIES:
+    if name not in list(POLICIES):  # in Python it may be anything
         raise InputError(f"There is no policy {name!r}; {offered(name, POLICIES)}")
     return POLICIES[name]

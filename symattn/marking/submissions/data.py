@@ -158,12 +158,12 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
                 "It is not clear which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
                 name=repr(key),
             )
-            paper.remarks.append(Remark(f"{where}{key}", says))
+            paper.remarks.append(Remark(f"{where}{key}", says, loose=True))
         else:
             says = message(
                 "There is no question {number}; the paper has {count}.", number=number + 1, count=len(paper.written)
             )
-            paper.remarks.append(Remark(f"{where}{key}", says))
+            paper.remarks.append(Remark(f"{where}{key}", says, loose=True))
 
 
 def _read_extras(written: Written, data: Mapping[str, Any]) -> None:

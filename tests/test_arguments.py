@@ -1,0 +1,138 @@
+"""Whatever an argument is in Python, it is used or refused in a sentence: no other exception, and no nonsense.
+
+The witness of what is in range are the options of the command line.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import symattn
+from symattn import arguments
+from symattn.cli.derive import derive as derive_command
+from symattn.cli.worksheet import worksheet as worksheet_command
+from symattn.derivation.mechanisms import Settings
+from symattn.errors import InputError, SymattnError
+
+ODD: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, math.nan, "", "foo", "a\nb", b"x", [], [1], ["foo"], (), {}, {"n": 0}, {"a": [1]}, print,
+)  # fmt: skip
+GIVEN: Mapping[str, Any] = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
+SOLVED = symattn.derive("attention", **GIVEN)
+ANSWERS = {"Z": [[1]]}
+SETTINGS = tuple(f.name for f in fields(Settings))
+
+
+def _words(function: Callable[..., object]) -> tuple[str, ...]:
+    """What a function takes by name, but for what is itself called, as a progress bar is."""
+    own = (p.name for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
+    return tuple(name for name in own if name not in ("executor", "progress", "ask"))
+
+
+def _program(q: Any, k: Any, v: Any) -> Any:
+    return v[:1]
+
+
+VERBS: Mapping[str, tuple[Callable[..., object], tuple[str, ...]]] = {
+    "derive": (
+        lambda source="attention", **odd: symattn.derive(source, **{**GIVEN, **odd}).text(),
+        ("source", *_words(symattn.derive), *SETTINGS, *GIVEN),
+    ),
+    "derive in letters": (
+        lambda **odd: symattn.derive("attention", **{"symbolic": True, **odd}),
+        _words(symattn.derive),
+    ),
+    "worksheet": (
+        lambda **odd: symattn.worksheet(**{"problem": "counts", "forms": ["markdown"], **odd}),
+        ("mechanism_name", *_words(symattn.worksheet)),
+    ),
+    "check": (lambda **odd: symattn.check(SOLVED, **{"answers": ANSWERS, **odd}), ("answers", *_words(symattn.check))),
+    "compare": (
+        lambda **odd: symattn.compare(SOLVED, **{"results": [[1]], **odd}),
+        ("results", *_words(symattn.compare)),
+    ),
+    "trace": (
+        lambda **odd: symattn.trace(**{"function": _program, "d": SOLVED, **odd}),
+        ("function", "d", *_words(symattn.trace)),
+    ),
+    "make_look": (symattn.make_look, ("language", "fillable", *symattn.page.presentation.CHOICES)),
+    "decide": (lambda **odd: symattn.decide(**{"a": 1, "b": 1, **odd}), ("a", "b")),
+}
+
+
+@pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, (_, names) in VERBS.items() for name in names])
+def test_an_odd_argument_is_used_or_refused_in_a_sentence(
+    verb: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = dict[str, str]()
+    for odd in ODD:
+        try:
+            VERBS[verb][0](**{name: odd})
+        except SymattnError as error:
+            said[repr(odd)] = str(error)
+    assert {odd: sentence for odd, sentence in said.items() if not sentence.endswith((".", "?"))} == {}
+
+
+RANGES = (
+    (worksheet_command, "count", "n"),
+    (worksheet_command, "places", "places"),
+    (worksheet_command, "jobs", "jobs"),
+    (derive_command, "places", "places"),
+)
+
+
+@pytest.mark.parametrize(("command", "option", "argument"), RANGES)
+def test_an_argument_has_the_range_of_its_option(command: click.Command, option: str, argument: str) -> None:
+    [kind] = (p.type for p in command.params if p.name == option)
+    assert isinstance(kind, click.IntRange)
+    assert kind.min is not None
+    assert kind.max is not None
+    for value in (kind.min, kind.max):
+        assert arguments.checked(**{argument: value}) == {argument: value}
+    for value in (kind.min - 1, kind.max + 1):
+        with pytest.raises(
+            InputError, match=rf"^{argument} is {value}; .* from {kind.min} to {kind.max} was expected\.$"
+        ):
+            arguments.checked(**{argument: value})
+
+
+SIZES = ({"n": 0}, {"n": -1}, {"n": 2.5}, {"q": 3}, {"d_k": "d k"}, {"d_ff": 2})
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_sizes_that_there_are_not_are_refused_by_name(sizes: dict[str, Any]) -> None:
+    [name] = sizes
+    for refused in (
+        lambda: symattn.derive("attention", symbolic=True, sizes=sizes),
+        lambda: symattn.worksheet(sizes=sizes),
+    ):
+        with pytest.raises(InputError, match=rf"\b{name}\b"):
+            refused()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    import numpy as np
+
+    given = symattn.derive("attention", **GIVEN, places=np.int64(2), entries=[(np.int64(0), 0)])
+    assert given.text() == symattn.derive("attention", **GIVEN, places=2, entries=[(0, 0)]).text()
+
+
+@pytest.mark.parametrize("answers", ["", {}, None, 5, []])
+def test_no_answers_are_refused_for_what_they_are(answers: Any) -> None:
+    with pytest.raises(InputError, match=r"^The answers are (empty|None|5|\[\]); a file"):
+        symattn.check(SOLVED, answers)
+
+
+def test_matrices_that_letters_would_replace_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^symbolic=True names every entry itself, so the Q .* Leave it out"):
+        symattn.derive("attention", symbolic=True, **GIVEN)
+    shape = {"rows": 2, "columns": 3}
+    assert symattn.derive("softmax_jacobian", symbolic=True).steps
+    assert symattn.derive("attention", symbolic=True, Q=shape, K=shape, V=shape).output.shape == (2, 3)
