@@ -337,6 +337,12 @@ class _Wanted:
         """For each query, the keys of which one is to get the largest weight, in any order of the tokens."""
         return [set(keys) for keys in zip(*self.images, strict=True)]
 
+    @cached_property
+    def alike(self) -> list[int]:
+        """For each query, the first one that may have the same scores: it sees as much, and is to aim at as much."""
+        kinds = [(self.keep[i], self.aims[i] if self.images else set[int]()) for i in range(self.n)]
+        return list(map(kinds.index, kinds))
+
     def can_be_steered(self, scores: Counts) -> bool:
         """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
         least, most = self.hard
@@ -744,11 +750,12 @@ def _queries(
     wanted.effort.left -= len(scored)
     likely = [(start + end, row) for start, end, row in scored if row.fits]
     queries, rows = [q for q, _ in likely], [row for _, row in likely]
-    fitting = [[bit for bit, row in enumerate(rows) if wanted.may_be(i, row)] for i in range(wanted.n)]
+    kinds = {i: [bit for bit, row in enumerate(rows) if wanted.may_be(i, row)] for i in set(wanted.alike)}
+    fitting = [kinds[i] for i in wanted.alike]
     if not all(fitting):
         return
     fitting = [shuffled(rng, bits) for bits in fitting]
-    sieve = _Sieve(queries, fitting, table) if table else None
+    sieve = _Sieve(queries, fitting, wanted.alike, table) if table else None
     left, found = NODES, 0
 
     def extend(
@@ -811,10 +818,13 @@ class _Sieve:
     above those that there are, then the intersection over the columns.
     """
 
-    def __init__(self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], table: _Columns) -> None:
+    def __init__(
+        self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], alike: Sequence[int], table: _Columns
+    ) -> None:
         bits = [1 << k for k in range(len(queries))]
         self.passed = [_Passed(column, bits, table.above) for column in zip(*queries, strict=True)]
-        self.fitting = [sum([bits[k] for k in row]) for row in fitting]
+        kinds = {i: sum([bits[k] for k in fitting[i]]) for i in set(alike)}
+        self.fitting = [kinds[i] for i in alike]
         self.order = [row[::-1] for row in fitting]
 
     def passing(self, i: int, ends: Iterable[int]) -> list[int]:
