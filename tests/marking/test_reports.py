@@ -26,7 +26,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
-from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text
+from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text, Ticked
 from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Candidate, Event, Given, Report
@@ -34,7 +34,7 @@ from symattn.marking.reports import feedback_document, marking_document, report_
 from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.told import places
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Document, ItemList, Paragraph, all_blocks
+from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, pdf, text
 from symattn.page.writers.common import visible
@@ -43,7 +43,9 @@ from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
     FormulaAnswer,
+    Mark,
     MatrixAnswer,
+    Option,
     OrderAnswer,
     Part,
     PropertyAnswer,
@@ -546,6 +548,18 @@ def test_a_teacher_is_not_told_to_work_it_out_again(problem):
     to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.COMPARE, words.AT_ONE_ENTRY, words.SHAPES,
                    words.CELLS, words.COUNT)  # fmt: skip
     assert [advice for advice in to_students if squeezed(advice) in said] == []
+
+
+def test_options_are_called_by_their_letters_and_those_left_out_are_not_told():
+    options = tuple(Option((Words(x),), right) for x, right in (("a", True), ("b", False), ("c", True), ("d", False)))
+    part = Part("a", (Words("Part a"),), (), (), ChoiceAnswer(options, True), (Mark("A", 2),))
+    question = replace(drawn("choice", 1), parts=(part,))
+    report = marked(question, Attempt({"a": Ticked(frozenset({0, 1}))}))
+    [student, teacher] = (plain(make(report)) for make in DOCUMENTS.values())
+    assert "optionB" in student
+    assert "optionC" not in student
+    assert "row" not in student
+    assert "optionC" in teacher
 
 
 def typed(attempt: Attempt) -> dict[str, list[list[str]]]:

@@ -317,6 +317,9 @@ class Told:
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
         """Places of a part in words; "" where there are none, or it is one thing."""
+        if isinstance(self.asked(part), ChoiceAnswer):  # those left out are the key
+            ticked = [i for i, _ in cells if self.reader == "teacher" or not self._verdicts(part)[i, 0].written.blank]
+            return words.options(list(map(_letter, ticked))) if ticked and len(self._verdicts(part)) > 1 else ""
         everything = {*self._verdicts(part), *cells}
         return places(cells, everything) if cells and len(everything) > 1 else ""
 
@@ -418,7 +421,7 @@ class Told:
                 return words.AGAIN if self._came_before(event) else words.SHAPES
             case _, CellsAnswer():
                 return words.AGAIN if self._came_before(event) else words.CELLS
-            case _, MatrixAnswer(derivation=None) as answer if answer.value.shape[1] == 1:
+            case _, MatrixAnswer() if self._counted(event.part):
                 return words.AGAIN if self._came_before(event) else words.COUNT
             case "answer", _:
                 return words.NOT_RIGHT
@@ -426,6 +429,10 @@ class Told:
                 return words.AT_ONE_ENTRY
             case _:
                 return words.WRONG
+
+    def _counted(self, part: str) -> bool:
+        """Whether things are counted in a part, and added up or multiplied."""
+        return any(mark.follows in ("sum", "quotient") for mark in self._parts[part].marks)
 
     def _came_before(self, event: Event) -> bool:
         """Whether an earlier mistake in an answer of this kind was not explained either, and advice given there."""

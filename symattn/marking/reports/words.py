@@ -99,6 +99,12 @@ def columns(numbers: Sequence[int]) -> Message:
     return message("columns {columns}", columns=listed([*map(str, numbers)]))
 
 
+def options(letters: Sequence[str]) -> Message:
+    if len(letters) == 1:
+        return message("option {letter}", letter=letters[0])
+    return message("options {letters}", letters=listed(letters))
+
+
 def entries(places: Sequence[tuple[int, int]], more: int) -> Message:
     """entries (1, 2), (2, 3) and 4 more, row first."""
     shown = [f"({i},\N{NO-BREAK SPACE}{j})" for i, j in places]
