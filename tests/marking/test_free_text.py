@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripts import exactly, key_of
+from scripts import exactly, key_of, right_answer
 
 import symattn
 from symattn.api import make_recipe
@@ -17,9 +17,10 @@ from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import fill, read_submission
+from symattn.marking.submissions.markdown import said_text
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
-from symattn.teaching.question import Question
+from symattn.teaching.question import ChoiceAnswer, OrderAnswer, Question, ShapeAnswer
 from symattn.teaching.sheets import sheets
 
 Rows = list[list[str]]
@@ -231,6 +232,35 @@ def test_means_and_variances_have_greek_names_and_words(part: str, name: str) ->
         (attempt,) = read_submission(text, [norm()], form="markdown").attempts
         assert {one: values(said) for one, said in attempt.answers.items()} == {part: rows}, (way, attempt.remarks)
         assert not attempt.remarks
+
+
+CHOICES = [
+    "{n}. {x}", "{n}) {x}", "({n}) {x}", "{n}: {x}", "Question {n}: {x}", "question {n}. {x}", "Q{n}: {x}", "{a}) {x}",
+    "({a}) {x}", "{a}. {x}", "Part {a}) {x}", "- {n}. {x}", "{n}. {x} because it is so", "Aufgabe {n}: {x}",
+]  # fmt: skip
+SHORT = ("choice", "shapes", "estimate", "counts")
+
+
+@cache
+def short(kind: str) -> Question:
+    (sheet,) = sheets(make_recipe(problem=kind, seed=5), 1)
+    return sheet.question
+
+
+@pytest.mark.parametrize("way", CHOICES)
+@pytest.mark.parametrize("kind", SHORT)
+def test_short_answers_are_read_behind_the_numbers_and_letters_of_their_parts(kind: str, way: str) -> None:
+    """Every choice, shape, order and formula of a sheet, right, below one another."""
+    question = short(kind)
+    numbered = [
+        (k, part, right_answer(part))
+        for k, part in enumerate(question.parts)
+        if isinstance(part.answer, ChoiceAnswer | ShapeAnswer | OrderAnswer)
+    ]
+    text = "\n".join(way.format(n=k + 1, a=chr(97 + k), x=said_text(said)) for k, _, said in numbered)
+    (attempt,) = read_submission(text, [question], form="markdown").attempts
+    assert dict(attempt.answers) == {part.name: said for _, part, said in numbered}, attempt.remarks
+    assert len(attempt.remarks) == ("because" in way) * len(numbered)
 
 
 JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)

@@ -217,7 +217,7 @@ def is_blank(text: str) -> bool:
     return bool(_NOTHING.fullmatch(text))
 
 
-_ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|\\(?:to|rightarrow)\b)\s*")
+_ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|,?\s*\b(?:so|hence|thus|therefore)\b|\\(?:to|rightarrow)\b)\s*")
 _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\cong\b)\s*")
 _LONGEST_CHAIN = 6
 

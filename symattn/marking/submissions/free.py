@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from symattn.foundation.languages import message
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
-from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, shape_of
+from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, answer_in, shape_of
 from symattn.teaching.question import (
     CellsAnswer,
     EntriesAnswer,
@@ -43,7 +44,7 @@ class Piece:
 
     @property
     def blank(self) -> bool:
-        return not self.text.strip(_NO_WORDS)
+        return not self.text.strip(_NO_WORDS + ".")
 
 
 _NO_WORDS = " \t\u00a0*_`~#>-=|$"
@@ -132,6 +133,8 @@ class FreeText:
         text = _without_marker(piece.text)
         if self._some_entries(piece, text):
             return True
+        if self._numbered(piece, text):
+            return True
         name, rest = self._label(text)
         if not name or (self.beside and name == self.here):
             return False
@@ -146,13 +149,34 @@ class FreeText:
                 self._content(piece, rest)
         return True
 
+    def _numbered(self, piece: Piece, text: str) -> bool:
+        """The number of a part that asks for no matrix, and its answer behind it: "2. A, C", "Question 3: n.d."."""
+        found = _NUMBERED.match(text) or labels.question().match(text)
+        if found is None or self.beside:
+            return False
+        number = next(group for group in found.groups() if group)
+        part = self._part(self.written.names.place(number))
+        rest = text[found.end() :].lstrip(" \t.):：")
+        if part is None or isinstance(part.answer, _MATRICES) or part.name in self._done or not rest:
+            return False
+        said, _, value = _partition(rest)
+        if value and (other := self._called(said)) and other != part.name:
+            return False
+        answer = answer_in(part, rest)
+        if not answer or not self._answer(part.name, Line(answer), [piece]):
+            return False
+        if reason := rest[len(answer) :].strip(" ,;:."):
+            self.written.not_read(message("line {line}", line=piece.start + 1), reason)
+        self._at += 1
+        return True
+
     def _label(self, text: str) -> tuple[str, str]:
         """The part or the step that a line begins with, and what stands behind its name; "" if it has none."""
         head, sign, rest = _partition(text)
         if sign:
             if name := self._called(head):
-                place = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
-                inner, behind = self._label(rest) if place else ("", "")
+                numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
+                inner, behind = self._label(rest) if numbered else ("", "")
                 return (inner, behind) if inner else (name, rest)
             inner, behind = self._label(rest) if sign != "=" else ("", "")
             return inner, behind
@@ -441,6 +465,7 @@ _CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
+_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(r"(?<=\])[,;.]?\s+(?=[^\s\[\]=:]{1,12}\s*[=:])")
 _LETTER = re.compile(r"[a-z]")

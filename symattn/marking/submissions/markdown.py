@@ -701,8 +701,7 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
         text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
         unread = free.FreeText(written, text, here, beside=working).unread()
         for line, said in free.told(unread) if not working else ():
-            says = message("This could not be read as an answer: {text}", text=repr(said))
-            written.remark(sheet.page.where(line), says)
+            written.not_read(sheet.page.where(line), said)
 
 
 def _lost_headings(paper: Paper, sheet: Sheet) -> None:

@@ -7,9 +7,9 @@ belong to, then all of them are read as numbers, shapes, orders and so on, each 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from symattn.errors import ReadError, SymattnError
 from symattn.exact import Matrix, decide, has_symbols
@@ -200,6 +200,10 @@ class Written:
 
     def remark(self, where: str, says: str, pointer: str = "") -> None:
         self.remarks.append(Remark(where, says, pointer))
+
+    def not_read(self, where: str, text: str) -> None:
+        """Told: what was written and is no answer."""
+        self.remark(where, message("This could not be read as an answer: {text}", text=repr(text)))
 
     def numbers(self) -> Iterator[str]:
         """Every text that should hold a number: what the decimal mark is seen from."""
@@ -486,6 +490,35 @@ def shape(text: str) -> Shaped | Unreadable:
     return Shaped((rows, columns))
 
 
+def answer_in(part: Part, text: str) -> str:
+    """As much of a line as answers a part that asks for no matrix: all of it, or what stands before the reason given
+    for it; "" if nothing does.
+    """
+    match part.answer:
+        case ChoiceAnswer(options):
+            read: Callable[[str], Said] = partial(ticked, options=len(options))
+        case OrderAnswer(groups):
+            read = partial(ordered, labels=sorted(label for group in groups for label in group))
+        case ShapeAnswer():
+            read = shape
+        case CellsAnswer(shape=size):
+            pairs = [found[0] for found in _PAIR.finditer(text)]
+            return text if pairs and not isinstance(shaded(Line(text), size), Unreadable) else ""
+        case FormulaAnswer():
+            return text if noticed(text, AUTO, symbols=True).entry.readable else ""
+        case RubricAnswer() | WordAnswer():
+            return text
+        case _:
+            return ""
+    for answer in (text, *(text[: found.start()] for found in reversed([*_REASON.finditer(text)]))):
+        if answer.strip() and not isinstance(read(answer), Unreadable):
+            return answer
+    return ""
+
+
+_REASON = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
+
+
 @cache
 def _filler() -> re.Pattern[str]:
     """Words between and before letters; only words in Latin letters have an end that can be seen."""
@@ -602,6 +635,7 @@ __all__ = [
     "Raw",
     "Several",
     "Written",
+    "answer_in",
     "decimal_mark_of",
     "grids_of",
     "shape_of",
