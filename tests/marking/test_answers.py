@@ -803,7 +803,9 @@ def test_rows_of_scores_are_marked_one_by_one() -> None:
     assert given_marks(part) == [1, 1]
     assert told(part) == ["Entry (1, 2) of S is empty."]
     rounded = marked(SCORES, grid([["0", "0.69"], ["0", "1.10"]]), *BY_ROW)
-    assert given_marks(rounded) == [0, 0]  # a decimal is that decimal here
+    assert given_marks(rounded) == [1, 2]  # logarithms may be left as they are, or evaluated
+    coarse = marked(SCORES, grid([["0", "0.7"], ["0", "1.1"]]), *BY_ROW)
+    assert given_marks(coarse) == [0, 0]
 
 
 def test_properties_of_other_shapes_and_names() -> None:

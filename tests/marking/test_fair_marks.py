@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from scripts import ids, key_script, lost, marked, mistakes, shown
 from scripts import right_answer as right
@@ -138,3 +139,79 @@ def test_working_is_what_stands_beside_an_answer_and_is_not_printed() -> None:
 
 def _filled(line: str) -> str:
     return re.sub(r"(?<=\|) +(?=\|)", " 1 ", line) if re.match(r"\| \*\*\d", line) else line
+
+
+# ------------------------------------------------------------------------------------------------ rotations
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on(seed: int) -> None:
+    """Every distance is right, so that scores follow from the wrong lines and equal the key."""
+    [one] = symattn.worksheet("rotary_attention", seed=seed)
+    question = one.question
+    d = question.problem.derivation
+    wrong = {}
+    for role in "QK":
+        turn = d[f"R_{role}"].op
+        rows = [[int(x) for x in row] for row in d.value(role).rows]
+        found = []
+        for row, position in zip(rows, turn.positions, strict=True):
+            pairs = [complex(x, y) for x, y in zip(row[::2], row[1::2], strict=True)]
+            units = [complex(*map(int, angle.at(1))) for angle in turn.angles]  # quarter turns
+            late = [z * u ** (position + 1) for z, u in zip(pairs, units, strict=True)]
+            found.append([str(round(x)) for z in late for x in (z.real, z.imag)])
+        wrong[f"R_{role}"] = grid(found)
+    report = marked(question, answered(question, **wrong))
+    assert [ids(event) for event in mistakes(report)] == [["E13"]], shown(report)
+    assert lost(report) == {"R_Q": 2, "R_K": 1}, shown(report)
+    assert not [notice for notice in report.notices if notice.kind == "blank"], shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ translations
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_in_a_translation_nothing_is_implied_by_a_later_line(seed: int) -> None:
+    question = sheet("translate", seed)
+    scores = next(part for part in question.parts if getattr(part.answer, "step", "") == "S")
+    turned = Grid(tuple(zip(*answered(question).answers[scores.name].rows, strict=True)))
+    report = marked(question, answered(question, **{scores.name: turned}))
+    [event] = mistakes(report)
+    assert ids(event) == ["T2"], shown(report)  # and not P4: there are no weights to be mixed up
+    assert lost(report) == {scores.name: 2}, shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ one slip
+
+
+def by_numpy(question: Question) -> dict[str, np.ndarray]:
+    d = question.problem.derivation
+    return {name: np.array([[float(decimal_text(x, 15)) for x in row] for row in d.value(name).rows]) for name in "SAV"}
+
+
+def page(rows: np.ndarray) -> Grid:
+    return grid([[f"{x:.4f}" for x in row] for row in rows])
+
+
+@pytest.mark.parametrize("policy", ["ecf", "ib", "uk"])
+def test_a_slip_with_a_name_costs_no_method(policy: str) -> None:
+    """Rows 2 and 3 of three exchanged: M1 stays, and A1 of A3 for the row that is right."""
+    [one] = symattn.worksheet("attention", seed=3, softmax="base 2")
+    found = by_numpy(one.question)
+    output = (found["A"] @ found["V"])[[0, 2, 1]]
+    report = marked(one.question, answered(one.question, Z=page(output)), policy)
+    assert [ids(event)[0] for event in mistakes(report)] == ["A18"], shown(report)
+    assert {mark.code: mark.given for mark in report.marks if mark.parts == ("Z",)} == {"M": 1, "A": 1}, shown(report)
+
+
+def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
+    for seed in range(1, 6):
+        [one] = symattn.worksheet("attention", seed=seed, softmax="base 2")
+        found = by_numpy(one.question)
+        largest = (found["S"] == found["S"].max(axis=1, keepdims=True)).astype(float)
+        weights = largest / largest.sum(axis=1, keepdims=True)
+        report = marked(one.question, answered(one.question, A=page(weights), Z=page(weights @ found["V"])))
+        said = " ".join(str(notice.says) for notice in report.notices if notice.kind == "veto")
+        assert "Easier than intended" in said, shown(report)
+        assert "uniform" not in said, shown(report)
+        assert ("one-hot" in said) == (set(largest.sum(axis=1)) == {1}), shown(report)

@@ -443,6 +443,7 @@ def test_what_comes_of_turning_wrongly() -> None:
         "E10": (turn(q, sign=-1), turn(k, sign=-1), v),
         "E11": (turn(q, halves=True), turn(k, halves=True), v),
         "E12": (q, k, v),
+        "E13": (turn(q, first=1), turn(k, first=1), v),
     }
     for id, operands in expected.items():
         output = numpy_attention(*operands, scale=2.0)["Z"]

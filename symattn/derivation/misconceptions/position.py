@@ -116,10 +116,15 @@ def only_queries(d: Derivation) -> Rewritten | None:
 
 
 def keys_counted_otherwise(d: Derivation) -> Rewritten | None:
-    if (places := turned(d)) is None:
-        return None
-    step, turn = places[1]
-    return {"R_K": step.with_op(replace(turn, positions=_from_the_other(turn.positions)))}
+    both = both_counted_otherwise(d)
+    return {"R_K": both["R_K"]} if both else None
+
+
+def both_counted_otherwise(d: Derivation) -> Rewritten | None:
+    places = turned(d)
+    return places and {
+        step.name: step.with_op(replace(turn, positions=_from_the_other(turn.positions))) for step, turn in places
+    }
 
 
 def backwards(d: Derivation) -> Rewritten | None:
@@ -286,5 +291,16 @@ MISCONCEPTIONS = (
         feedback="The scores are those of the rotated queries and keys.",
         source="experience",
         prior="low",
+    ),
+    Misconception(
+        "E13",
+        "rotations counted from the wrong number",
+        "R_Q",
+        both_counted_otherwise,
+        exactly="queries and keys of position p are turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
+        tell="Queries and keys are wrong, and the scores right, since every distance is.",
+        feedback="Count positions as the conventions say: look at the first {row} of the rotated queries again.",
+        source="experience",
+        prior="medium",
     ),
 )

@@ -21,7 +21,7 @@ from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, with_units
+from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
@@ -210,7 +210,7 @@ class Sitting:
                     written[line.name] = Grid.blank(rows, columns)
         return Script(
             d,
-            with_units(written),
+            in_percent(d, with_units(written)),
             frozenset(self.steps.values()),
             printed,
             _exact(self.question),
@@ -241,6 +241,7 @@ class Sitting:
             else:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
         verdicts = tuple(self._verdicts(found, script, transposed, first_event))
+        notices += self._in_percent(script)
         notices += self._unread()
         notices += self._read_in_several_ways(diagnosis)
         followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
@@ -338,6 +339,16 @@ class Sitting:
                 elif entry.echo != ways[0].echo:
                     says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
                     yield Notice(part_of(self.steps, step), "reading", says)
+
+    def _in_percent(self, script: Script) -> Iterator[Notice]:
+        """Where numbers were read as percentages that have no sign of it."""
+        for part, step in self.steps.items():
+            said, grid = self.attempt.answers.get(part), script.written.get(step)
+            if isinstance(said, Grid) and grid is not None:
+                own = grid if self.upright else grid.T
+                first = next(((entry.value, own[i, j].value) for i, j, entry in said.cells() if entry.value), None)
+                if first is not None and first[0] != first[1]:
+                    yield Notice(part, "reading", message("These weights were read as percentages."))
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:

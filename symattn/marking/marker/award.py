@@ -17,7 +17,7 @@ from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Entry
 from symattn.marking.marker.answers import PROVED, accuracy
-from symattn.marking.marker.diagnosis import LONGEST_GAP, Diagnosis
+from symattn.marking.marker.diagnosis import LAST_RESORT, LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Given, Notice, Why
 from symattn.marking.marker.scheme import Line
@@ -151,7 +151,19 @@ class Awarding:
                 ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
             )
             shown += [judged.state in counted for (name, _, _), judged in self.trace.judged.items() if name == step]
+        if not self._enough(shown) and self.policy.follow_through != "never" and self._one_slip(line):
+            return True, Why("entries", sum(shown), len(shown))
         return self._enough(shown), Why("entries", sum(shown), len(shown))
+
+    def _one_slip(self, line: Line) -> bool:
+        """Whether one slip that has a name is all that is wrong: then the method is known, however much it spoilt."""
+        judged = [j for (name, _, _), j in self.trace.judged.items() if name in self.steps_of(line) and not j.accepted]
+        events = {j.event for j in judged}
+        if len(events) != 1 or (event := events.pop()) is None:
+            return False
+        mistake = self.trace.mistakes[event]
+        named = mistake.candidates[:1]
+        return mistake.kind == "slip" and any(c.kind == "slip" and c.id not in LAST_RESORT for c in named)
 
     def _enough(self, shown: Sequence[bool]) -> bool:
         """Whether so many entries show the method."""
@@ -239,9 +251,9 @@ class Awarding:
             if self.trace.became_zero(step.name):
                 return _ZERO
             if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
-                for row, other in zip(right.rows, seen.rows, strict=True):
-                    if (trivial := _trivial(other)) and not _trivial(row):
-                        return _TRIVIAL[trivial]
+                rows = zip(right.rows, seen.rows, strict=True)
+                if trivial := {_trivial(other, row) for row, other in rows if not _trivial(row, row)} - {""}:
+                    return _TRIVIAL[trivial.pop() if len(trivial) == 1 else "zeros"]
         load, other_load = self._loads(before)
         if other_load < DIMINISHED * load:
             return _LESS
@@ -341,16 +353,20 @@ def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
         return False
 
 
-def _trivial(row: Sequence[Value]) -> Literal["", "one-hot", "uniform"]:
-    """Whether weights need no arithmetic: all on one token, or all alike among those seen."""
+def _trivial(row: Sequence[Value], right: Sequence[Value]) -> Literal["", "one-hot", "uniform", "zeros"]:
+    """Whether weights need no arithmetic: all on one token, or all alike among those seen, or among some of them."""
     if any(x is NEGATIVE_INFINITY for x in row):
         return ""
-    seen = [x for x in row if decide(x, 0).equal is not True]
+    seen = _seen(row)
     if len(seen) == 1 and decide(seen[0], 1).equal is True and len(row) > 1:
         return "one-hot"
     if len(seen) > 1 and all(decide(x, seen[0]).equal is True for x in seen[1:]):
-        return "uniform"
+        return "uniform" if len(seen) == len(_seen(right)) else "zeros"
     return ""
+
+
+def _seen(row: Sequence[Value]) -> list[Value]:
+    return [x for x in row if decide(x, 0).equal is not True]
 
 
 _ZERO = message("Easier than intended: a matrix became 0.")
@@ -358,6 +374,7 @@ _LESS = message("Easier than intended: there is less to work out.")
 _TRIVIAL = {
     "one-hot": message("Easier than intended: weights became one-hot."),
     "uniform": message("Easier than intended: weights became uniform."),
+    "zeros": message("Easier than intended: weights became 0, and others equal."),
 }
 _HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
 

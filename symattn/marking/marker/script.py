@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.exact import Matrix
+from symattn.derivation.ops import Softmax
+from symattn.exact import AnyMatrix, Matrix, exact
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
@@ -132,6 +133,30 @@ def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
         common, largest = units.get(step.partition(".")[0]), max(sizes, default=Fraction(0))
         claims[step] = Grid(tuple(tuple(claim(e, common, largest) for e in row) for row in grid.rows))
     return claims
+
+
+def in_percent(d: Derivation, written: Mapping[str, Grid]) -> dict[str, Grid]:
+    """Weights that were written in percent without its sign, as numbers: every token's sum to 100."""
+    found = dict(written)
+    for step in d:
+        if isinstance(step.op, Softmax) and step.name in written:
+            grid = written[step.name] if step.op.along == "rows" else written[step.name].T
+            if all(map(_sums_to_hundred, grid.rows)):
+                parts = Grid(tuple(tuple(map(_hundredth, row)) for row in grid.rows))
+                found[step.name] = parts if step.op.along == "rows" else parts.T
+    return found
+
+
+def _sums_to_hundred(row: Sequence[Entry]) -> bool:
+    values = [Fraction(entry.value) for entry in row if isinstance(entry.value, RATIONAL) and 0 <= entry.value <= 100]
+    slack = sum((entry.unit or Fraction(1) for entry in row), Fraction(0)) / 2
+    return len(values) == len(row) and abs(sum(values, Fraction(-100))) <= slack
+
+
+def _hundredth(entry: Entry) -> Entry:
+    """25 as 25 %."""
+    assert isinstance(entry.value, RATIONAL)
+    return replace(entry, value=exact(Fraction(entry.value) / 100), unit=(entry.unit or Fraction(1)) / 100)
 
 
 def _by_machine(entry: Entry) -> bool:

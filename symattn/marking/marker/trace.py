@@ -557,9 +557,17 @@ class Trace:
                     if judged is None or judged.state in ("missing", "implied"):
                         todo += [after] if after not in seen else []
                         seen.add(after)
-                    elif judged.state != "follows" or not from_it:
+                    elif not from_it or not self._follows_too(after, judged):
                         return False
         return True
+
+    def _follows_too(self, place: Place, judged: Judged) -> bool:
+        """Whether an entry follows from what was written before it, though it may equal the key as well."""
+        step, (i, j) = self.script.d[place[0]], place[1:]
+        if judged.state == "correct" and (own := self.follows(step, self.carried)) is not None:
+            entry = self.script.written[step.name][i, j]
+            return (i < own.shape[0] and j < own.shape[1]) and self.accepts(entry, own[i, j])[0]
+        return judged.state == "follows"
 
 
 @lru_cache(maxsize=2000)

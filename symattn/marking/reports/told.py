@@ -319,7 +319,7 @@ class Told:
         """Places of a part in words; "" where there are none, or it is one thing."""
         if isinstance(self.asked(part), ChoiceAnswer):  # those left out are the key
             ticked = [i for i, _ in cells if self.reader == "teacher" or not self._verdicts(part)[i, 0].written.blank]
-            return words.options(list(map(_letter, ticked))) if ticked and len(self._verdicts(part)) > 1 else ""
+            return words.options(list(map(option_letter, ticked))) if ticked and len(self._verdicts(part)) > 1 else ""
         everything = {*self._verdicts(part), *cells}
         return places(cells, everything) if cells and len(everything) > 1 else ""
 

@@ -175,8 +175,8 @@ class FreeText:
         head, sign, rest = _partition(text)
         if sign:
             if name := self._called(head):
-                numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
-                inner, behind = self._label(rest) if numbered else ("", "")
+                is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
+                inner, behind = self._label(rest) if is_numbered else ("", "")
                 return (inner, behind) if inner else (name, rest)
             inner, behind = self._label(rest) if sign != "=" else ("", "")
             return inner, behind

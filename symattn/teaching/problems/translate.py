@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from symattn.derivation.derivation import Derivation, Operand, transposed
+from symattn.derivation.derivation import Derivation, Operand, Step, transposed
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import whole
 from symattn.derivation.ops.turning import turned
@@ -240,13 +240,19 @@ def _token_part(token: int, there: Wording) -> Part:
 
 
 def _matrix_part(name: str, there: Wording, other: Problem) -> Part:
-    step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
+    step = other.derivation[name]
+    answer = MatrixAnswer.of(_alone(other.derivation, step), name)
     prompt = Paragraph(sentence("Write {matrix}, with its values, in the new notation.", matrix=there.name(name)))
     grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)
     ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, Display(derived.printed(step, there)))
     word = there.notation.named(name).word or step.op.title
     return Part("", (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+
+
+def _alone(d: Derivation, step: Step) -> Derivation:
+    """The step and its operands: what is written in another notation follows from no line above, and implies none."""
+    return replace(d, givens={o.name: d.value(o.name) for o in step.operands}, steps=(step,))
 
 
 # ------------------------------------------------------------------------------------------------ proving
