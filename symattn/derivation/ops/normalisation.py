@@ -494,10 +494,10 @@ class SquaresGradient(RuleOp):
         if self.over == "rows":
             turned = (list(map(list, zip(*m, strict=True))) for m in operands)
             return list(map(list, zip(*replace(self, over="columns").witness(*turned), strict=True)))
-        rows = []
+        rows, share = [], len(x[0]) - (self.of == "sample")
         for k, ((g,), row) in enumerate(zip(gradient, x, strict=True)):
             away = [entry - (mean[0][k][0] if mean else 0) for entry in row]
-            rows.append([g * ((y + 1) ** 2 - y**2 - 1) / (len(row) - (self.of == "sample")) for y in away])
+            rows.append([g * ((y + 1) ** 2 - y**2 - 1) / share for y in away])
         return rows
 
 
