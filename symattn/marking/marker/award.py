@@ -374,7 +374,7 @@ _LESS = message("Easier than intended: there is less to work out.")
 _TRIVIAL = {
     "one-hot": message("Easier than intended: weights became one-hot."),
     "uniform": message("Easier than intended: weights became uniform."),
-    "zeros": message("Easier than intended: weights became 0, and others equal."),
+    "zeros": message("Easier than intended: some weights became 0 and the rest equal."),
 }
 _HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
 
