@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeGuard, assert_never
 
@@ -756,6 +757,7 @@ def line_height(line: Formula) -> float:
     return _height(line) + 0.9
 
 
+@lru_cache(maxsize=2**12)  # several arrangements are tried
 def _height(formula: Formula) -> float:
     match formula:
         case MatrixOf(rows):

@@ -365,10 +365,10 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
+        own, unbroken = _heading_width(heading)
+        own += common.inlines_width((Words(heading.marks),)) * _CHARACTERS
         heights = [math.inf]
         for wide in map(_wide, range(1, _PARTS + 1)):
-            own, unbroken = _heading_width(heading)
-            own += common.inlines_width((Words(heading.marks),)) * _CHARACTERS
             fits = wide >= min(own, max(unbroken, own * 0.55))
             heights.append(1.4 * -(-own // wide) + 1 + height(rest, in_part(page, wide)) if fits else math.inf)
         return cls(blocks, tuple(heights))
