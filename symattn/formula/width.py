@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
@@ -89,9 +89,11 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
     >>> len(fold(Relation((q, Sum((one, two, one)), one), ("=", "=")), 20))
     4
 
-    A fraction whose numerator is too wide becomes a sum of fractions:
+    A fraction whose numerator is too wide becomes a sum of fractions, and so do brackets:
 
     >>> len(fold(Relation((q, Fraction(Sum((one, two)), one)), ("=",)), 20))
+    2
+    >>> len(fold(Relation((q, Product((q, Sum((one, two))))), ("=",)), 20))
     2
     """
     lines: list[Formula] = []
@@ -105,6 +107,8 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
             parts, signs, used = (NOTHING,), (), indent
         if isinstance(part, Fraction) and isinstance(part.above, Sum) and indent + more > limit:
             part = _over_each(part.above, part.below, limit - indent - _RELATION)
+        elif isinstance(part, Product) and isinstance(part.factors[-1], Sum) and indent + more > limit:
+            part = _times_each(part, part.factors[-1], limit - indent - _RELATION)
         if isinstance(part, Sum) and used + more > limit:
             pieces: list[Formula] = [*_cut(part, limit - indent - _RELATION)]
             first, *between, last = pieces
@@ -133,6 +137,22 @@ def _over_each(above: Sum, below: Formula, limit: float) -> Sum:
     """A fraction with a long sum above its bar as a sum of fractions, each as wide as a line."""
     pieces = (tuple(term for term in piece.terms if term != NOTHING) for piece in _cut(above, limit - _PLUS - 0.3))
     return Sum(tuple(Fraction(Sum(piece) if len(piece) > 1 else piece[0], below) for piece in pieces))
+
+
+def _times_each(product: Product, last: Sum, limit: float) -> Formula:
+    """A product with a long sum in brackets as a sum of products, each as wide as a line."""
+    before = replace(product, factors=product.factors[:-1])
+    room = limit - _PLUS - _DOT - 2 * _HIGH_BRACKET - width(before)
+    pieces = [tuple(term for term in piece.terms if term != NOTHING) for piece in _cut(last, room)]
+    if len(pieces) == 1:
+        return product
+    terms: list[Formula] = []
+    for first, *others in pieces:
+        negative = isinstance(first, Negative) and not others
+        alone = first.body if isinstance(first, Negative) and negative else first
+        whole = replace(product, factors=(*before.factors, Sum((alone, *others)) if others else alone))
+        terms.append(Negative(whole) if negative else whole)
+    return Sum(tuple(terms))
 
 
 def _cut(terms: Sum, limit: float) -> list[Sum]:

@@ -168,14 +168,14 @@ class Heading:
     """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin.
 
     `label` numbers what the heading is of, a question ("1.", "Question 2.") or a part of one ("(a)"), and stands before
-    the content; `of` says which, for formats that count these themselves.
+    the content; `of` says which, for formats that count these themselves, or that what is given stands below.
     """
 
     content: Inlines
     level: int = 1
     marks: str = ""
     label: Inlines = ()
-    of: Literal["", "question", "part"] = ""
+    of: Literal["", "question", "part", "given"] = ""
 
     @property
     def whole(self) -> Inlines:
@@ -189,6 +189,10 @@ class Paragraph:
 
     content: Inlines
     marks: str = ""
+
+
+ONLY_MARKS = (Words("Marks"),)
+"""What stands before codes of marks of which no more is said."""
 
 
 @dataclass(frozen=True, slots=True)

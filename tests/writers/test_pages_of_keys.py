@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction as Ratio
-from functools import cache
+from functools import cache, reduce
 from itertools import chain
+from operator import mul
+from typing import Literal
 
 import pytest
-from pdf_marks import pages, words_on
+from pdf_marks import ink, pages, words_on
 from writer_samples import equal, indexed, n, over, plus, sheet
 
 from symattn.api import make_recipe
@@ -32,20 +35,27 @@ from symattn.formula.nodes import (
 )
 from symattn.formula.width import fold, width
 from symattn.page.document import (
+    ONLY_MARKS,
     Block,
     Display,
     Document,
     Entries,
     Heading,
+    Inlines,
+    Look,
     Paragraph,
     Program,
+    Table,
     Words,
     all_blocks,
     settled,
 )
-from symattn.page.writers import FORMATS, typst
+from symattn.page.presentation import presented
+from symattn.page.writers import FORMATS, text, typst
+from symattn.page.writers.common import Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf
+from symattn.page.writers.rows import InRow, Labelled, Placed, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.sheets import Sheet, sheets
 
@@ -71,8 +81,7 @@ def words_of(data: bytes) -> Counter[str]:
 def test_every_mark_of_a_key_stands_on_its_pages(mechanism: str) -> None:
     key = settled(made(mechanism).document("key"))
     wanted = Counter(block.marks for block in all_blocks(key.blocks) if isinstance(block, Paragraph) and block.marks)
-    source = typst.write(key)
-    assert {marks: source.count(f'"{marks}"') for marks in wanted} == wanted
+    assert Counter(re.findall(r'((?:[MAB]\d+ )*[MAB]\d+)(?: \[\d+\])?"\)', typst.write(key))) == wanted
 
 
 @pytest.mark.covering(most=6)
@@ -94,12 +103,115 @@ def _matrices(blocks: tuple[Block, ...]) -> Iterator[Formula]:
             yield from (matrix for matrix in found if not contains(matrix, Name))
 
 
-def test_equal_marks_that_have_no_room_are_written_too() -> None:
-    wide, narrow = Display((equal("A", n("x" * 40), n("y" * 36)),)), Display((equal("B", 1),))
-    marks = Paragraph((Words("Marks"),), "M1 A1")
-    source = typst.write(sheet(narrow, marks, wide, marks))
-    assert source.count('"M1 A1"') == 2
-    assert source.count("#marked") == 1
+@pytest.mark.parametrize("purpose", [ONLY_MARKS, (Words("A1: every row."),)])
+def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: Inlines) -> None:
+    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), Paragraph(purpose, "M1 A1"))
+    (page,) = pages(plain(sheet(*blocks)))
+    said = "" if purpose == ONLY_MARKS else "A1: every row. "
+    assert f"Scores {said}M1 A1 [2]" in words_on(page)
+    assert "Marks" not in words_on(page)
+
+
+def test_marks_stand_in_the_heading_in_every_language() -> None:
+    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), Paragraph(ONLY_MARKS, "M1 A1"))
+    document = presented(replace(sheet(*blocks), look=Look(language="de")))
+    assert "Punkte" in text.write(document)
+    assert '"M1 A1 [2]"' in typst.write(document)
+    assert "Punkte" not in typst.write(document)
+
+
+def test_marks_stay_where_they_are_if_no_heading_has_room_for_them() -> None:
+    long = Paragraph((Words("A1: every row that is right, and every other one. " * 3),), "M1 A1")
+    for blocks in ((Heading((Words("Scores"),), 1, "[2]"), long), (Paragraph(ONLY_MARKS, "M1 A1"),)):
+        source = typst.write(sheet(*blocks))
+        assert '#at-margin[#text("M1 A1")]' in source
+        assert "M1 A1 [2]" not in source
+
+
+# --- questions side by side ----------------------------------------------------------------------------------
+
+
+def letters_of(data: bytes) -> Counter[str]:
+    """All signs on the pages; words may be broken."""
+    return Counter(re.sub("[-\u00ad]", "", "".join(words_of(data).elements())))
+
+
+def bare(mechanism: str) -> Document:
+    """A key with nothing above or below its pages."""
+    return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
+    mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = plain(bare(mechanism))
+    for page in pages(together):
+        across = [x for x, _, _ in ink(page)]
+        assert min(across) > 17
+        assert max(across) < 193
+    monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page, height: list(blocks))
+    monkeypatch.setattr(typst, "_beside", lambda blocks, page: None)
+    alone = plain(bare(mechanism))
+    assert letters_of(together) == letters_of(alone)
+    assert len(pages(together)) <= len(pages(alone))
+
+
+def _question(number: int, *blocks: Block) -> list[Block]:
+    return [Heading((Words("Step"),), 1, label=(Words(f"{number}."),), of="question"), *blocks]
+
+
+@pytest.mark.parametrize("digits", [5, 20, 60])
+@pytest.mark.parametrize("count", range(1, 8))
+def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits: int, count: int) -> None:
+    line = Display((equal("x", Number("1" * digits)),))
+    blocks = [block for k in range(count) for block in _question(k + 1, line)]
+    placed = worked_in_rows(
+        blocks, Page(dense=True), lambda blocks, page: 2 if page.line > digits / 2 + 2 else math.inf
+    )
+    rows = [row for row in placed if isinstance(row, WorkedRow)]
+    assert [block for row in placed for block in _blocks_of(row)] == blocks
+    assert all(sum(row.widths) + 6 * (len(row.widths) - 1) <= 174.01 for row in rows)
+    # Three to a line of 44 em have 13.4 em each, 5 digits and what is beside them 4.5; 60 have no room for a second.
+    assert max((len(row.widths) for row in rows), default=1) == min(count, {5: 3, 20: 3, 60: 1}[digits])
+
+
+def _blocks_of(placed: Placed) -> list[Block]:
+    assert not isinstance(placed, Labelled | InRow)
+    return list(chain.from_iterable(placed.questions)) if isinstance(placed, WorkedRow) else [placed]
+
+
+def test_a_question_with_a_table_stands_alone() -> None:
+    table = Table(((Words("a"),),), (((Words("b"),),),))
+    blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, Paragraph((Words("Of these:"),)), table)]
+    assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
+
+
+@pytest.mark.parametrize("count", range(1, 5))
+def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lines(count: int) -> None:
+    heading = Heading((Words("Given"),), 1, of="given")
+    short, long = (Display((Row((equal("X", n("1" * digits)),) * count),)) for digits in (4, 70 // count))
+    assert typst.write(sheet(heading, short)).count("#labelled(1)") == 1
+    assert typst.write(sheet(heading, long)).count("#labelled(") == 0
+    assert typst.write(sheet(replace(heading, of=""), short)).count("#labelled(") == 0
+
+
+# --- the foot of the page ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paper", ["a4", "letter"])
+@pytest.mark.parametrize("closer", [False, True])
+@pytest.mark.parametrize("length", [0, 40, 70, 140])
+def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(
+    paper: Literal["a4", "letter"], closer: bool, length: int
+) -> None:
+    document = replace(_of_headings(3), sheet="7746-97FH", recipe="symattn " + "gy " * (length // 3))
+    document = replace(document, look=Look(paper=paper))
+    (page,) = pages(COMPILER.compile(typst.written(document, closer=closer)[0].encode()))
+    baseline = min(y for _, y, size in ink(page) if size)
+    assert baseline - 0.25 * 9.5 * 25.4 / 72 > 9.99  # what hangs below it is a quarter of its size
+    assert len(document.recipe) < 10 or "gy gy" in words_on(page)
 
 
 # --- equations in columns -----------------------------------------------------------------------------------
@@ -143,6 +255,8 @@ def value(formula: Formula) -> Ratio:
             return value(above) / value(below)
         case Sum(terms):
             return sum(map(value, terms), Ratio(0))
+        case Product(factors):
+            return reduce(mul, map(value, factors))
     raise AssertionError(formula)
 
 
@@ -151,6 +265,16 @@ def value(formula: Formula) -> Ratio:
 def test_a_fraction_that_is_too_wide_becomes_a_sum_of_fractions_with_its_value(count: int, limit: int) -> None:
     terms = tuple(Negative(Number(str(3**k))) if k % 3 == 1 else Number(str(7**k)) for k in range(6, 6 + count))
     whole = over(plus(*terms), 4)
+    lines = fold(Relation((Name("v"), whole), ("=",)), limit)
+    assert all(width(line) <= limit for line in lines)
+    assert sum(map(value, lines)) == value(whole)
+
+
+@pytest.mark.parametrize("count", range(2, 9))
+@pytest.mark.parametrize("limit", [20, 40])
+def test_brackets_that_are_too_wide_become_a_sum_of_products_with_their_value(count: int, limit: int) -> None:
+    terms = tuple(Negative(Number(str(3**k))) if k % 3 == 1 else Number(str(7**k)) for k in range(6, 6 + count))
+    whole = Product((over(1, 4), plus(*terms)), "·")
     lines = fold(Relation((Name("v"), whole), ("=",)), limit)
     assert all(width(line) <= limit for line in lines)
     assert sum(map(value, lines)) == value(whole)

@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeGuard, assert_never
 
@@ -38,6 +39,7 @@ from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say
 from symattn.page.document import (
     DEFAULT_LOOK,
+    ONLY_MARKS,
     AnswerGrid,
     AnswerSpace,
     Block,
@@ -193,6 +195,7 @@ def has_dense_fraction(node: Formula) -> bool:
 
 TEXT_SIZE = 11  # in points; whatever is larger is large print
 LINE = 43.3  # the width of a line of formulas, in em: 174 mm at 11 pt, less what they are indented by
+INDENT, DENSE_INDENT = 1.5, 0.5  # em, of formulas, and of those in keys
 PAGE_WIDTH = 174  # of a line of text, in millimetres
 _SLACK = 23  # millimetres of a page that a figure or boxes leave free, for the words before them
 
@@ -202,13 +205,16 @@ class Page:
     """A page as the reader wants it: large print is the same page with fewer em in a line.
 
     The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
-    column, which has that part of a line; `narrow`, where boxes are narrower to stand side by side.  `form` names the
+    column, which has that part of a line; `narrow`, where boxes are narrower to stand side by side; `dense`, where
+    formulas are indented less; `closer`, where as much is to stand on a page as has room.  `form` names the
     fields, where a page is filled in on a screen.
     """
 
     look: Look = DEFAULT_LOOK
     share: float = 1.0
     narrow: float = 1.0
+    dense: bool = False
+    closer: bool = False
     form: Form | None = None
 
     @property
@@ -231,8 +237,13 @@ class Page:
 
     @property
     def line(self) -> float:
-        """The width of a line, in em."""
-        return LINE / self.scale * self.share
+        """The width of a line of formulas, in em."""
+        return (LINE + INDENT - self.indent) / self.scale * self.share
+
+    @property
+    def indent(self) -> float:
+        """What formulas are indented by, in em."""
+        return DENSE_INDENT if self.dense else INDENT
 
     @property
     def width(self) -> int:
@@ -252,6 +263,11 @@ class Page:
     def bottom(self) -> int:
         """The lower margin in millimetres, with the footer in it."""
         return {"a4": 21, "letter": 18}[self.look.paper] + round(12 * (self.scale - 1))
+
+    def bottom_of(self, lines: int) -> int:
+        """The lower margin with so many lines in the footer, of which the last is 10 mm above the edge."""
+        least = min(self.bottom, 18) if self.closer else self.bottom
+        return least if lines == 1 else max(least, 13 + 4 * lines)
 
     @property
     def height(self) -> int:
@@ -481,13 +497,27 @@ def choice_columns(choices: Choices, page: Page) -> int:
     return max((n for n in range(1, most + 1) if count % n == 0), default=1)
 
 
-def in_two_columns(listed: ItemList, page: Page) -> bool:
-    """Whether the second half of a list has room beside the first."""
+_TEXT = 0.87  # of its estimated width, text takes
+_BULLET = 1.8  # em
+
+
+def in_first_column(listed: ItemList, page: Page) -> int:
+    """How many items of a list stand in the first of two columns, where these are lower; else 0."""
     if listed.ordered or page.large or page.share < 1 or len(listed.items) < 3:
-        return False
-    half = -(-len(listed.items) // 2)
-    sides = (listed.items[:half], listed.items[half:])
-    return sum(0.87 * max(map(inlines_width, side)) + 1.8 for side in sides) < page.line
+        return 0
+    widths = [_TEXT * inlines_width(item) for item in listed.items]
+    formulas = max((width(formula) for item in listed.items for formula in formulas_in(item)), default=0.0)
+
+    def lines(items: Sequence[float], room: float) -> int:
+        return sum(math.ceil(wide / (room - _BULLET)) for wide in items)
+
+    half = -(-len(widths) // 2)
+    if max(widths[:half]) + max(widths[half:]) + 2 * _BULLET < page.line:
+        return half
+    high, first = min(
+        (max(lines(side, page.line / 2) for side in (widths[:k], widths[k:])), -k) for k in range(1, len(widths))
+    )
+    return -first if high < lines(widths, page.line) and formulas < page.line / 3 else 0
 
 
 def cell_width(picture: HeatMap) -> float:
@@ -727,6 +757,7 @@ def line_height(line: Formula) -> float:
     return _height(line) + 0.9
 
 
+@lru_cache(maxsize=2**12)  # several arrangements are tried
 def _height(formula: Formula) -> float:
     match formula:
         case MatrixOf(rows):
@@ -822,3 +853,34 @@ def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
                 return with_blocks_inside(block, lambda inside: tuple(map(sound, inside)))
 
     return tuple(map(sound, blocks))
+
+
+OF_HEADING = 1.25  # of the width of text, that of headings, which are bold
+
+
+def with_marks_in_headings(blocks: Iterable[Block], line: float) -> tuple[Block, ...]:
+    """The same blocks, codes of marks in the heading above, before what they add up to.
+
+    What is said of them stands there as well, if the heading has room for it on one line.
+    """
+    done: list[Block] = []
+    heading: int | None = None
+    for block in blocks:
+        match block:
+            case Heading():
+                heading = len(done)
+            case Paragraph(content, str() as codes) if codes and heading is not None:
+                above = done[heading]
+                assert isinstance(above, Heading)
+                told = list(spans(content))
+                words = [part.text for part in told if isinstance(part, Words)]
+                if words == [say(word.text) for word in ONLY_MARKS]:
+                    told, words = [], []
+                marks = " ".join(filter(None, ("".join(words), codes, above.marks)))
+                whole = inlines_width(above.whole) * OF_HEADING + inlines_width((Words(marks),)) + 2
+                if len(words) == len(told) and (not told or whole < line):
+                    done[heading] = replace(above, marks=marks)
+                    heading = None
+                    continue
+        done.append(block)
+    return tuple(done)

@@ -94,8 +94,13 @@ def _headed(block: Block) -> tuple[Heading | None, tuple[Block, ...]]:
 
 
 def _kind(heading: Heading) -> Literal["", "question", "part"]:
-    """What a heading is of; a question that is a chapter of something else is none here."""
-    return "" if heading.of == "question" and heading.level > 1 else heading.of
+    """What the class has an environment for; a question that is a chapter of something else is none here."""
+    match heading.of:
+        case "part":
+            return "part"
+        case "question" if heading.level == 1:
+            return "question"
+    return ""
 
 
 def _has_parts(blocks: Sequence[Block]) -> bool:

@@ -1,16 +1,19 @@
 """Questions side by side on paper: which of them stand in a row, where that takes less of a page.
 
 Boxes leave the rest of their line to working, which seldom goes into it.  In a row the boxes stand beside one another,
-and below them is one frame, as wide as the page, with the room that all of them need.
+and below them is one frame, as wide as the page, with the room that all of them need.  In a key, questions whose
+working is narrow stand beside one another as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from symattn.formula.width import width
+from symattn.formula.nodes import Row
+from symattn.formula.width import width, wrapped
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
@@ -18,6 +21,7 @@ from symattn.page.document import (
     Box,
     Choices,
     Display,
+    Entries,
     Heading,
     ItemList,
     Math,
@@ -25,6 +29,7 @@ from symattn.page.document import (
     Paragraph,
     Table,
     Together,
+    Words,
     WorkingSpace,
     spans,
 )
@@ -108,6 +113,33 @@ def _boxes(boxes: AnswerGrid, page: Page) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
+class Labelled:
+    """A heading, and the lines of formulas beside it."""
+
+    heading: Heading
+    shown: Display
+
+
+def _labelled(blocks: Sequence[Block], page: Page) -> Labelled | None:
+    """What is given, with the word for it on the same line, if that takes no more lines."""
+    match blocks:
+        case [Heading(of="given") as heading, Together((Display(lines, ()),)) | Display(lines, ())]:
+            pass
+        case _:
+            return None
+    room = page.line / _FORMULAS - common.inlines_width(heading.whole) * common.OF_HEADING - _BESIDE_HEADING
+    items = [item for line in lines for item in (line.items if isinstance(line, Row) else (line,))]
+    rewrapped = wrapped(tuple(items), room)
+    if len(rewrapped) > len(lines) or max(map(width, rewrapped)) > room or page.large or page.form:
+        return None
+    return Labelled(heading, Display(rewrapped))
+
+
+_FORMULAS = 1.04  # of the size of text, formulas have
+_BESIDE_HEADING = 1.5  # em
+
+
+@dataclass(frozen=True)
 class InRow:
     """Questions side by side, with their shares of the line in millimetres, and room for working below them.
 
@@ -121,22 +153,38 @@ class InRow:
     narrow: float = 1.0
 
 
-def in_rows(blocks: Sequence[Block], page: Page) -> list[Block | InRow]:
-    """The blocks, with questions in rows where that saves a page; as they are in large print and in columns."""
+@dataclass(frozen=True)
+class WorkedRow:
+    """Questions that are worked out side by side: their blocks, and their shares of the line in millimetres."""
+
+    questions: tuple[tuple[Block, ...], ...]
+    widths: tuple[float, ...]
+
+
+Placed = Block | Labelled | InRow | WorkedRow
+"""What stands on a page from top to bottom."""
+
+
+def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
+    """The blocks, with questions in rows where that saves a page; as they are in large print and in columns.
+
+    On a page that is to be `closer` they stand in the rows that are lowest.
+    """
     if page.large or page.form or page.share < 1:
         return list(blocks)
-    parts = list(_parts(common.without_programs(blocks)))
-    ways = [_arranged(parts, page, most) for most in range(1, MOST + 1)]
+    parts = list(_parts(common.without_programs(blocks), page))
+    ways = [_arranged(parts, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
     fewest = min(pages for pages, _ in ways)
     return next(found for pages, found in ways if pages == fewest)
 
 
-def _parts(blocks: Sequence[Block]) -> Iterator[Block | Asked]:
+def _parts(blocks: Sequence[Block], page: Page) -> Iterator[Block | Labelled | Asked]:
     k = 0
     while k < len(blocks):
-        question = _asked(blocks[k : k + 2])
-        yield question or blocks[k]
-        k += 2 if question else 1
+        both = blocks[k : k + 2]
+        pair = _asked(both) or _labelled(both, page)
+        yield pair or blocks[k]
+        k += 2 if pair else 1
 
 
 def _asked(blocks: Sequence[Block]) -> Asked | None:
@@ -165,9 +213,9 @@ def _is_plain(block: Block) -> bool:
     return (isinstance(block, Paragraph) and not block.marks) or (isinstance(block, Display) and not block.lead)
 
 
-def _arranged(parts: Sequence[Block | Asked], page: Page, most: int) -> tuple[int, list[Block | InRow]]:
+def _arranged(parts: Sequence[Block | Labelled | Asked], page: Page, most: int) -> tuple[int, list[Placed]]:
     """How many pages it takes with so many questions in a row, and the rows that take least."""
-    best: list[tuple[tuple[int, float], list[Block | InRow]]] = [((0, TITLE), [])]
+    best: list[tuple[tuple[int, float], list[Placed]]] = [((0, TITLE), [])]
     for end, part in enumerate(parts, 1):
         if not isinstance(part, Asked):
             where, before = best[-1]
@@ -186,7 +234,9 @@ def _arranged(parts: Sequence[Block | Asked], page: Page, most: int) -> tuple[in
     return pages, found
 
 
-def _after(where: tuple[int, float], high: float, page: Page, block: Block | None = None) -> tuple[int, float]:
+def _after(
+    where: tuple[int, float], high: float, page: Page, block: Block | Labelled | None = None
+) -> tuple[int, float]:
     """The page, and how far down it, after something so high that stays on one page."""
     pages, used = where
     if isinstance(block, PageBreak) or (used + high > page.text_height and used):
@@ -194,9 +244,11 @@ def _after(where: tuple[int, float], high: float, page: Page, block: Block | Non
     return pages + int(high // page.text_height), used + high % page.text_height
 
 
-def _height(block: Block, page: Page) -> float:
+def _height(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
+        case Labelled(_, shown):
+            return _high((shown,)) + 3
         case Paragraph(content):
             return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5
         case Heading():
@@ -205,7 +257,7 @@ def _height(block: Block, page: Page) -> float:
             return _high((block,))
         case ItemList(items):
             lines = sum(-(-common.inlines_width(item) * _CHARACTERS // page.width) for item in items)
-            return (-(-lines // 2) if common.in_two_columns(block, page) else lines) * _LINE
+            return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
             return sum(_height(one, page) for one in inside) + 15
         case Together(inside):
@@ -225,7 +277,7 @@ def _height(block: Block, page: Page) -> float:
     return 12.0
 
 
-def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[Block | InRow]]]:
+def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[Placed]]]:
     """What these questions may be in one row, with its height."""
     if len(questions) == 1:
         yield _usual(questions[0], page)
@@ -241,9 +293,119 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[
             return
 
 
-def _usual(question: Asked, page: Page) -> tuple[float, list[Block | InRow]]:
+def _usual(question: Asked, page: Page) -> tuple[float, list[Placed]]:
     """A question by itself, its boxes and its working in one frame."""
     high = question.height(page, page.width, False)
     if question.working:
         high += common.below_boxes(AnswerSpace(question.boxes, question.working), page) + 2
     return high, list(question.blocks)
+
+
+# --- keys ---------------------------------------------------------------------------------------------
+
+MOST_WORKED = 3  # questions in a row of a key
+HIGHEST = 26.0  # em: a row stays on one page
+APART = 6  # millimetres between questions of a key
+_LEAST_SAVED = 0.6  # em, for which a row is worth while
+_PARTS = 29  # of a line, of which questions take so many each
+
+
+def in_part(page: Page, wide: float) -> Page:
+    """The page for what stands in so many millimetres of a line."""
+    return replace(page, share=(wide / _EM_OF_LINE - page.indent) / replace(page, share=1.0).line)
+
+
+_EM_OF_LINE = common.PAGE_WIDTH / (common.LINE + common.INDENT)
+
+
+def worked_in_rows(
+    blocks: Sequence[Block], page: Page, height: Callable[[Sequence[Block], Page], float]
+) -> list[Placed]:
+    """The blocks of a key, its questions in rows where these are lower; `height` is that of blocks in em."""
+    if page.large or page.share < 1:
+        return list(blocks)
+    found: list[Placed] = []
+    run: list[_Worked] = []
+    for part in _worked_parts(common.without_programs(blocks), page):
+        if isinstance(part, tuple):
+            run.append(_Worked.of(part, page, height))
+        else:
+            found += [*_lowest(run), part]
+            run = []
+    return [*found, *_lowest(run)]
+
+
+def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, ...] | Block | Labelled]:
+    """The blocks, those of a question together if they are text and formulas."""
+    k = 0
+    while k < len(blocks):
+        end = k + 1
+        first = blocks[k]
+        if isinstance(first, Heading) and first.of in ("question", "part"):
+            while end < len(blocks) and isinstance(blocks[end], Paragraph | Display | Entries):
+                end += 1
+            alone = end < len(blocks) and not isinstance(blocks[end], Heading | Box | PageBreak)
+            yield from blocks[k:end] if alone else (tuple(blocks[k:end]),)
+        elif given := _labelled(blocks[k : k + 2], page):
+            end += 1
+            yield given
+        else:
+            yield first
+        k = end
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """A question that is worked out, and its height in em in every number of parts of a line."""
+
+    blocks: tuple[Block, ...]
+    heights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
+        heading, *rest = blocks
+        assert isinstance(heading, Heading)
+        own, unbroken = _heading_width(heading)
+        own += common.inlines_width((Words(heading.marks),)) * _CHARACTERS
+        heights = [math.inf]
+        for wide in map(_wide, range(1, _PARTS + 1)):
+            fits = wide >= min(own, max(unbroken, own * 0.55))
+            heights.append(1.4 * -(-own // wide) + 1 + height(rest, in_part(page, wide)) if fits else math.inf)
+        return cls(blocks, tuple(heights))
+
+
+def _wide(parts: int) -> float:
+    """The millimetres of so many parts of a line, without the gap to what stands beside it."""
+    return parts * (common.PAGE_WIDTH + APART) / _PARTS - APART
+
+
+def _lowest(questions: Sequence[_Worked]) -> list[Placed]:
+    """The questions in the rows that are lowest together."""
+    best: list[tuple[float, list[Placed]]] = [(0.0, [])]
+    for end, question in enumerate(questions, 1):
+        high = question.heights[-1]
+        options = [(best[end - 1][0] + (high if high < math.inf else 1000), [*best[end - 1][1], *question.blocks])]
+        for count in range(2, min(MOST_WORKED, end) + 1):
+            row = questions[end - count : end]
+            high, shares = min(
+                _splits(row, _PARTS), key=lambda split: (round(split[0], 1), max(split[1]) - min(split[1]))
+            )
+            if high <= HIGHEST:
+                rows = WorkedRow(tuple(one.blocks for one in row), tuple(map(_wide, shares)))
+                options.append((best[end - count][0] + high + _LEAST_SAVED, [*best[end - count][1], rows]))
+        best.append(min(options, key=lambda option: option[0]))
+    return best[-1][1]
+
+
+def _splits(row: Sequence[_Worked], parts: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Every way to share so many parts of a line among questions, with the height of the row."""
+    first, *others = row
+    if not others:
+        yield first.heights[parts], (parts,)
+        return
+    for own in range(1, parts - len(others) + 1):
+        high = first.heights[own]
+        if high <= HIGHEST:
+            for rest, shares in _splits(others, parts - own):
+                yield max(high, rest), (own, *shares)
+    yield math.inf, (1,) * len(row)

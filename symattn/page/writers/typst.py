@@ -5,9 +5,10 @@ Text of a document appears only inside string literals: never as markup, never a
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal, assert_never
@@ -93,7 +94,7 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
-from symattn.page.writers.rows import Asked, InRow, in_rows
+from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, worked_in_rows
 
 SUFFIX = ".typ"
 BESIDES: frozenset[Besides] = frozenset()
@@ -476,23 +477,23 @@ def write(document: Document) -> str:
     return written(replace(document, look=replace(document.look, fillable=False)))[0]
 
 
-def written(document: Document, also: Iterable[str] = (), *, careful: bool = False) -> tuple[str, Mapping[str, str]]:
+def written(
+    document: Document, also: Iterable[str] = (), *, careful: bool = False, closer: bool = False
+) -> tuple[str, Mapping[str, str]]:
     """The whole document, and what stands in it in the place of text that cannot be printed.
 
-    The characters `also` can be printed too; `careful`, only Latin letters are.
+    The characters `also` can be printed too; `careful`, only Latin letters are.  `closer`, there is less space between
+    what stands in it, and above and below, and questions stand side by side wherever that is lower.
     """
     with speaking(document.look.language), coverage.printing(also, careful) as account:
-        return _document(settled(document), account), account.replaced
+        return _document(settled(document), account, closer), account.replaced
 
 
-def tightened(source: str) -> str:
-    """The source of a document with less space between what stands in it, and above and below."""
-    return source.replace("\n#let tight = false", "\n#let tight = true", 1)
-
-
-def _document(document: Document, account: coverage.Printing) -> str:
+def _document(document: Document, account: coverage.Printing, closer: bool) -> str:
     asked = document.look.fillable and document.solutions == "blank"
-    page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
+    worked = document.solutions in ("key", "worked")
+    form = Form(document.sheet, document.look.text_size) if asked else None
+    page = Page(document.look, dense=worked, closer=closer, form=form)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
     return filled(
         "document.typ.j2",
@@ -500,12 +501,13 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
-        air="0.4" if document.solutions in ("key", "worked") else "0.65" if page.compact else "1",
+        air="0.4" if worked else "0.65" if page.compact else "1",
         fields=[literal(_printable(name)) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
         recipe=_recipe(document.footer),
+        footers=_footers(document),
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
@@ -514,7 +516,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_body(common.with_sound_levels(document.blocks), page),
+        body=_body(common.with_marks_in_headings(common.with_sound_levels(document.blocks), page.line), page),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -523,7 +525,15 @@ def _document(document: Document, account: coverage.Printing) -> str:
     )
 
 
+_FOOTER = 1.7  # millimetres of a character of 8 pt
 _UNBROKEN = 40  # characters that stand on one line
+
+
+def _footers(document: Document) -> int:
+    """How many lines a footer has: a command that has no room beside the sheet's name and the page stands below."""
+    command = _FOOTER * len(document.footer)
+    beside = command + _FOOTER * len(document.sheet) <= 0.75 * common.PAGE_WIDTH
+    return 1 if beside else 1 + math.ceil(command / (0.9 * common.PAGE_WIDTH))
 
 
 def _recipe(command: str) -> str:
@@ -558,12 +568,25 @@ def _printable(words: str) -> str:
 def _body(blocks: Sequence[Block], page: Page) -> str:
     """The blocks of a page, with questions side by side where they have room."""
     sources: list[str] = []
-    for in_row, run in groupby(in_rows(blocks, page), lambda block: isinstance(block, InRow)):
-        if in_row:
-            sources += [_in_row(block, page) for block in run if isinstance(block, InRow)]
+    placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
+    for whole, run in groupby(placed, lambda one: not isinstance(one, Labelled | InRow | WorkedRow)):
+        if whole:
+            sources.append(_blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page))
         else:
-            sources.append(_blocks([block for block in run if not isinstance(block, InRow)], page))
+            sources += [_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow)]
     return "\n\n".join(sources)
+
+
+def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
+    match placed:
+        case Labelled(heading, shown):
+            return f"#labelled({len(shown.lines)})[\n{_block(heading, page)}\n][\n{_block(shown, page)}\n]"
+        case InRow():
+            return _in_row(placed, page)
+        case WorkedRow(questions, shares):
+            widths = _array(f"{wide:.1f}mm" for wide in shares)
+            parts = zip(questions, shares, strict=True)
+            return f"#worked-row({widths})" + "".join(f"[\n{_blocks(q, in_part(page, wide))}\n]" for q, wide in parts)
 
 
 def _in_row(row: InRow, page: Page) -> str:
@@ -581,19 +604,28 @@ def _question(question: Asked, row: InRow, page: Page) -> str:
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
 
 
-_ENTRIES_APART = 1.4  # em
+_ENTRIES_APART = 1.0  # em
 _GENEROUS = 0.98  # of their estimated width, equations of digits take
 _TIGHT = {  # and what of the width in em is saved
-    " ⋅ ": (" tightdot ", 0.3),
-    " + ": (" tightplus ", 0.25),
-    " − ": (" tightminus ", 0.25),
+    " ⋅ ": (" tightdot ", 0.36),
+    " + ": (" tightplus ", 0.29),
+    " − ": (" tightminus ", 0.29),
     "= ": ("tightequal ", 0.2),
     "≈ ": ("tightapprox ", 0.2),
 }
 
 
-def _tightened(equations: Sequence[Formula]) -> tuple[list[str], list[float]]:
+def _tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
     """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
+    return _plain_tightened(equations) if all(map(_is_plain, equations)) else _tighter(equations)
+
+
+@lru_cache(maxsize=2**10)  # several arrangements are tried
+def _plain_tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
+    return _tighter(equations)
+
+
+def _tighter(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
     cells, widths = _aligned_all(equations), [_GENEROUS * width(equation) for equation in equations]
     for sign, (tight, saved) in _TIGHT.items():
         widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
@@ -610,19 +642,11 @@ def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
 
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     blocks = common.without_programs(blocks)
-    kept, beside = common.stays_with_next(blocks, together), _marks_beside(blocks, page)
-    sources: list[str] = []
-    for k, (block, stays) in enumerate(zip(blocks, kept, strict=True)):
-        if k in beside.values() or _result_beside(blocks, k, page):
-            continue
-        found = _result_beside(blocks, k - 1, page)
-        source = found[0] if found else _block(block, page)
-        if k in beside:
-            marking = blocks[beside[k]]
-            assert isinstance(marking, Paragraph)
-            sources.append(f"#marked[{_text(marking.content)}#h(1.5em){_words(marking.marks)}][\n{source}\n]")
-        else:
-            sources.append(f"#kept[{source}]" if stays else source)
+    kept, sources, end = common.stays_with_next(blocks, together), list[str](), 0
+    for group in _groups(blocks, page):
+        end += len(group.blocks)
+        source = _group(group, page)
+        sources.append(f"#kept[{source}]" if kept[end - 1] else source)
     return "\n\n".join(sources)
 
 
@@ -631,74 +655,107 @@ def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int
     return _formulas(_spoken(*equations), rows, fits=fits, close=True)
 
 
-def _is_wide_open(page: Page) -> bool:
-    """Whether there may be something beside formulas: lines are whole, and print is not large."""
-    return not (page.form or page.large or page.share < 1)
+_MOST_BESIDE = 6  # lines of equations with formulas beside them, all of which stay on one page
+_MOST_IN_GROUP = 3  # blocks
+_BESIDE = 1.5  # em, between formulas side by side
 
 
-_MOST_BESIDE = 6  # lines of equations with their result beside them, all of which stay on one page
-_BEFORE_RESULT = 1.5  # em: what formulas are indented by
+@dataclass(frozen=True)
+class _Group:
+    """Formulas that follow one another, side by side if they are several, and how high they are in em.
 
-
-def _result_beside(blocks: Sequence[Block], k: int, page: Page) -> tuple[str, float] | None:
-    """Equations at a place with their result, which comes next, beside them, and the width of both; if that is lower.
-
-    They stand in as many columns as make the whole of it lowest.
+    Equations among them stand in so many columns; 0 for as many as they have alone.
     """
-    match blocks[max(k, 0) : k + 2]:
-        case [Entries(equations, most), Display((result,), ())] if _is_wide_open(page):
-            pass
+
+    blocks: tuple[Block, ...]
+    columns: int
+    high: float
+
+
+def _groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
+    """The blocks, equations with what is before or after them beside them where that is lower."""
+    best: list[tuple[float, list[_Group]]] = [(0.0, [])]
+    for end, block in enumerate(blocks, 1):
+        alone = _Group((block,), 0, _height_alone(block, page))
+        options = [(best[-1][0] + alone.high, [*best[-1][1], alone])]
+        for start in range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1):
+            if group := _beside(tuple(blocks[start:end]), page):
+                options.append((best[start][0] + group.high + 0.1, [*best[start][1], group]))
+        best.append(min(options, key=lambda option: option[0]))
+    return best[-1][1]
+
+
+def _height_alone(block: Block, page: Page) -> float:
+    """The height of formulas in em, with the space between them and what comes next; 0 for anything else."""
+    match block:
+        case Display(lines):
+            return common.lines_height(lines) + _BETWEEN
+        case Entries(equations, most):
+            columns = _columns_of_entries(_tightened(equations)[1], most, page)
+            return -(-len(equations) // columns) * max(map(common.line_height, equations)) + _BETWEEN
         case _:
-            return None
-    cells, widths = _tightened(equations)
-    usual = _columns_of_entries(widths, most, page)
-    high, below = max(map(common.line_height, equations)), common.line_height(result)
-    lowest, best = -(-len(cells) // usual) * high + below - 0.1, None
-    for columns in range(1, usual + 1):
-        lines = -(-len(cells) // columns)
-        wide = _width_of_columns(widths, columns) + _BEFORE_RESULT + width(result)
-        fits = wide * _formula_size(page) <= page.line and lines <= _MOST_BESIDE
-        if fits and max(lines * high, below) < lowest:
-            lowest, best = max(lines * high, below), (columns, wide)
-    if best is None or any(map(_UNKNOWN_WIDTH.search, cells)):
+            return 0.0
+
+
+_BETWEEN = 0.5  # em, between blocks of a key
+
+
+def _beside(blocks: tuple[Block, ...], page: Page) -> _Group | None:
+    """Equations with formulas beside them, in as many columns as have room; None where there is no room for that."""
+    entries = [block for block in blocks if isinstance(block, Entries)]
+    shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
+    if len(entries) != 1 or len(shown) < len(blocks) - 1 or page.form or page.large:
         return None
-    columns, wide = best
-    parts = _in_columns(equations, cells, columns, True), _formulas(_spoken(result), [_aligned(result)], fits=True)
-    return "#beside" + "".join(f"[\n{part}\n]" for part in parts), wide
+    (own,) = entries
+    room = page.line / _formula_size(page) - sum(_width_aligned(block.lines) + _BESIDE for block in shown)
+    cells, widths = _tightened(own.equations)
+    columns = common.columns_as_wide(widths, own.columns, room, _ENTRIES_APART) if room > 0 else 0
+    if not columns or _width_of_columns(widths, columns) > room or any(map(_UNKNOWN_WIDTH.search, cells)):
+        return None
+    lines = -(-len(cells) // columns)
+    high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))
+    return _Group(blocks, columns, high + _BETWEEN) if lines <= _MOST_BESIDE else None
+
+
+def _width_aligned(lines: Sequence[Formula]) -> float:
+    """The width of lines that are aligned at their signs."""
+    parts = [common.before_sign(line) for line in lines]
+    names = (width(name) for name, _ in parts if name is not None)
+    return max(names, default=0.0) + max((width(rest) for _, rest in parts), default=0.0)
 
 
 def _width_of_columns(widths: Sequence[float], columns: int) -> float:
     return sum(max(widths[k::columns]) for k in range(columns)) + _ENTRIES_APART * (columns - 1)
 
 
-def _marks_beside(blocks: Sequence[Block], page: Page) -> dict[int, int]:
-    """Which formulas have which marks beside their last line: the last ones before them that have room."""
-    beside: dict[int, int] = {}
-    for k, block in enumerate(blocks):
-        if isinstance(block, Paragraph) and block.marks and _is_wide_open(page):
-            marks = common.inlines_width((*block.content, Words(block.marks))) + 4
-            for place in range(k - 1, max(k - 4, -1), -1):
-                wide = _last_line(blocks, place, page)
-                if wide is None:
-                    break
-                if wide * _formula_size(page) + marks <= page.line and not _result_beside(blocks, place, page):
-                    beside[place] = k
-                    break
-    return beside
+def _group(group: _Group, page: Page) -> str:
+    if not group.columns:
+        return _block(group.blocks[0], page)
+    parts = []
+    for block in group.blocks:
+        if isinstance(block, Entries):
+            parts.append(_in_columns(block.equations, _tightened(block.equations)[0], group.columns, True))
+        elif isinstance(block, Display):
+            parts.append(_formulas(_spoken(*block.lines), _aligned_all(block.lines), fits=True))
+    return "#beside" + "".join(f"[\n{part}\n]" for part in parts)
 
 
-def _last_line(blocks: Sequence[Block], k: int, page: Page) -> float | None:
-    """The width of the last line of formulas in em; None where there are none."""
-    match blocks[k]:
-        case Display(lines, ()) if lines:
-            found = _result_beside(blocks, k - 1, page)
-            return found[1] if found else max(map(width, lines))  # the last may be a matrix, as high as others
-        case Entries(equations, columns):
-            widths = _tightened(equations)[1]
-            columns = _columns_of_entries(widths, columns, page)
-            last = len(equations) % columns or columns
-            return sum(max(widths[k::columns]) + _ENTRIES_APART for k in range(last - 1)) + widths[-1]
-    return None
+def _height(blocks: Sequence[Block], page: Page) -> float:
+    """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
+    room, high = page.line / _formula_size(page), 0.0
+    for group in _groups(blocks, page):
+        match group.blocks:
+            case (Paragraph(content, marks),):
+                high += 1.4 * math.ceil(common.inlines_width((*content, Words(marks))) / page.line) + _BETWEEN
+            case (Display(lines, lead),) if lead or any(width(line) > room for line in lines):
+                return math.inf
+            case (Entries(equations),) if max(_tightened(equations)[1]) > room:
+                return math.inf
+            case (Display() | Entries(), *_):
+                high += group.high
+            case _:
+                return math.inf
+    return high
 
 
 def _block(block: Block, page: Page) -> str:
@@ -752,11 +809,14 @@ def _block(block: Block, page: Page) -> str:
             return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
         case ItemList(items, ordered):
             listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
-            if common.in_two_columns(block, page):
-                return f"#list-in-columns(\n{listed})"
+            if first := common.in_first_column(block, page):
+                return f"#list-in-columns({first},\n{listed})"
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
             return _table(block, page)
+        case Box(title, (ItemList(items, ordered=False),)) if page.dense and not page.large:
+            told = "#h(1em)".join(_text(item, page.line) for item in items)
+            return f"#notebox([])[{_words(title, 'strong')}#h(1em){told}]"
         case Box(title, blocks):
             return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):

@@ -123,7 +123,7 @@ class _Page:
             value = self.derivation.value(name)
             shaped = self.wording.shaped(self.wording.name(name), value)
             formulas.append(Relation((shaped, self.wording.values(value, name)), ("=",)))
-        yield Heading((Words("Given"),), 1)
+        yield Heading((Words("Given"),), 1, of="given")
         yield Display(tuple(rows_of(formulas)))
 
     def default(self, step: Step) -> Iterator[Block]:

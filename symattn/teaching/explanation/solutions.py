@@ -10,6 +10,7 @@ from symattn.derivation.derivation import Derivation, Index, Operand, View
 from symattn.exact import Matrix
 from symattn.formula import Formula
 from symattn.page.document import (
+    ONLY_MARKS,
     AnswerGrid,
     AnswerSpace,
     Block,
@@ -17,7 +18,6 @@ from symattn.page.document import (
     Falk,
     Inlines,
     Paragraph,
-    Words,
     WorkingSpace,
     all_blocks,
     sentence,
@@ -36,7 +36,7 @@ def marking(part: Part) -> Blocks:
     """What only a marker needs, with the codes of the marks, and what each is for where it has to be said."""
     if not part.marks:
         return part.marking
-    return (*part.marking, Paragraph(explained(part.marks) or (Words("Marks"),), marks_text(part.marks)))
+    return (*part.marking, Paragraph(explained(part.marks) or ONLY_MARKS, marks_text(part.marks)))
 
 
 def explained(marks: Marks) -> Inlines:

@@ -162,9 +162,9 @@ def _is_written_out(op: Op) -> bool:
 
 
 def _fitting(equation: Relation) -> Relation:
-    """The equation with its working over one denominator, where it would be too wide with a fraction in every term."""
+    """The equation with its working over one denominator, where two with a fraction in every term have no room."""
     name, working, *rest = equation.parts
-    if width(equation) <= LINE or width(Relation((name, working), ("=",))) <= LINE:
+    if width(equation) <= (LINE - GAP) / 2:
         return equation
     return Relation((name, over_one_denominator(working), *rest), equation.signs)
 

@@ -474,7 +474,7 @@ def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) ->
     """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
     matrices = givens(problem, wording, only)
     rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
-    return (Heading((Words("Given"),), 1), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
+    return (Heading((Words("Given"),), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
 
 
 def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:
