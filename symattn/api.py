@@ -568,12 +568,14 @@ def worksheet(
     how = Setting(forms, stem_of(made_from), solutions, layout, conventions, look, recipe)
     with progress(n) as step, crew(jobs, executor, of=n) as those:
         if out is not None:
-            write_set(
+            written = write_set(
                 made_from, n, Path(out), how, those, together=together, overview=overview, on_sheet=step,
                 keep=made.append,
             )  # fmt: skip
             for sentence in not_carried(how.banks, (sheet.question for sheet in made)):
                 _LOG.warning("%s", sentence)
+            if left_out := how.left_out(made_from, written):
+                _LOG.warning("%s", left_out)
         else:
             for sheet in sheets(made_from, n, those):
                 made.append(sheet)

@@ -451,8 +451,20 @@ class Setting:
         pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
         besides = read_besides(self.forms)
         for asked in self.solutions if self.forms else ():
-            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in pages]
-            yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+            shown = [(sheet, shared) for sheet, shared in pages if self._has(sheet, asked)]
+            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in shown]
+            if written:
+                yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+
+    def _has(self, sheet: Sheet, asked: Solutions) -> bool:
+        """Whether there is such a document; a diagnosis that alone is asked for is refused where there is none."""
+        return asked != "diagnosis" or len(self.solutions) == 1 or bool(sheet.question.diagnosis)
+
+    def left_out(self, recipe: Recipe, written: Iterable[Path]) -> str:
+        """A sentence on what was asked for and is not there, "" if everything is."""
+        if "diagnosis" not in self.solutions or not self.forms or any("-diagnosis" in path.name for path in written):
+            return ""
+        return f"Questions of the type {recipe.spec.type} have no common wrong answers, so no diagnosis was written."
 
     def files(self, documents: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, str, bytes]]:
         """Stem, format and content of every file that documents are written to."""

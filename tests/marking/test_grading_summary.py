@@ -99,7 +99,7 @@ def test_equal_variants_are_not_flagged_and_one_variant_is_no_family():
 
 def test_nobody_shared_a_variant():
     rows = [row(k, result(f"V{k}", {"S": k})) for k in range(1, 4)]
-    assert "of the marks within a variant: not known, for nobody shared one." in sentences(rows)
+    assert "of the marks within a variant: not known, since no two students had the same paper." in sentences(rows)
 
 
 def test_mistakes_are_counted_by_student_and_by_place():

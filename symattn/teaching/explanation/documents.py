@@ -199,8 +199,7 @@ SHOWN: Mapping[Solutions, frozenset[Besides]] = {
 def _diagnosis(question: Question) -> tuple[Block, ...]:
     if not question.diagnosis:
         raise InputError(
-            f"Questions of the type {question.type} have no common wrong answers to list; solutions other than "
-            "diagnosis were expected."
+            f"Questions of the type {question.type} have no common wrong answers to list; leave out diagnosis."
         )
     return question.diagnosis
 
