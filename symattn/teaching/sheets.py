@@ -139,9 +139,13 @@ class Sheet:
         self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
     ) -> Document:
         """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
-        command = f"{self.command} (sheet {self.number})" if self.command else ""
-        document = pages.document(solutions, self.name, command, besides)
+        document = pages.document(solutions, self.name, self.own_command, besides)
         return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
+
+    @property
+    def own_command(self) -> str:
+        """The command that makes this sheet: of a set that is as long, the last."""
+        return f"{self.command} -n {self.number}" if self.number > 1 else self.command
 
     @cached_property
     def worksheet(self) -> Document:
@@ -592,7 +596,7 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
         yield from how.documents(f"{how.stem}-all", kept, together=True)
     if overview and kept:
         listed = [(sheet.name, sheet.question) for sheet in kept]
-        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, kept[-1].command)
+        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, f"{kept[-1].own_command} --overview")
 
 
 def _write_set(

@@ -27,8 +27,9 @@ OTHERS = [
 def test_every_setting_comes_back(settings, other):
     has_projections = {"order", "activation"} & set(settings)
     recipe = make_recipe("self_attention" if has_projections else "attention", settings, seed=7, **other)
-    again, number = read_recipe(f"{recipe.command()} (sheet 12)")
+    again, number = read_recipe(f"{recipe.command()} -n 12")
     assert number == 12
+    assert read_recipe(f"{recipe.command()} (sheet 12)") == (again, 12)  # as it was printed before
     assert again.command() == recipe.command()
     assert again.spec.chosen_settings() == recipe.spec.chosen_settings()
     assert again.spec.chosen_sizes() == recipe.spec.chosen_sizes()
@@ -68,7 +69,8 @@ def test_token_soup_is_refused_or_read():
     rng = random.Random(5)
     words = [
         "symattn", "worksheet", "attention", "--seed", "5", "--mask", "causal", "--size", "n=3", "=", ",", "'", "\\",
-        "--by-token", "--decimal", "--places", "2", "--option", "(sheet 2)", "(sheet 99999)", "--round", "1:truncate",
+        "--by-token", "--decimal", "--places", "2", "--option", "-n", "(sheet 2)", "(sheet 99999)", "--round",
+        "1:truncate",
     ]  # fmt: skip
     read = 0
     for _ in range(3000):

@@ -19,21 +19,23 @@ from symattn.teaching.sheets import Recipe
 
 _COMMAND = ("symattn", "worksheet")
 _NUMBER = re.compile(r" \(sheet (\d{1,7})\)$")
+"""As sheets were numbered before -n said it."""
+_COUNT = re.compile(r"0*[1-9]\d{0,5}")
 _SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
-_FLAGS = ("by-token", "by-matrix", "decimal")
+_FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview")
 _OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")
 
 
 def read_recipe(text: str) -> tuple[Recipe, int]:
     """The recipe of a footer and the number of the sheet, from 1; `InputError` if the text is none.
 
-    >>> read_recipe("symattn worksheet attention --level starter --seed 5 (sheet 2)")[1]
+    >>> read_recipe("symattn worksheet attention --level starter --seed 5 -n 2")[1]
     2
     """
     numbered = _NUMBER.search(text)
     try:
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
-        return _recipe(mechanism, stated), int(numbered[1]) if numbered else 1
+        return _recipe(mechanism, stated), int(numbered[1] if numbered else stated.get("n", ["1"])[-1])
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
         says = str(error).rstrip(".")
         raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}.") from error
@@ -51,11 +53,19 @@ def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
             mechanism = word
         elif name in _FLAGS:
             stated[name] = []
+        elif word == "-n":
+            stated["n"] = [_counted(_value(rest, word))]
         elif name in (*_SETTINGS, *_OTHERS):
             stated.setdefault(name, []).append(_value(rest, word))
         else:
             raise ValueError(f"{word} is not known")
     return mechanism, stated
+
+
+def _counted(text: str) -> str:
+    if not _COUNT.fullmatch(text):
+        raise ValueError(f"-n is {text}")
+    return text
 
 
 def _value(rest: Iterator[str], word: str) -> str:

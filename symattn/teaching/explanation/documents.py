@@ -256,7 +256,7 @@ def booklet(documents: Sequence[Document]) -> Document:
             blocks.append(Paragraph(tuple(x for k, one in enumerate(fields) for x in (*_APART[: 1 if k else 0], *one))))
         blocks += [lowered(block) for block in document.blocks]
     first = documents[0]
-    recipe = first.recipe.partition(" (sheet")[0]
+    recipe = f"{documents[-1].recipe} --together" if first.recipe else ""
     return replace(first, blocks=tuple(blocks), fields=(), sheet="", recipe=recipe)
 
 
