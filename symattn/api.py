@@ -421,8 +421,9 @@ def _words(function: Callable[..., object]) -> list[str]:
 def decide(a: object, b: object) -> Decision:
     """Whether two numbers are equal, and how that was proved.
 
-    They are texts, read as people type them, numbers of Python, SymPy, NumPy and PyTorch, or entries of a `Matrix`.
-    `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for a text that is none.
+    They are texts, read as people type them (with a decimal point), numbers of Python, SymPy, NumPy and PyTorch, or
+    entries of a `Matrix`.  `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for
+    a text that is none.
 
     Sums of c·√r·e^a with rational numbers c and a are compared term by term, by Lindemann–Weierstrass (Baker,
     *Transcendental Number Theory*, theorem 1.4); what is outside that class, to 200 digits.

@@ -1,6 +1,7 @@
 """Recipes read back: whatever stands in a footer gives the same worksheet, and nothing in it is ever run."""
 
 import random
+import re
 
 import pytest
 
@@ -51,6 +52,7 @@ def test_every_problem_type_and_option_comes_back(kind):
         "", "symattn", "ls -l", "symattn derive note-002", "symattn worksheet attention",
         "symattn worksheet attention --seed", "symattn worksheet attention --seed x", "symattn worksheet --seed '5",
         "symattn worksheet attention --seed 5; rm -rf /", "symattn worksheet attention --seed $(id)",
+        "symattn worksheet atention --seed 5", "symattn worksheet attention -n 0 --seed 5",
         "symattn worksheet attention more --seed 5", "symattn worksheet attention --out /etc --seed 5",
         "symattn worksheet attention --format pdf --seed 5", "symattn worksheet magic --seed 5",
         "symattn worksheet attention --size n --seed 5", "symattn worksheet attention --round x:y --seed 5",
@@ -61,7 +63,7 @@ def test_every_problem_type_and_option_comes_back(kind):
 def test_anything_else_is_refused_in_a_sentence(text):
     with pytest.raises(InputError) as raised:
         read_recipe(text)
-    assert str(raised.value).endswith(".")
+    assert re.search(r"[^.?][.?]$", str(raised.value))  # a question has no full stop after it
     assert "\n" not in str(raised.value)
 
 

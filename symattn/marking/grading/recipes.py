@@ -37,8 +37,8 @@ def read_recipe(text: str) -> tuple[Recipe, int]:
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
         return _recipe(mechanism, stated), int(numbered[1] if numbered else stated.get("n", ["1"])[-1])
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
-        says = str(error).rstrip(".")
-        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}.") from error
+        says = str(error) if isinstance(error, InputError) else f"{error}."
+        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}") from error
 
 
 def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
