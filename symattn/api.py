@@ -421,8 +421,9 @@ def _words(function: Callable[..., object]) -> list[str]:
 def decide(a: object, b: object) -> Decision:
     """Whether two numbers are equal, and how that was proved.
 
-    They are texts, read as people type them, numbers of Python, SymPy, NumPy and PyTorch, or entries of a `Matrix`.
-    `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for a text that is none.
+    They are texts, read as people type them (with a decimal point), numbers of Python, SymPy, NumPy and PyTorch, or
+    entries of a `Matrix`.  `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for
+    a text that is none.
 
     Sums of c·√r·e^a with rational numbers c and a are compared term by term, by Lindemann–Weierstrass (Baker,
     *Transcendental Number Theory*, theorem 1.4); what is outside that class, to 200 digits.
@@ -568,12 +569,14 @@ def worksheet(
     how = Setting(forms, stem_of(made_from), solutions, layout, conventions, look, recipe)
     with progress(n) as step, crew(jobs, executor, of=n) as those:
         if out is not None:
-            write_set(
+            written = write_set(
                 made_from, n, Path(out), how, those, together=together, overview=overview, on_sheet=step,
                 keep=made.append,
             )  # fmt: skip
             for sentence in not_carried(how.banks, (sheet.question for sheet in made)):
                 _LOG.warning("%s", sentence)
+            if left_out := how.left_out(made_from, written):
+                _LOG.warning("%s", left_out)
         else:
             for sheet in sheets(made_from, n, those):
                 made.append(sheet)

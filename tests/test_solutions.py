@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -289,3 +290,33 @@ def test_what_there_is_not_is_named() -> None:
         question_document(of_mechanism("attention"), solutions="half")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="conventions is 'few'"):
         question_document(of_mechanism("attention"), conventions="few")  # type: ignore[arg-type]
+
+
+def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path: Path) -> None:
+    drawn = ["--problem", "counts", "--seed", "3", "--format", "markdown", "--out", str(tmp_path)]
+    asked = ["worksheet", *drawn, "--solutions"]
+    run = CliRunner().invoke(main, [*asked, "blank,key,diagnosis"])
+    assert run.exit_code == 0
+    assert "Questions of the type counts have no common wrong answers, so no diagnosis was written." in run.stderr
+    assert sorted(path.name for path in tmp_path.glob("*.md")) == [
+        "counts-self-attention-3-01-key.md",
+        "counts-self-attention-3-01.md",
+    ]
+    run = CliRunner().invoke(main, [*asked, "diagnosis"])
+    assert run.exit_code == 2
+    assert "leave out diagnosis." in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "exam.toml is empty; an exam with [[question]], or a problem, was expected."),
+        ('[[questions]]\ntype = "full"\n', "exam.toml has [[questions]]; did you mean [[question]]?"),
+        ('mechanism = "attention"\n', "exam.toml has no [[question]], so it is a problem"),
+    ],
+)
+def test_what_is_no_exam_is_told_by_what_it_has(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "exam.toml").write_text(content, encoding="utf-8")
+    run = CliRunner().invoke(main, ["worksheet", str(tmp_path / "exam.toml"), "--out", str(tmp_path)])
+    assert run.exit_code == 2
+    assert says in run.stderr

@@ -28,7 +28,7 @@ from symattn.cli.options import (
 )
 from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
 from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
-from symattn.errors import InputError
+from symattn.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation import Conventions, Layout
@@ -152,6 +152,8 @@ def worksheet(
         for path in written:
             click.echo(path)
         _say_what_is_lost(listed, questions)
+        if left_out := how.left_out(recipe, written):
+            click.echo(left_out, err=True)
         if tally.room is not None:
             click.echo(_no_more_room(tally.room, OVERLAP[recipe.spec.level]), err=True)
 
@@ -167,6 +169,7 @@ def _exam(
     from symattn.teaching.sheets import banks_apart
 
     if not is_exam(path):
+        _refuse_mistyped_exam(path)
         raise InputError(
             f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
         )
@@ -199,8 +202,21 @@ def _exam(
     ):
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step, those)
     if not quiet:
-        click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+        made = "1 paper with its key" if len(exam.papers) == 1 else f"{len(exam.papers)} papers with keys"
+        click.echo(f"{folder / path.stem}: {made}, {len(written)} files.")
         _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
+
+
+def _refuse_mistyped_exam(path: Path) -> None:
+    """`InputError` for a file that is meant to be an exam, as its keys show, and for an empty one."""
+    from symattn.foundation.files import read_toml
+
+    stated = read_toml(path)
+    if not stated:
+        raise InputError(f"{path.name} is empty; an exam with [[question]], or a problem, was expected.")
+    for key, value in stated.items():
+        if isinstance(value, list) and nearest(key, ["question"]):
+            raise InputError(f"{path.name} has [[{key}]]; did you mean [[question]]?")
 
 
 def _no_more_room(room: int, share: float) -> str:

@@ -69,7 +69,7 @@ def read_course(path: Path | None = None) -> Course:
 def _check(topic: Topic, place: Place, drawn: bool) -> None:
     """A recipe on every level; somebody's own is `drawn`, so that no student meets one of which there is no sheet."""
     if topic.levels and re.search(r"(?<!\S)--level\b", topic.recipe):
-        raise place.says('--level does not stand in it; levels = ["starter", …] says it.')
+        raise place.says('leave out --level: levels = ["starter", …] says it.')
     for recipe in topic.recipes():
         found = recipe_of(recipe, 1)
         if drawn:

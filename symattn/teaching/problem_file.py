@@ -189,7 +189,10 @@ class ProblemFile:
         own = load_notation(self.notation).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.settings.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
-            raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
+            raise InputError(
+                f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic, in Python "
+                "symbolic=True)."
+            )
         aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
         givens = {key: given for key, given in givens.items() if key not in aside}
         if symbolic or sizes:

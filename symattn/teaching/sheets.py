@@ -139,9 +139,13 @@ class Sheet:
         self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
     ) -> Document:
         """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
-        command = f"{self.command} (sheet {self.number})" if self.command else ""
-        document = pages.document(solutions, self.name, command, besides)
+        document = pages.document(solutions, self.name, self.own_command, besides)
         return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
+
+    @property
+    def own_command(self) -> str:
+        """The command that makes this sheet: of a set that is as long, the last."""
+        return f"{self.command} -n {self.number}" if self.number > 1 else self.command
 
     @cached_property
     def worksheet(self) -> Document:
@@ -451,8 +455,20 @@ class Setting:
         pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
         besides = read_besides(self.forms)
         for asked in self.solutions if self.forms else ():
-            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in pages]
-            yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+            shown = [(sheet, shared) for sheet, shared in pages if self._has(sheet, asked)]
+            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in shown]
+            if written:
+                yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
+
+    def _has(self, sheet: Sheet, asked: Solutions) -> bool:
+        """Whether there is such a document; a diagnosis that alone is asked for is refused where there is none."""
+        return asked != "diagnosis" or len(self.solutions) == 1 or bool(sheet.question.diagnosis)
+
+    def left_out(self, recipe: Recipe, written: Iterable[Path]) -> str:
+        """A sentence on what was asked for and is not there, "" if everything is."""
+        if "diagnosis" not in self.solutions or not self.forms or any("-diagnosis" in path.name for path in written):
+            return ""
+        return f"Questions of the type {recipe.spec.type} have no common wrong answers, so no diagnosis was written."
 
     def files(self, documents: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, str, bytes]]:
         """Stem, format and content of every file that documents are written to."""
@@ -580,7 +596,7 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
         yield from how.documents(f"{how.stem}-all", kept, together=True)
     if overview and kept:
         listed = [(sheet.name, sheet.question) for sheet in kept]
-        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, kept[-1].command)
+        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, f"{kept[-1].own_command} --overview")
 
 
 def _write_set(

@@ -1,6 +1,7 @@
 """Recipes read back: whatever stands in a footer gives the same worksheet, and nothing in it is ever run."""
 
 import random
+import re
 
 import pytest
 
@@ -27,8 +28,9 @@ OTHERS = [
 def test_every_setting_comes_back(settings, other):
     has_projections = {"order", "activation"} & set(settings)
     recipe = make_recipe("self_attention" if has_projections else "attention", settings, seed=7, **other)
-    again, number = read_recipe(f"{recipe.command()} (sheet 12)")
+    again, number = read_recipe(f"{recipe.command()} -n 12")
     assert number == 12
+    assert read_recipe(f"{recipe.command()} (sheet 12)") == (again, 12)  # as it was printed before
     assert again.command() == recipe.command()
     assert again.spec.chosen_settings() == recipe.spec.chosen_settings()
     assert again.spec.chosen_sizes() == recipe.spec.chosen_sizes()
@@ -50,6 +52,7 @@ def test_every_problem_type_and_option_comes_back(kind):
         "", "symattn", "ls -l", "symattn derive note-002", "symattn worksheet attention",
         "symattn worksheet attention --seed", "symattn worksheet attention --seed x", "symattn worksheet --seed '5",
         "symattn worksheet attention --seed 5; rm -rf /", "symattn worksheet attention --seed $(id)",
+        "symattn worksheet atention --seed 5", "symattn worksheet attention -n 0 --seed 5",
         "symattn worksheet attention more --seed 5", "symattn worksheet attention --out /etc --seed 5",
         "symattn worksheet attention --format pdf --seed 5", "symattn worksheet magic --seed 5",
         "symattn worksheet attention --size n --seed 5", "symattn worksheet attention --round x:y --seed 5",
@@ -60,7 +63,7 @@ def test_every_problem_type_and_option_comes_back(kind):
 def test_anything_else_is_refused_in_a_sentence(text):
     with pytest.raises(InputError) as raised:
         read_recipe(text)
-    assert str(raised.value).endswith(".")
+    assert re.search(r"[^.?][.?]$", str(raised.value))  # a question has no full stop after it
     assert "\n" not in str(raised.value)
 
 
@@ -68,7 +71,8 @@ def test_token_soup_is_refused_or_read():
     rng = random.Random(5)
     words = [
         "symattn", "worksheet", "attention", "--seed", "5", "--mask", "causal", "--size", "n=3", "=", ",", "'", "\\",
-        "--by-token", "--decimal", "--places", "2", "--option", "(sheet 2)", "(sheet 99999)", "--round", "1:truncate",
+        "--by-token", "--decimal", "--places", "2", "--option", "-n", "(sheet 2)", "(sheet 99999)", "--round",
+        "1:truncate",
     ]  # fmt: skip
     read = 0
     for _ in range(3000):

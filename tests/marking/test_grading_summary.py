@@ -75,7 +75,7 @@ def test_a_harder_variant_is_flagged_with_its_step_and_the_adjustment_is_only_of
     off = np.mean(totals["BBBB"]) - np.mean(everybody)
     assert off < -np.std(everybody, ddof=1) / 4
     assert f"P-BBBB * 25 {np.mean(totals['BBBB']):.2f} −{-off:.2f} A (" in found
-    assert f"Paper P-BBBB was harder. +{-off:.2f} for each who had it would level the means." in found
+    assert f"Paper P-BBBB was harder. +{-off:.2f} for each student who had it would make the means equal." in found
     assert "Nothing has been adjusted." in found
     means = np.var([np.mean(x) for x in totals.values()], ddof=1)
     within = sum(np.var(x, ddof=1) * (len(x) - 1) for x in totals.values()) / (len(everybody) - 3)
@@ -93,13 +93,13 @@ def test_equal_variants_are_not_flagged_and_one_variant_is_no_family():
     found = sentences(rows)
     assert " 60 2.50 0.00 " in found
     assert "A *" not in found
-    assert "level the means" not in found
+    assert "make the means equal" not in found
     assert "Variants" not in text(families({"AAAA": 30}, "", 0))
 
 
 def test_nobody_shared_a_variant():
     rows = [row(k, result(f"V{k}", {"S": k})) for k in range(1, 4)]
-    assert "of the marks within a variant: not known, for nobody shared one." in sentences(rows)
+    assert "of the marks within a variant: not known, since no two students had the same paper." in sentences(rows)
 
 
 def test_mistakes_are_counted_by_student_and_by_place():

@@ -208,8 +208,8 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
     [
         ("", "has no topic"),
         ('[[topic]]\ntitle = "A"\nrecipe = "atention"', "topic 1"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed 3"', "--seed does not stand in it"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed=3"', "--seed does not stand in it"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed 3"', "leave out --seed"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed=3"', "leave out --seed"),
         ('[[topic]]\ntitle = "A"\nrecipe = ""', "a mechanism or --problem was expected"),
         ('[[topic]]\ntitle = "A"\nrecipe = "masks"', "masks is a type of problem: --problem masks"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --levl long"', r"did you mean --level\?$"),

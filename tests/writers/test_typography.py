@@ -178,7 +178,7 @@ def everything(size: int) -> Document:
             Table(tuple((Words(f"then {i}"),) for i in range(3)), (wide, wide)),
         ),
         sheet="ABCD-EFGH",
-        recipe="symattn worksheet self_attention --seed 7 (sheet 1)",
+        recipe="symattn worksheet self_attention --seed 7",
         look=Look(text_size=size),
     )
 
@@ -204,7 +204,7 @@ def test_nothing_is_too_small_in_tex(size: int, least: float) -> None:
     assert any("symattn worksheet" in text for text, *_ in found)
 
 
-RECIPE = "symattn worksheet causal_self_attention --decimal --places 3 --softmax e --seed 7 (sheet 12)"
+RECIPE = "symattn worksheet causal_self_attention --decimal --places 3 --softmax e --seed 7 -n 12"
 
 
 def test_the_foot_of_a_page_does_not_break() -> None:

@@ -19,24 +19,27 @@ from symattn.teaching.sheets import Recipe
 
 _COMMAND = ("symattn", "worksheet")
 _NUMBER = re.compile(r" \(sheet (\d{1,7})\)$")
+"""As sheets were numbered before -n said it."""
+_COUNT = re.compile(r"0*[1-9]\d{0,5}")
 _SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
-_FLAGS = ("by-token", "by-matrix", "decimal")
+_FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview")
 _OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")
 
 
 def read_recipe(text: str) -> tuple[Recipe, int]:
     """The recipe of a footer and the number of the sheet, from 1; `InputError` if the text is none.
 
-    >>> read_recipe("symattn worksheet attention --level starter --seed 5 (sheet 2)")[1]
+    >>> read_recipe("symattn worksheet attention --level starter --seed 5 -n 2")[1]
     2
     """
     numbered = _NUMBER.search(text)
     try:
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
-        return _recipe(mechanism, stated), int(numbered[1]) if numbered else 1
+        return _recipe(mechanism, stated), int(numbered[1] if numbered else stated.get("n", ["1"])[-1])
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
-        says = str(error).rstrip(".?")
-        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {says}.") from error
+        said = str(error)
+        end = "" if said.endswith((".", "?")) else "."
+        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {said}{end}") from error
 
 
 def read_unnumbered(text: str, seed: int) -> Recipe:
@@ -44,8 +47,8 @@ def read_unnumbered(text: str, seed: int) -> Recipe:
     none."""
     try:
         mechanism, stated = _stated([*_COMMAND, *shlex.split(text)])
-        if "seed" in stated:
-            raise ValueError("--seed does not stand in it; every sheet has its own")
+        if not {"seed", "n"}.isdisjoint(stated):
+            raise ValueError("leave out --seed and -n: every sheet is drawn afresh")
         if not (mechanism or "problem" in stated):
             raise ValueError("a mechanism or --problem was expected")
         return _recipe(mechanism, {**stated, "seed": [str(seed)]})
@@ -66,6 +69,8 @@ def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
             mechanism = word
         elif word.startswith("--") and name in _FLAGS and not equals:
             stated[name] = []
+        elif word == "-n":
+            stated["n"] = [_counted(_value(rest, word))]
         elif word.startswith("--") and name in (*_SETTINGS, *_OTHERS):
             stated.setdefault(name, []).append(value if equals else _value(rest, word))
         else:
@@ -75,6 +80,12 @@ def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
     if mechanism in problem_types():
         raise ValueError(f"{mechanism} is a type of problem: --problem {mechanism}")
     return mechanism, stated
+
+
+def _counted(text: str) -> str:
+    if not _COUNT.fullmatch(text):
+        raise ValueError(f"-n is {text}")
+    return text
 
 
 def _value(rest: Iterator[str], word: str) -> str:

@@ -222,13 +222,14 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
         if off:
             offers.append(_offer(name, difference))
     yield Heading((Words(_named(number, results)),), 2)
-    yield _table(("Paper", "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
+    yield _table(("Paper", "Students", "Mean", "Difference from the overall mean", "Steps that differ"), rows)
     means = variance([mean([r.total for r in own]) for _, own in siblings])
     within = _pooled([[r.total for r in own] for _, own in siblings])
     text = "Variance of the variants' means: {means}; of the marks within a variant: {within}."
     if within is None:
         text = (
-            "Variance of the variants' means: {means}; of the marks within a variant: not known, for nobody shared one."
+            "Variance of the variants' means: {means}; of the marks within a variant: not known, since no two students "
+            "had the same paper."
         )
     yield _said(message(text, means=two_places(means), within=two_places(within) if within is not None else ""))
     if offers:

@@ -539,7 +539,7 @@ def _footers(document: Document) -> int:
 def _recipe(command: str) -> str:
     """A command as an array of what lines may end between: an option stays with its value."""
     pieces: list[str] = []
-    for piece in re.split(r" (?=--|\(sheet )", _printable(command)):
+    for piece in re.split(r" (?=--|-n )", _printable(command)):
         pieces += [piece] if len(piece) <= _UNBROKEN else piece.split(" ")
     return _array(f"box({literal(p)})" if len(p) <= _UNBROKEN else literal(p) for p in pieces) if command else ""
 

@@ -199,8 +199,7 @@ SHOWN: Mapping[Solutions, frozenset[Besides]] = {
 def _diagnosis(question: Question) -> tuple[Block, ...]:
     if not question.diagnosis:
         raise InputError(
-            f"Questions of the type {question.type} have no common wrong answers to list; solutions other than "
-            "diagnosis were expected."
+            f"Questions of the type {question.type} have no common wrong answers to list; leave out diagnosis."
         )
     return question.diagnosis
 
@@ -257,7 +256,7 @@ def booklet(documents: Sequence[Document]) -> Document:
             blocks.append(Paragraph(tuple(x for k, one in enumerate(fields) for x in (*_APART[: 1 if k else 0], *one))))
         blocks += [lowered(block) for block in document.blocks]
     first = documents[0]
-    recipe = first.recipe.partition(" (sheet")[0]
+    recipe = f"{documents[-1].recipe} --together" if first.recipe else ""
     return replace(first, blocks=tuple(blocks), fields=(), sheet="", recipe=recipe)
 
 
