@@ -21,7 +21,7 @@ from symattn.exact import decimal_text
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid, Grids, Said
 from symattn.marking.submissions import read_submission
-from symattn.marking.submissions.entries import grid
+from symattn.marking.submissions.entries import entry, grid
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
@@ -215,3 +215,40 @@ def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
         assert "Easier than intended" in said, shown(report)
         assert "uniform" not in said, shown(report)
         assert ("one-hot" in said) == (set(largest.sum(axis=1)) == {1}), shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ drills and counts
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
+    question = sheet("drills", seed)
+    part = next((part for part in question.parts if getattr(part.answer, "step", "") == "S'"), None)
+    if part is None:
+        pytest.skip("No drill of this sheet scales.")
+    d = part.answer.derivation
+    rows = [[str(Fraction(x) / d["S'"].op.divisor ** 2) for x in row] for row in d.value("S").rows]
+    report = marked(question, answered(question, **{part.name: grid(rows)}))
+    [event] = mistakes(report)
+    assert ids(event)[0] == "C2", shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
+    question = sheet("counts", seed)
+    [part] = [part for part in question.parts if part.name == "operations"]
+    doubled = [[str(2 * x)] for x in part.answer.value]
+    report = marked(question, answered(question, operations=grid(doubled)))
+    assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
+    """The numbers before "one head only" and "keys or values, not both" in the key."""
+    question = sheet("counts", seed)
+    scores, cache = question.content.scores, next(part for part in question.parts if part.name == "cache")
+    numbers, size = cache.answer.value[0, 0], cache.answer.value[1, 0]
+    half = grid([[str(numbers // 2)], [str(size // 2)]])
+    report = marked(question, answered(question, scores=entry(str(scores.n**2)), cache=half))
+    said = [event.candidates[0].says for event in mistakes(report)]
+    assert said == ["one head only was counted", "keys or values were counted, not both"], shown(report)

@@ -430,7 +430,7 @@ class _Judge:
     def _mistakes(
         self, right: Matrix, grid: Grid, wrong: Sequence[Cell]
     ) -> Iterator[tuple[list[Candidate], Sequence[Cell]]]:
-        """Each independent mistake: one for the whole matrix if that explains every entry, otherwise one an entry."""
+        """Each independent mistake: one for all entries that one belief explains, otherwise one an entry."""
         if len(wrong) > 1:
             whole = [
                 Candidate("slip", id, says)
@@ -440,8 +440,13 @@ class _Judge:
             if whole or (whole := list(self._other_marks(right, grid))):
                 yield whole, wrong
                 return
-        for cell in wrong:
-            yield [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])], [cell]
+        known = {cell: list(self._known(grid[cell], cell[0])) for cell in wrong}
+        for belief in dict.fromkeys(candidate for found in known.values() for candidate in found):
+            if len(shared := [cell for cell in known if belief in known[cell]]) > 1:
+                yield [belief], shared
+                known = {cell: found for cell, found in known.items() if cell not in shared}
+        for cell, found in known.items():
+            yield [*found, *self._slips(grid[cell], right[cell])], [cell]
 
     def _other_marks(self, right: Matrix, grid: Grid) -> Iterator[Candidate]:
         """That one of two numbers that a matrix is made of, as a mask is, stands as another one throughout."""
