@@ -252,3 +252,21 @@ def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
     report = marked(question, answered(question, scores=entry(str(scores.n**2)), cache=half))
     said = [event.candidates[0].says for event in mistakes(report)]
     assert said == ["one head only was counted", "keys or values were counted, not both"], shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ losses
+
+
+@pytest.mark.parametrize(("id", "part"), [("X16", "probabilities"), ("X17", "loss"), ("X18", "loss")])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:
+    [one] = symattn.worksheet("language_model", seed=seed)
+    d = one.question.problem.derivation
+    logits, wanted = (np.array([[float(x) for x in row] for row in d.value(name).rows]) for name in ("L", "T"))
+    powers = np.exp(logits)
+    shares = powers / powers.sum(axis=0 if id == "X16" else 1, keepdims=True)
+    losses = -np.log((shares * wanted).sum(axis=1, keepdims=True)) / {"X17": np.log(10), "X18": np.log(2)}.get(id, 1)
+    own = {"probabilities": shares, "loss": losses, "mean_loss": losses.mean(keepdims=True)}
+    report = marked(one.question, answered(one.question, **{name: page(rows) for name, rows in own.items()}))
+    assert [ids(event) for event in mistakes(report)] == [[id]], shown(report)
+    assert set(lost(report)) == {part}, shown(report)
