@@ -17,7 +17,7 @@ from scripts import ids, key_script, lost, marked, mistakes, shown
 from scripts import right_answer as right
 
 import symattn
-from symattn.exact import decimal_text
+from symattn.exact import Matrix, decimal_text
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid, Grids, Said
 from symattn.marking.submissions import read_submission
@@ -270,3 +270,14 @@ def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:
     report = marked(one.question, answered(one.question, **{name: page(rows) for name, rows in own.items()}))
     assert [ids(event) for event in mistakes(report)] == [[id]], shown(report)
     assert set(lost(report)) == {part}, shown(report)
+
+
+def test_weights_of_head_1_in_every_head_are_one_mistake() -> None:
+    [one] = symattn.worksheet("multi_head_attention", seed=2)
+    first = one.question.problem.derivation.value("A_1")
+    report = marked(one.question, answered(one.question, A_2=page(by_numpy_of(first))))
+    assert "H9" in ids(mistakes(report)[0]), shown(report)
+
+
+def by_numpy_of(matrix: Matrix) -> np.ndarray:
+    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])
