@@ -17,11 +17,11 @@ from scripts import ids, key_script, lost, marked, mistakes, shown
 from scripts import right_answer as right
 
 import symattn
-from symattn.exact import decimal_text
+from symattn.exact import Matrix, decimal_text
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid, Grids, Said
 from symattn.marking.submissions import read_submission
-from symattn.marking.submissions.entries import grid
+from symattn.marking.submissions.entries import entry, grid
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
@@ -215,3 +215,69 @@ def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
         assert "Easier than intended" in said, shown(report)
         assert "uniform" not in said, shown(report)
         assert ("one-hot" in said) == (set(largest.sum(axis=1)) == {1}), shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ drills and counts
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
+    question = sheet("drills", seed)
+    part = next((part for part in question.parts if getattr(part.answer, "step", "") == "S'"), None)
+    if part is None:
+        pytest.skip("No drill of this sheet scales.")
+    d = part.answer.derivation
+    rows = [[str(Fraction(x) / d["S'"].op.divisor ** 2) for x in row] for row in d.value("S").rows]
+    report = marked(question, answered(question, **{part.name: grid(rows)}))
+    [event] = mistakes(report)
+    assert ids(event)[0] == "C2", shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
+    question = sheet("counts", seed)
+    [part] = [part for part in question.parts if part.name == "operations"]
+    doubled = [[str(2 * x)] for x in part.answer.value]
+    report = marked(question, answered(question, operations=grid(doubled)))
+    assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
+    """The numbers before "one head only" and "keys or values, not both" in the key."""
+    question = sheet("counts", seed)
+    scores, cache = question.content.scores, next(part for part in question.parts if part.name == "cache")
+    numbers, size = cache.answer.value[0, 0], cache.answer.value[1, 0]
+    half = grid([[str(numbers // 2)], [str(size // 2)]])
+    report = marked(question, answered(question, scores=entry(str(scores.n**2)), cache=half))
+    said = [event.candidates[0].says for event in mistakes(report)]
+    assert said == ["one head only was counted", "keys or values were counted, not both"], shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ losses
+
+
+@pytest.mark.parametrize(("id", "part"), [("X16", "probabilities"), ("X17", "loss"), ("X18", "loss")])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:
+    [one] = symattn.worksheet("language_model", seed=seed)
+    d = one.question.problem.derivation
+    logits, wanted = (np.array([[float(x) for x in row] for row in d.value(name).rows]) for name in ("L", "T"))
+    powers = np.exp(logits)
+    shares = powers / powers.sum(axis=0 if id == "X16" else 1, keepdims=True)
+    losses = -np.log((shares * wanted).sum(axis=1, keepdims=True)) / {"X17": np.log(10), "X18": np.log(2)}.get(id, 1)
+    own = {"probabilities": shares, "loss": losses, "mean_loss": losses.mean(keepdims=True)}
+    report = marked(one.question, answered(one.question, **{name: page(rows) for name, rows in own.items()}))
+    assert [ids(event) for event in mistakes(report)] == [[id]], shown(report)
+    assert set(lost(report)) == {part}, shown(report)
+
+
+def test_weights_of_head_1_in_every_head_are_one_mistake() -> None:
+    [one] = symattn.worksheet("multi_head_attention", seed=2)
+    first = one.question.problem.derivation.value("A_1")
+    report = marked(one.question, answered(one.question, A_2=page(by_numpy_of(first))))
+    assert "H9" in ids(mistakes(report)[0]), shown(report)
+
+
+def by_numpy_of(matrix: Matrix) -> np.ndarray:
+    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])

@@ -18,7 +18,7 @@ __path__ += added("misconceptions")
 
 FAMILIES = (
     "projection", "scores", "scale", "mask", "softmax", "output", "heads", "block", "rounding", "position",
-    "incremental", "recurrence", "gradient",
+    "incremental", "recurrence", "gradient", "loss",
 )  # fmt: skip
 """The order of the catalogue; other modules of the folder follow."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View, transposed
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
-from symattn.derivation.ops import MatMul, Part, Scale, Stack
+from symattn.derivation.ops import MatMul, Part, Scale, Softmax, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
 from symattn.exact.sums import total
@@ -103,6 +103,15 @@ def first_heads_weights(d: Derivation, step: Step) -> Step | None:
         return None
     first = f"Z_1^{called.place}" if called.place else "Z_1"
     return step.with_operands(d[first].operands[0], step.operands[1]) if first in d else None
+
+
+def first_heads_weights_copied(d: Derivation, step: Step) -> Step | None:
+    """A of another head written down as that of head 1, whatever its own scores are."""
+    called = StepName.of(step.name)
+    if called.stem != "A" or (called.head or 1) == 1 or not isinstance(step.op, Softmax):
+        return None
+    first = f"A_1^{called.place}" if called.place else "A_1"
+    return step.with_operands(d[first].operands[0]) if first in d else None
 
 
 def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
@@ -325,5 +334,16 @@ MISCONCEPTIONS = (
         feedback="Exchange the two factors: the outputs of each token are multiplied by $@name(W_O)$.",
         source="experience",
         prior="low",
+    ),
+    Misconception(
+        "H9",
+        "the weights of head 1 copied into every head",
+        "A",
+        everywhere(first_heads_weights_copied),
+        exactly="A_i = A_1 in every head",
+        tell="The scores of each head are right, and all weights are those of head 1.",
+        feedback="Each head has scores of its own, and so weights of its own.",
+        source="experience",
+        prior="medium",
     ),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found, sizes
 from symattn.derivation.ops import Scale, Softmax
-from symattn.exact import Matrix, Value, divide, square_root
+from symattn.exact import Matrix, Value, divide, exact, square_root
 
 # ------------------------------------------------------------------------------------------ what is changed
 
@@ -22,10 +22,16 @@ def scaling(d: Derivation) -> tuple[Step, Scale] | None:
 
 
 def divided_by(size: str, *, root: bool) -> Change:
-    """The size, or its square root, as the divisor; no place where the derivation has no such size."""
+    """The size, or its square root, as the divisor; no place where the derivation has no such size.
+
+    Scores that are given have no width of keys but in what they are divided by: √d_k.
+    """
 
     def change(d: Derivation) -> Rewritten | None:
         place, number = scaling(d), sizes(d).get(size)
+        if place is not None and number is None and place[1].of == f"sqrt({size})":
+            square = exact(place[1].divisor * place[1].divisor)
+            number = square if isinstance(square, int) else None
         if place is None or number is None:
             return None
         return {"S'": place[0].with_op(Scale(square_root(number), f"sqrt({size})") if root else Scale(number, size))}

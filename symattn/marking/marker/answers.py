@@ -428,7 +428,7 @@ class _Judge:
     def _mistakes(
         self, right: Matrix, grid: Grid, wrong: Sequence[Cell], follows: Mapping[Cell, Value]
     ) -> Iterator[tuple[list[Candidate], Sequence[Cell]]]:
-        """Each independent mistake: one for the whole matrix if that explains every entry, otherwise one an entry."""
+        """Each independent mistake: one for all entries that one belief explains, otherwise one an entry."""
         if len(wrong) > 1:
             whole = [
                 Candidate("slip", id, says)
@@ -440,8 +440,13 @@ class _Judge:
                 return
         answer = self.part.answer
         counts = isinstance(answer, MatrixAnswer) and answer.derivation is None and right.shape[1] == 1
-        for cell in wrong:
-            candidates = [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])]
+        known = {cell: list(self._known(grid[cell], cell[0])) for cell in wrong}
+        for belief in dict.fromkeys(candidate for found in known.values() for candidate in found):
+            if len(shared := [cell for cell in known if belief in known[cell]]) > 1:
+                yield [belief], shared
+                known = {cell: found for cell, found in known.items() if cell not in shared}
+        for cell, found in known.items():
+            candidates = [*found, *self._slips(grid[cell], right[cell])]
             if counts and not candidates:
                 candidates = list(_miscounted(grid[cell], right[cell], follows.get(cell)))
             yield candidates, [cell]

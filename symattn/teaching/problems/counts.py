@@ -374,6 +374,10 @@ def _scores(drawn: Scores, say: Prose) -> Part:
             ),
         ),
         (Mark("B", 1),),
+        errors=(
+            KnownError(n * n, says=message("one head only was counted")),
+            KnownError(h * n, says=message("one token only was counted")),
+        ),
     )
 
 
@@ -414,12 +418,14 @@ def _cache(drawn: Cache, say: Prose) -> Part:
     width = model.d // model.h
     numbers = Attention(model.d, model.h, width, n, model.shared).cache(model.layers)
     slips = [say("{count} numbers: keys or values, not both.", count=_digits(numbers // 2))]
+    errors = [KnownError(numbers // 2, says=message("keys or values were counted, not both"))]
     heads = message("{heads} heads of width {width}", heads=model.h, width=width)
     if model.shared != model.h:
         sharing = "{heads} query heads of width {width} that share {shared} heads of keys and values"
         heads = message(sharing, heads=model.h, width=width, shared=model.shared)
-        own = _digits(numbers * model.h // model.shared)
-        slips.append(say("{count} numbers: as if every query head had its own.", count=own))
+        own = numbers * model.h // model.shared
+        slips.append(say("{count} numbers: as if every query head had its own.", count=_digits(own)))
+        errors.append(KnownError(own, says=message("every query head was given keys and values of its own")))
     asked = say.paragraph(
         "{model} has {layers} layers with {heads}. How large is the cache for {tokens} tokens, when a number takes "
         "{size}?",
@@ -443,7 +449,7 @@ def _cache(drawn: Cache, say: Prose) -> Part:
         title=(Words("Key/value cache"),),
         ask=(asked, Table((say("Cache"), say("Count")), rows, row_heads=True)),
         key=(worked, ItemList(tuple(slips))),
-        answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]])),
+        answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]]), errors=tuple(errors)),
         marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
     )
 
@@ -471,6 +477,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     )
     norm = model.block.norm.parameters
     errors = (
+        KnownError(4 * d * d, "N1", row=2),
+        KnownError(8 * d * d, "N1", row=3),
         KnownError(norm, "N7", row=4),
         KnownError(norm // 2, "N7", row=6),
         KnownError(halved, "N7", row=7),
@@ -502,11 +510,13 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
 
 
 def _short(
-    name: str, title: Inlines, asked: Inlines, value: int, key: tuple[Inlines, ...], marks: tuple[Mark, ...]
-) -> Part:
+    name: str, title: Inlines, asked: Inlines, value: int, key: tuple[Inlines, ...], marks: tuple[Mark, ...],
+    errors: tuple[KnownError, ...] = (),
+) -> Part:  # fmt: skip
     """A part with one number for its answer."""
     label: Inlines = (Words("Answer:"),)
-    return number_part(name, title, asked, label, value, [*map(Paragraph, key)], *marks, room=14, width=60)
+    part = number_part(name, title, asked, label, value, [*map(Paragraph, key)], *marks, room=14, width=60)
+    return replace(part, answer=FormulaAnswer(value, errors))
 
 
 # ------------------------------------------------------------------------------------------------ proving

@@ -102,11 +102,13 @@ def diagnosis(wrong: WrongDerivation, wording: Wording, strong: bool = False) ->
 
 
 def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
-    """The sentence to the student, in the problem's own signs."""
+    """The sentence to the student, in the problem's own signs; of the weights that there are, where there is no W_Q."""
     rows = wording.orientation == "rows"
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
     turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
-    return wording.inlines(filled(wrong.misconception.feedback, words if rows else turned), {})
+    said, d = filled(wrong.misconception.feedback, words if rows else turned), wording.derivation
+    weights = next((name for name in ("W_Q", "W_K", "W_V") if name in d), "W_Q")
+    return wording.inlines(said.replace("W_Q", weights), {})
 
 
 def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
