@@ -206,13 +206,15 @@ class Attempt:
     `answers` are by the name of the part.  `more` are matrices that were written though nobody asked for them, by the
     name of the step (S' where only the weights are asked).  `methods` are the parts whose method a person ticked.
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
-    for one box.
+    for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
+    read: a person has to see whether it is one, or shows the method of one.
     """
 
     answers: Mapping[str, Said]
     more: Mapping[str, Grid] = field(default_factory=lambda: MappingProxyType({}))
     methods: frozenset[str] = frozenset()
     remarks: tuple[Remark, ...] = ()
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
