@@ -209,7 +209,8 @@ class Attempt:
     name of the step (S' where only the weights are asked).  `methods` are the parts whose method a person ticked, and
     `worked` those beside whose answer there is working, which only a person can read.
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
-    for one box.
+    for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
+    read: a person has to see whether it is one, or shows the method of one.
     """
 
     answers: Mapping[str, Said]
@@ -217,6 +218,7 @@ class Attempt:
     methods: frozenset[str] = frozenset()
     remarks: tuple[Remark, ...] = ()
     worked: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

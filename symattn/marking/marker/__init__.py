@@ -19,7 +19,7 @@ from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
+from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict, Why
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
@@ -109,8 +109,23 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[L
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
     order = {part.name: k for k, part in enumerate(question.parts)}
-    marks = sorted(report.marks, key=lambda given: (given.code == "N", order[given.parts[0]]))
+    settled = (_seen(question, attempt, given) for given in report.marks)
+    marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _seen(question: Question, attempt: Attempt, given: Given) -> Given:
+    """Marks that were not given, pending where what was written could not be read as an answer: a person sees whether
+    it is one; or, beside one that is no line of a derivation, whether it shows the method.
+    """
+    unread = attempt.unread.intersection(given.parts)
+    if given.given >= given.of or not unread:
+        return given
+    unanswered = any(isinstance(attempt.answers.get(part), Unreadable | None) for part in unread)
+    followed = any(_where(question, part) for part in question.parts if part.name in unread)
+    if unanswered or (given.code == "M" and not followed):
+        return replace(given, why=Why("to be read"), pending=True)
+    return given
 
 
 def _as_laid_out(report: Report) -> Attempt:

@@ -22,8 +22,7 @@ from typing import Any
 
 from symattn.errors import InputError
 from symattn.foundation.files import toml
-from symattn.foundation.languages import Message, message
-from symattn.marking.attempt import Remark
+from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import entry
@@ -111,7 +110,7 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
         _read_answers(paper, answers, "answers.")
     else:
         says = message("It is {kind}, where a table of parts was expected.", kind=_kind(answers))
-        paper.remarks.append(Remark("answers", says))
+        paper.not_read("answers", says)
     for key in ("question", "questions"):
         _read_questions(paper, data.get(key, {}), key)
     if len(questions) == 1:
@@ -158,12 +157,12 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
                 "It is not clear which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
                 name=repr(key),
             )
-            paper.remarks.append(Remark(f"{where}{key}", says, loose=True))
+            paper.not_read(f"{where}{key}", says, loose=True)
         else:
             says = message(
                 "There is no question {number}; the paper has {count}.", number=number + 1, count=len(paper.written)
             )
-            paper.remarks.append(Remark(f"{where}{key}", says, loose=True))
+            paper.not_read(f"{where}{key}", says, loose=True)
 
 
 def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
@@ -196,19 +195,22 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
     if raw is None:
         says = message("Found {kind}, where a matrix, a number or a text was expected.", kind=_kind(value))
         written.remark(where, says)
+        written.unread.add("" if part is None else part.name)
     elif part is None and not isinstance(raw, Cells) and isinstance(raw, Several):
-        written.remark(where, _no_part(name, written))
+        _belongs_nowhere(written, name, where)
     elif part is not None and isinstance(part.answer, PropertyAnswer) and name in part.answer.model:
         written.put(name, Several({name: raw}) if not isinstance(raw, Several) else raw, where)
     elif part is not None and isinstance(part.answer, RubricAnswer) and isinstance(raw, Cells):
         written.put(name, Line("\n".join(" ".join(row) for row in raw.rows)), where)
     elif not written.put(name, raw, where) and not raw.blank:
-        written.remark(where, _no_part(name, written))
+        _belongs_nowhere(written, name, where)
 
 
-def _no_part(name: str, written: Written) -> Message:
+def _belongs_nowhere(written: Written, name: str, where: str) -> None:
     parts = ", ".join(written.names.parts)
-    return message("{name} is not a part of the question; the parts are {parts}.", name=repr(name), parts=parts)
+    says = message("{name} is not a part of the question; the parts are {parts}.", name=repr(name), parts=parts)
+    written.remark(where, says)
+    written.unread.add("")
 
 
 def _raw(value: Any, letters: bool = False) -> Raw | None:
@@ -344,7 +346,7 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
             says = message(
                 "{text} does not name a question, a row and a column, counted from 1.", text=repr(", ".join(row)[:60])
             )
-            paper.remarks.append(Remark(cell["part"], says))
+            paper.not_read(cell["part"], says)
             continue
         i, j = (int(x[:4]) for x in places)
         here = entries.setdefault((question, cell["part"]), {})
@@ -399,7 +401,7 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
             done()
             part = ""
             says = message("{text} is not below the name of a part.", text=repr(", ".join(cells)[:60]))
-            paper.remarks.append(Remark("CSV", says))
+            paper.not_read("CSV", says)
         begins = not part or not cells
 
 
@@ -452,6 +454,7 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
             if matrix.name and not written.put(_last_word(matrix.name, written), cells, where):
                 says = message("{name} is neither a part nor a step of the question.", name=repr(matrix.name[:40]))
                 written.remark(where, says)
+                written.unread.add("")
     return paper
 
 

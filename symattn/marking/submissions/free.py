@@ -166,7 +166,7 @@ class FreeText:
         if not answer or not self._answer(part.name, Line(answer), [piece]):
             return False
         if reason := rest[len(answer) :].strip(" ,;:."):
-            self.written.not_read(message("line {line}", line=piece.start + 1), reason)
+            self.written.not_read(message("line {line}", line=piece.start + 1), reason, part.name)
         self._at += 1
         return True
 
@@ -368,7 +368,7 @@ class FreeText:
 
     def _formula(self, piece: Piece) -> bool:
         """Matrices in LaTeX, by their names or below one."""
-        found = False
+        found, strange = False, list[str]()
         for _, matrix in latex_matrices(piece.text):
             cells = Cells(matrix.rows, matrix.factor)
             words = matrix.name.split()
@@ -377,6 +377,10 @@ class FreeText:
                 found |= self._answer(name, cells, [piece])
             elif not name and not matrix.name and self._target and not self.beside:
                 found |= self._answer(self._target, cells, [*self._heads, piece])
+            elif not name and matrix.name:
+                strange.append(matrix.name)
+        for name in strange if found else ():
+            self.written.not_read(message("line {line}", line=piece.start + 1), name, self.here)
         self._at += found
         return found
 

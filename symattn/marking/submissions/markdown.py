@@ -207,7 +207,7 @@ class Sheet:
         said = _said(replace(block, text=text))
         if not said or block.kind in ("grid", "choices", "program") or self._is_furniture(block, text):
             return False
-        for layout, conventions in _LAYOUTS if self._is_sheet else ():
+        for layout, conventions in _LAYOUTS if self.is_sheet else ():
             asked = (layout, conventions, language_of(self.page) or ENGLISH, bool(self.page.cells))
             printed, whole = _printed_page(_Same(self.asked[question]), *asked)
             if said in printed or (len(said) >= _TELLING and said in whole):
@@ -221,7 +221,7 @@ class Sheet:
         return self.furniture.end.match(block.text.strip("* ")) is not None
 
     @cached_property
-    def _is_sheet(self) -> bool:
+    def is_sheet(self) -> bool:
         """Whether it was made from a worksheet or a paper, and is no text of somebody's own."""
         return bool(self.page.head) or any(block.kind in ("grid", "choices") for block in self.blocks) or any(
             part is not None for _, part in self.headed
@@ -700,13 +700,15 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
             written.worked.add(here)
         text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
         unread = free.FreeText(written, text, here, beside=working).unread()
+        if working and unread:
+            written.unread.add(here)
         for line, said in free.told(unread) if not working else ():
-            written.not_read(sheet.page.where(line), said)
+            written.not_read(sheet.page.where(line), said, here)
 
 
 def _lost_headings(paper: Paper, sheet: Sheet) -> None:
     """Without its heading, what was written into the space of a part cannot be told from anything else."""
-    for slot in sheet.slots:
+    for slot in sheet.slots if sheet.is_sheet else ():
         place = (slot.question, sheet.position(slot))
         if (
             slot.block is None
@@ -715,6 +717,7 @@ def _lost_headings(paper: Paper, sheet: Sheet) -> None:
         ):
             says = message("Its heading is not in the file, so nothing that was written below it could be found.")
             paper.written[slot.question].remark(slot.part.name, says)
+            paper.written[slot.question].unread.add(slot.part.name)
 
 
 # ------------------------------------------------------------------------------------ filling

@@ -63,7 +63,7 @@ def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
         elif spot is None or spot.kind != "head":
             says = message("The form field {name}, with {text}, belongs to no part of this sheet.",
                            name=repr(name[:80]), text=_short(text))  # fmt: skip
-            paper.remarks.append(Remark("PDF", says))
+            paper.not_read("PDF", says)
     for q, (written, question) in enumerate(zip(paper.written, questions, strict=True)):
         own = [(part, filled[q, p]) for p, part in enumerate(question.parts) if (q, p) in filled]
         beside = [part.name for part, texts in own if _read_part(written, part, texts)]

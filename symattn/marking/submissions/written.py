@@ -118,6 +118,8 @@ class Written:
     worked: set[str] = field(default_factory=set)
     points: dict[str, int] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    """The parts that something was written to that was not read; "" where it may belong to any."""
     _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -201,9 +203,10 @@ class Written:
     def remark(self, where: str, says: str, pointer: str = "") -> None:
         self.remarks.append(Remark(where, says, pointer))
 
-    def not_read(self, where: str, text: str) -> None:
-        """Told: what was written and is no answer."""
+    def not_read(self, where: str, text: str, part: str) -> None:
+        """Told: what was written to a part, to any if it is "", and is no answer."""
         self.remark(where, message("This could not be read as an answer: {text}", text=repr(text)))
+        self.unread.add(part)
 
     def numbers(self) -> Iterator[str]:
         """Every text that should hold a number: what the decimal mark is seen from."""
@@ -231,7 +234,11 @@ class Written:
             grid = reader.grid(step, raw, (0, 0))
             if isinstance(grid, Grid):
                 more[step] = grid
-        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), frozenset(self.worked))
+        open_parts = {part.name for part in self.question.parts} - {*answers}
+        unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
+        unread |= {name for name, said in answers.items() if isinstance(said, Unreadable)}
+        worked = frozenset(self.worked)
+        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
 
 
 @dataclass
@@ -247,6 +254,12 @@ class Paper:
     @classmethod
     def of(cls, questions: Iterable[Question], sheet: str = "", name: str = "", student: str = "") -> Paper:
         return cls([Written(question) for question in questions], sheet, name, student)
+
+    def not_read(self, where: str, says: str, *, loose: bool = False) -> None:
+        """Told: something that may be an answer to any question; `loose`, it is one that belongs to none."""
+        self.remarks.append(Remark(where, says, loose=loose))
+        for written in self.written:
+            written.unread.add("")
 
     @property
     def empty(self) -> bool:
