@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Softmax
-from symattn.exact import AnyMatrix, Matrix, exact
+from symattn.exact import Matrix, exact
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
