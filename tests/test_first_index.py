@@ -19,7 +19,7 @@ def test_entries_count_from_zero(tmp_path):
     path.write_text("first_index = 0\n", encoding="utf-8")
     ones = entries(derive("note-000", notation="standard").text("latex"))
     zeros = entries(derive("note-000", notation=path).text("latex"))
-    assert len(ones) >= 30
+    assert len(ones) >= 25
     assert zeros == [(letter, i - 1, j - 1) for letter, i, j in ones]
 
 

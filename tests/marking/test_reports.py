@@ -207,7 +207,7 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
 
 def test_a_mistake_in_a_step_that_was_left_out():
     found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
-    assert squeezed("Begin with S′, which is not written (mistake 1).") in found
+    assert squeezed("Begin with S′, which is not written down (mistake 1).") in found
     assert squeezed("For instance, s′₁₁ = 2/2 = 1.") in found
     assert squeezed("Divide the scores by √dₖ, and not the weights") in found
 
@@ -222,8 +222,8 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
 def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you used") in found
-    assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
-    assert squeezed("−1: Everything else is marked with the number that was read.") in found
+    assert squeezed("Entry (2, 5) of X is 1, but −1 was used.") in found
+    assert squeezed("−1: Everything else is marked using that number.") in found
 
 
 def test_everything_right_is_said():

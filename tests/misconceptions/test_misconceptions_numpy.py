@@ -16,6 +16,7 @@ from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
 from symattn.derivation.misconceptions.gradient import MISCONCEPTIONS as GRADIENT
 from symattn.derivation.misconceptions.heads import MISCONCEPTIONS as HEADS
 from symattn.derivation.misconceptions.incremental import MISCONCEPTIONS as INCREMENTAL
+from symattn.derivation.misconceptions.loss import MISCONCEPTIONS as LOSS
 from symattn.derivation.misconceptions.position import MISCONCEPTIONS as POSITION
 from symattn.derivation.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
 
@@ -26,7 +27,7 @@ BASES = ["e", "e", "e", "2"]
 
 def test_every_misconception_of_plain_attention_has_a_witness():
     """Those of the other families have theirs in tests/mechanisms."""
-    others = {m.id for family in (HEADS, BLOCK, POSITION, INCREMENTAL, RECURRENCE, GRADIENT) for m in family}
+    others = {m.id for family in (HEADS, BLOCK, POSITION, INCREMENTAL, RECURRENCE, GRADIENT, LOSS) for m in family}
     assert list(HABITS) == [id for id in misconceptions() if id not in others]
 
 

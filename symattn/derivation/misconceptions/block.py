@@ -301,7 +301,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "B11",
-        "normalised rows not used",
+        "normalisation not used",
         "N1",
         norm_not_used,
         exactly="N = X: what comes after uses what was to be normed",

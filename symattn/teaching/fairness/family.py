@@ -643,6 +643,10 @@ MOST_ORDERED = 5
 """Up to so many tokens are put in every order; there are 120."""
 
 
+MOST_PATTERNS = 100_000
+"""No more rows of scores are gone through: sizes that have more leave no variant worth setting anyway."""
+
+
 def _patterns(
     visible: int, target: Target, softmax: SoftmaxKind, divisor: Value, base: Value | Literal["e"]
 ) -> frozenset[Integers]:
@@ -656,6 +660,8 @@ def _patterns(
     step = divisor.numerator if isinstance(divisor, int | Fraction) else 1
     most = math.floor((target.reach[1] + 0.5) * size / step) * step
     heights = range(0, most + 1, step)
+    if math.comb(visible - 2 + len(heights), visible - 1) > MOST_PATTERNS:
+        raise InputError(f"{visible} keys are too many for a fair variant; smaller sizes were expected.")
     kept = set()
     for above in combinations_with_replacement(heights, visible - 1):
         offsets = (0, *above)
