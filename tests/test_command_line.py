@@ -24,7 +24,7 @@ from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import formats, thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
-RECIPE = re.compile(r"(symattn worksheet [^()]*(?:\([^()]*\)[^()]*)*?) \((?:no\.|sheet) 1\)")
+RECIPE = re.compile(r"(symattn worksheet .*? --seed \d+)")
 PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
 
 

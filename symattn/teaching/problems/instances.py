@@ -15,11 +15,15 @@ from symattn.derivation.ops.attention import Keep
 from symattn.exact import Matrix, Value, divide
 from symattn.formula import Formula, Relation
 from symattn.foundation.dice import whole
+from symattn.foundation.languages import message
 from symattn.page.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Paragraph, Words
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import Offer, Prose, choice_part
 from symattn.teaching.problems.systems import Row, Rows
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
+
+NEW = message("new")
+"""The index of what a theorem's change makes of a matrix."""
 
 Direct: TypeAlias = "Matrix | Value | frozenset[int]"
 

@@ -16,6 +16,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Display
 from symattn.teaching.problems.asking import Offer, Prose
 from symattn.teaching.problems.instances import (
+    NEW,
     Instance,
     Tasks,
     boxes,
@@ -67,7 +68,7 @@ class Permutation(Instance):
             boxes(
                 say,
                 say("Write down the new weights."),
-                say.formula('index(A, "new")'),
+                say.formula(f'index(A, "{NEW}")'),
                 moved,
                 say.paragraph(
                     "Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)
@@ -76,7 +77,7 @@ class Permutation(Instance):
             boxes(
                 say,
                 say("Write down the new outputs, without multiplying again."),
-                say.formula('index(Z, "new")'),
+                say.formula(f'index(Z, "{NEW}")'),
                 ordered(times(A, V), new),
                 say.paragraph("The same rows, in the new order."),
             ),
@@ -233,7 +234,7 @@ class Copies(Instance):
             boxes(
                 say,
                 say(texts[copies], number=3 * copies),
-                say.formula('index(a, "new")'),
+                say.formula(f'index(a, "{NEW}")'),
                 Matrix.of([[divide(w, copies) for w in a] * copies]),
                 say.paragraph("Every weight is divided by {copies}.", copies=copies),
             ),
@@ -293,7 +294,7 @@ class Causal(Instance):
             boxes(
                 say,
                 say("Find the new outputs."),
-                say.formula('index(Z, "new")'),
+                say.formula(f'index(Z, "{NEW}")'),
                 Matrix.of((*Z.rows[:2], *last.rows)),
                 say.paragraph("The first two rows stay; the third is $a_3 V$ with the new row and value."),
             ),

@@ -17,6 +17,7 @@ from symattn.foundation.dice import pick, sample, whole
 from symattn.page.document import Display, listing
 from symattn.teaching.problems.asking import Offer, Prose
 from symattn.teaching.problems.instances import (
+    NEW,
     Instance,
     Tasks,
     boxes,
@@ -303,7 +304,7 @@ class Temperature(Instance):
                     "These are the weights of one query. Find its weights after $W_Q$ has been multiplied by {factor}.",
                     factor=factor,
                 ),
-                say.formula('index(a, "new")'),
+                say.formula(f'index(a, "{NEW}")'),
                 normalised(raised),
                 say.paragraph(
                     "Every ratio of two weights is raised to the power {factor}: $raised$ in proportion.",
@@ -362,7 +363,7 @@ class Doubling(Instance):
             boxes(
                 say,
                 say("These are the weights of one query. Find its weights after all its scores have been doubled."),
-                say.formula('index(a, "new")'),
+                say.formula(f'index(a, "{NEW}")'),
                 normalised(squared),
                 say.paragraph("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
             ),
