@@ -63,6 +63,7 @@ def weights(question: Question, wrong: str) -> Grid:
     return grid(rows)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 5))
 @pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
 def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wrong: str, id: str, method: int) -> None:
@@ -94,6 +95,7 @@ def designed(question: Question, form: Callable[[float], str]) -> Grid:
     return grid([[form(math.log(Fraction(x))) for x in row] for row in weights])
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("places", [2, 3, 4, 9])
 @pytest.mark.parametrize("cut", [False, True])
@@ -106,6 +108,7 @@ def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: b
     assert "a" not in lost(report), shown(report)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("form", [
     lambda x: f"{x / math.log(2):.3f}",  # to base 2
@@ -144,6 +147,7 @@ def _filled(line: str) -> str:
 # ------------------------------------------------------------------------------------------------ rotations
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on(seed: int) -> None:
     """Every distance is right, so that scores follow from the wrong lines and equal the key."""
@@ -170,6 +174,7 @@ def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carrie
 # ------------------------------------------------------------------------------------------------ translations
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_in_a_translation_nothing_is_implied_by_a_later_line(seed: int) -> None:
     question = sheet("translate", seed)
@@ -220,6 +225,7 @@ def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
 # ------------------------------------------------------------------------------------------------ drills and counts
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
     question = sheet("drills", seed)
@@ -233,6 +239,7 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
     assert ids(event)[0] == "C2", shown(report)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
     question = sheet("counts", seed)
@@ -242,6 +249,7 @@ def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
     assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
     """The numbers before "one head only" and "keys or values, not both" in the key."""
@@ -257,6 +265,7 @@ def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
 # ------------------------------------------------------------------------------------------------ losses
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("id", "part"), [("X16", "probabilities"), ("X17", "loss"), ("X18", "loss")])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:

@@ -129,6 +129,7 @@ RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(("function", "settings"), RIGHT)
 def test_right_programs_in_odd_styles_pass(function, settings):
     assert_attention(function, **settings)
@@ -227,6 +228,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(("function", "settings", "says"), WRONG)
 def test_wrong_programs_fail_and_are_told_why(function, settings, says):
     with pytest.raises(AssertionError, match=says):
