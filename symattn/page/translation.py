@@ -23,14 +23,14 @@ def translated(document: Document) -> Document:
         return document
     translator = _Translator(catalogue(document.look.language))
     changed = translator.document(document)
-    if translator.missing and document.look.language not in _TOLD:
-        _TOLD.add(document.look.language)
+    if translator.missing and document.look.language not in TOLD:
+        TOLD.add(document.look.language)
         message, name = next(iter(translator.missing)), translator.known.name
         _LOG.warning("%s: not everything is in %s yet, and stays English: %s", document.title, name, message)
     return changed
 
 
-_TOLD: set[str] = set()
+TOLD: set[str] = set()
 """The languages of which it was said that something is missing: once, and not for every page."""
 
 

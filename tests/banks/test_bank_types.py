@@ -51,7 +51,7 @@ def bank(folder, problem, look):
 def test_in_another_language_everything_is_said_in_it_and_the_same_answers_are_right(
     tmp_path, problem, language, caplog, monkeypatch
 ):
-    monkeypatch.setattr(translation, "_TOLD", set())
+    monkeypatch.setattr(translation, "TOLD", set())
     written = tmp_path, bank(tmp_path, problem, make_look(language=language))
     test_moodle(written)
     test_canvas(written)

@@ -152,7 +152,7 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
         assert min(across) > 17
         assert max(across) < 193
     monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page, height: list(blocks))
-    monkeypatch.setattr(typst, "_beside", lambda blocks, page: None)
+    monkeypatch.setattr(typst, "grouped", lambda blocks, page: None)
     alone = plain(bare(mechanism))
     assert letters_of(together) == letters_of(alone)
     assert len(pages(together)) <= len(pages(alone))

@@ -679,7 +679,7 @@ def _groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
         alone = _Group((block,), 0, _height_alone(block, page))
         options = [(best[-1][0] + alone.high, [*best[-1][1], alone])]
         for start in range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1):
-            if group := _beside(tuple(blocks[start:end]), page):
+            if group := grouped(tuple(blocks[start:end]), page):
                 options.append((best[start][0] + group.high + 0.1, [*best[start][1], group]))
         best.append(min(options, key=lambda option: option[0]))
     return best[-1][1]
@@ -700,7 +700,7 @@ def _height_alone(block: Block, page: Page) -> float:
 _BETWEEN = 0.5  # em, between blocks of a key
 
 
-def _beside(blocks: tuple[Block, ...], page: Page) -> _Group | None:
+def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     """Equations with formulas beside them, in as many columns as have room; None where there is no room for that."""
     entries = [block for block in blocks if isinstance(block, Entries)]
     shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
