@@ -175,6 +175,9 @@ def test_three_cells_behind_a_name_are_a_row_or_a_place_with_its_answer() -> Non
     entries = "\n".join(f"S,{i},{j},{x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1))
     assert values(read(entries, "csv").answers["S"]) == rows
     assert values(read("S,1,1,2\nS,1,2,1\nS,1,3,3", "csv").answers["S"]) == rows[:1]
+    looks_like_places = [["1", "2", "3"], ["2", "1", "4"], ["3", "3", "5"]]
+    labelled = read("\n".join(",".join(["S", *row]) for row in looks_like_places), "csv")
+    assert values(labelled.answers["S"]) == looks_like_places
 
 
 def test_a_row_behind_an_unknown_name_goes_into_no_matrix() -> None:

@@ -213,8 +213,11 @@ class Lines:
         try:
             seen = [self.laid.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
             matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+        except (InputError, IndexError):  # a row that is not there
+            return None
+        try:
             result = step.applied(matrices, arithmetic)
-        except (InputError, UndecidedError, IndexError):
+        except (InputError, UndecidedError):
             return None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
