@@ -155,6 +155,13 @@ class Op(ABC):
         """
         return None
 
+    def confirmed(self, result: Floats, *operands: Floats) -> Floats | None:
+        """What a result is compared with: the same once more.
+
+        An operation that leaves a choice, as rounding does, gives back the entries that it allows, and NaN for others.
+        """
+        return self.witness(*operands)
+
     def flows(self, k: int) -> bool:
         """Whether operand k gets a gradient of its own: the mean of a norm does not, for what it is made of does."""
         return True

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
+from operator import sub, truediv
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.numpy_source import factor
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
 from symattn.derivation.windows import HIDDEN, Box, Window, constant, each
+from symattn.derivation.witnesses import TOLERANCE, entrywise, power_of
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Value, has_symbols, logarithm
 from symattn.exact.floats import FORMATS, Format, nearest_float
@@ -39,6 +43,9 @@ class Subtract(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull.chain((use.g,), *([Opposite()] if use.k else []), *summed(use))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(sub, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
@@ -69,6 +76,9 @@ class Divide(RuleOp):
             return Pull.chain((use.g, divisor), self, *summed(use))
         return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
 
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(truediv, *operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
@@ -90,6 +100,9 @@ class Opposite(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), self)
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda x: 0.0 - x, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
@@ -114,6 +127,9 @@ class Exponential(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda x: power_of(self.base, x), *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
@@ -144,6 +160,9 @@ class SquareRoot(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.result), Divide(), (Multiple(Ratio(1, 2)),))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(math.sqrt, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
@@ -176,6 +195,19 @@ class ToFloat(Rounding):
         if has_symbols(x):
             raise InputError(f"{x} has no nearest number in {self.format.name}: it contains a symbol.")
         return nearest_float(x, self.format)
+
+    def confirmed(self, result: Floats, *operands: Floats) -> Floats:
+        """A number that survives being packed in so many bytes, as near as its neighbours allow."""
+        return entrywise(lambda r, x: r if self._fits(r, x) else math.nan, result, *operands)
+
+    def _fits(self, r: float, x: float) -> bool:
+        if math.isinf(r) or math.isinf(x):
+            return r == x or (r < 0 and x < -6e4)
+        code = {"float16": "<e", "float64": "<d"}.get(self.format.name, "<f")
+        packed = struct.pack(code, r)
+        short = self.format.name != "bfloat16" or packed[:2] == b"\0\0"
+        gap = math.ulp(max(abs(x), 2.0**self.format.least)) * 2.0 ** (53 - self.format.digits)
+        return short and struct.unpack(code, packed)[0] == r and abs(r - x) <= gap / 2 * (1 + TOLERANCE)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
@@ -218,6 +250,9 @@ class DivisorGradient(RuleOp):
         gradient, quotient, divisor = operands
         above = A.product(gradient.stretched(i, j), quotient.stretched(i, j))
         return A.negative(A.quotient(above, divisor.stretched(i, j)))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda g, y, b: -g * y / b, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))

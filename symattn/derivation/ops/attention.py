@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,7 +11,19 @@ from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Convention,
+    Floats,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.derivation.numpy_source import assigned, by_line, helper_axis, value
 from symattn.derivation.windows import (
     HIDDEN,
@@ -28,6 +41,7 @@ from symattn.derivation.windows import (
     times,
     turned,
 )
+from symattn.derivation.witnesses import across, rate_of
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -117,6 +131,10 @@ class Mask(RuleOp):
     def pull(self, use: Use) -> Pull:
         """To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
         return Pull((use.g,))
+
+    def witness(self, *operands: Floats) -> Floats:
+        pairs = (zip(*rows, strict=True) for rows in zip(*operands, self.keep, strict=True))
+        return [[x if seen else -math.inf for x, seen in row] for row in pairs]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.style == "multiplicative":
@@ -224,6 +242,21 @@ class Softmax(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By the logarithm of the sum."""
+        if self.along == "columns":
+            return across(self, *operands)
+        rate, rows = rate_of(self.base), []
+        for row in operands[0]:
+            exponents = [rate * s if s > -math.inf else s for s in row]
+            top = max(exponents)
+            if top == -math.inf:  # nothing is seen
+                rows.append([0.0] * len(row))
+                continue
+            log_total = top + math.log(math.fsum(math.exp(s - top) for s in exponents))
+            rows.append([math.exp(s - log_total) for s in exponents])
+        return rows
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         name = Name(style.softmax)
@@ -442,6 +475,13 @@ class SoftmaxJacobian(RuleOp):
             return A.negative(A.product(one, other))
         return A.product(one, A.minus(A.delta(i, j), other))
 
+    def witness(self, *operands: Floats) -> Floats:
+        """The covariances of one draw with these probabilities."""
+        if self.along == "columns":
+            return across(self, *operands)
+        ((*a,),) = operands[0]
+        return [[x * (i == j) - x * y for j, y in enumerate(a)] for i, x in enumerate(a)]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         (a,) = operands
         outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
@@ -492,6 +532,16 @@ class SoftmaxGradient(RuleOp):
         mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
         rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
         return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
+
+    def witness(self, *operands: Floats) -> Floats:
+        """Σ_k a_i·a_k·(g_i − g_k), since weights sum to 1, times the logarithm of the base."""
+        if self.along == "columns":
+            return across(self, *operands)
+        rate, rows = rate_of(self.base), []
+        for lines in zip(*operands, strict=True):
+            row = list(zip(*lines, strict=True))
+            rows.append([rate * math.fsum(a * b * (g - h) for b, h in row) for a, g in row])
+        return rows
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         a, g = operands

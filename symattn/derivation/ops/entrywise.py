@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
@@ -11,9 +12,23 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
-from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import (
+    Convention,
+    Floats,
+    Op,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    View,
+    convention,
+)
 from symattn.derivation.numpy_source import helper_axis
 from symattn.derivation.windows import HIDDEN, RING, Box, Window, each, positive, sigmoid_slope, tanh_slope, times
+from symattn.derivation.witnesses import TOLERANCE, close, entrywise, transposed
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -115,6 +130,24 @@ class Round(Rounding):
             raise InputError(f"{x} has no decimal value to be rounded to: it contains a symbol.")
         return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
 
+    def confirmed(self, result: Floats, *operands: Floats) -> Floats:
+        """So many places, no further off than the method allows, and sums kept where it keeps them."""
+        if self.along == "columns":
+            return transposed(self.turn().confirmed(transposed(result), *map(transposed, operands)))
+        return [self._confirmed(*rows) for rows in zip(result, *operands, strict=True)]
+
+    def _confirmed(self, result: Sequence[float], exact: Sequence[float]) -> list[float]:
+        unit = 10.0**-self.places
+        reach = unit / 2 if self.method == "nearest" else unit
+        kept = self.method != "largest-remainder" or close(math.fsum(result), math.fsum(exact))
+
+        def fits(r: float, x: float) -> bool:
+            near = r == x or abs(r - x) <= reach * (1 + TOLERANCE)
+            whole = math.isinf(r) or abs(r / unit - round(r / unit)) < 1e-6
+            return near and whole and (self.method != "truncate" or abs(r) <= abs(x) + TOLERANCE)
+
+        return [r if kept and fits(r, x) else math.nan for r, x in zip(result, exact, strict=True)]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
@@ -165,6 +198,11 @@ class Activation(RuleOp):
         by_result = name in SLOPES and SLOPES[name].of_result
         return Pull((use.g, use.result if by_result else use.operand), ActivationGradient(name))
 
+    def witness(self, *operands: Floats) -> Floats | None:
+        if self.name == "identity":
+            return operands[0]
+        return entrywise(self.function.witness, *operands) if self.function else None
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.name == "identity":
             return operands[0]
@@ -192,13 +230,14 @@ Range: TypeAlias = Callable[[IntervalRing, Interval], Interval]
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of one number: the name that is printed, its exact values, itself with its argument put in, its range
-    over an interval, and NumPy for it of {0}."""
+    over an interval, NumPy for it of {0}, and the second way to its values."""
 
     written: str
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
     over: Range
     numpy: str
+    witness: Callable[[float], float]
 
 
 def relu(x: Value) -> Value:
@@ -312,6 +351,31 @@ def _dipping(at: str, over: Range) -> Range:
     return whole
 
 
+# ------------------------------------------------------------------------------------------------ once more in floats
+
+
+def _logistic_in_floats(x: float) -> float:
+    return (1 + math.tanh(x / 2)) / 2
+
+
+def _inside_gelu_tanh(x: float) -> float:
+    return math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+
+
+def _gelu_slope_in_floats(x: float) -> float:
+    """Φ(x) + x·φ(x)."""
+    return math.erfc(-x / math.sqrt(2)) / 2 + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def _gelu_tanh_slope_in_floats(x: float) -> float:
+    t, inner = math.tanh(_inside_gelu_tanh(x)), math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return (1 + t) / 2 + x * (1 - t * t) * inner / 2
+
+
+def _silu_slope_in_floats(x: float) -> float:
+    return _logistic_in_floats(x) * (1 + x * _logistic_in_floats(-x))
+
+
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         "relu": Function(
@@ -320,6 +384,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             lambda x: Call(Name("max"), (ZERO, x)),
             lambda ring, x: Interval(max(Decimal(0), x.low), max(Decimal(0), x.high)),
             "np.maximum({0}, 0)",
+            lambda x: (x + abs(x)) / 2,
         ),
         "gelu": Function(
             "GELU",
@@ -327,9 +392,15 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             lambda x: _half(x, Call(Name("erf"), (Fraction(x, Root(TWO)),))),
             _dipping("-0.75179152469356445746", _gelu_over),
             "gelu({0})",
+            lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
         ),
         "gelu_tanh": Function(
-            "GELU", gelu_tanh, _gelu_tanh, _dipping("-0.75246142207101625849", _gelu_tanh_over), "gelu_tanh({0})"
+            "GELU",
+            gelu_tanh,
+            _gelu_tanh,
+            _dipping("-0.75246142207101625849", _gelu_tanh_over),
+            "gelu_tanh({0})",
+            lambda x: x * (1 + math.tanh(_inside_gelu_tanh(x))) / 2,
         ),
         "silu": Function(
             "SiLU",
@@ -337,10 +408,18 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             lambda x: _logistic(x, x),
             _dipping("-1.27846454276107379511", _silu_over),
             "{0} / (1 + np.exp(-{0}))",
+            lambda x: x * _logistic_in_floats(x),
         ),
-        "sigmoid": Function("sigmoid", sigmoid, lambda x: _logistic(ONE, x), _sigmoid_over, "1 / (1 + np.exp(-{0}))"),
+        "sigmoid": Function(
+            "sigmoid",
+            sigmoid,
+            lambda x: _logistic(ONE, x),
+            _sigmoid_over,
+            "1 / (1 + np.exp(-{0}))",
+            lambda x: _logistic_in_floats(x),
+        ),
         "tanh": Function(
-            "tanh", tanh, lambda x: Call(Name("tanh"), (x,)), lambda ring, x: ring.tanh(x), "np.tanh({0})"
+            "tanh", tanh, lambda x: Call(Name("tanh"), (x,)), lambda ring, x: ring.tanh(x), "np.tanh({0})", math.tanh
         ),
     }
 )
@@ -352,7 +431,8 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """f′, as a number, as it is written and as a factor in NumPy; of f's value y = f(x) where it is known from that.
+    """f′ as a number, as it is written, as a factor in NumPy and once more in floats; of f's value y = f(x) where it is
+    known from that.
 
     `whole` is how it is written for a matrix, where that is not as for an entry; `window` its range, where it is known.
     """
@@ -360,6 +440,7 @@ class Derivative:
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
     numpy: str
+    witness: Callable[[float], float]
     whole: Callable[[Formula], Formula] | None = None
     window: Callable[[Window], Window] | None = None
 
@@ -412,14 +493,17 @@ def _primed(name: str) -> Callable[[Formula], Formula]:
 
 SLOPES: Mapping[str, Derivative] = MappingProxyType(
     {
-        "relu": Derivative(_relu_slope, _primed("relu"), "({0} > 0)", window=positive),
-        "gelu": Derivative(_differentiated("gelu"), _primed("gelu"), "gelu_slope({0})"),
-        "gelu_tanh": Derivative(_differentiated("gelu_tanh"), _primed("gelu_tanh"), "gelu_tanh_slope({0})"),
-        "silu": Derivative(_silu_slope, _primed("silu"), "silu_slope({0})"),
+        "relu": Derivative(_relu_slope, _primed("relu"), "({0} > 0)", lambda x: 1.0 if x > 0 else 0.0, window=positive),
+        "gelu": Derivative(_differentiated("gelu"), _primed("gelu"), "gelu_slope({0})", _gelu_slope_in_floats),
+        "gelu_tanh": Derivative(
+            _differentiated("gelu_tanh"), _primed("gelu_tanh"), "gelu_tanh_slope({0})", _gelu_tanh_slope_in_floats
+        ),
+        "silu": Derivative(_silu_slope, _primed("silu"), "silu_slope({0})", _silu_slope_in_floats),
         "sigmoid": Derivative(
             lambda y: y * (1 - y),
             partial(_logistic_slope, "·"),
             "{0} * (1 - {0})",
+            lambda y: 0.25 - (y - 0.5) ** 2,
             partial(_logistic_slope, "⊙"),
             sigmoid_slope,
         ),
@@ -427,6 +511,7 @@ SLOPES: Mapping[str, Derivative] = MappingProxyType(
             lambda y: 1 - y * y,
             lambda y: _one_minus(Power(y, TWO)),
             "(1 - {0}**2)",
+            lambda y: (1 - y) * (1 + y),
             lambda y: _one_minus(Product((y, y), "⊙")),
             tanh_slope,
         ),
@@ -451,6 +536,10 @@ class ActivationGradient(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, x = operands
         return A.product(g[i, j], A.known(SLOPES[self.name], x[i, j]))
+
+    def witness(self, *operands: Floats) -> Floats:
+        slope = SLOPES[self.name].witness
+        return entrywise(lambda g, x: g * slope(x), *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, x = operands

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
+from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Stack
+from symattn.derivation.witnesses import across, entrywise
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import Call, Formula, MatrixOf, Name, Sum
@@ -29,6 +31,9 @@ class Total(RuleOp):
 
     def whole(self, *operands: InSympy) -> InSympy:
         return reduce(add, operands)
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda *terms: math.fsum(terms), *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
@@ -69,6 +74,11 @@ class Interleave(RuleOp):
             return A.dots()
         return operands[j % len(operands)][i, j // len(operands)]
 
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [row for rows in zip(*operands, strict=True) for row in rows]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         cells = (operands,) if self.along == "columns" else tuple((operand,) for operand in operands)
         return Call(Name("interleaved"), (MatrixOf(cells),))
@@ -103,6 +113,12 @@ class Padded(RuleOp):
     def turn(self) -> Self:
         return replace(self, part=self.part.turn())
 
+    def witness(self, *operands: Floats) -> Floats:
+        if self.part.of == "columns":
+            return across(self, *operands)
+        used, nothing = dict(zip(self.part.indices, operands[0], strict=True)), [0.0] * len(operands[0][0])
+        return [used.get(i, nothing) for i in range(self.size)]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("padded"), operands)
 
@@ -129,6 +145,9 @@ class Copy(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return operands[0]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return operands[0]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import Floats, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.witnesses import across
 from symattn.errors import ShapeError
 from symattn.formula import Call, Formula, Name
 from symattn.foundation.languages import message
@@ -43,6 +44,11 @@ class Part(Lines, RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), part=self)
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.of == "columns":
+            return across(self, *operands)
+        return operands[0][self.start : self.start + self.count * self.step : self.step]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns 1–2 (Q)."""

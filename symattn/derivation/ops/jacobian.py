@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
-from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.derivation import Convention, Floats, RuleOp, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.numpy_source import by_line, over_all
 from symattn.derivation.ops.entrywise import SLOPES
 from symattn.derivation.windows import Box, each
+from symattn.derivation.witnesses import across, entrywise
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -39,6 +41,9 @@ class Slope(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         h = operands[0][i, j]
         return A.apply("positive", h) if self.function == "relu" else A.known(SLOPES[self.function], h)
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(SLOPES[self.function].witness, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         (h,) = operands
@@ -101,6 +106,11 @@ class InfinityNorm(RuleOp):
         cells = [[a.entry(i, j) for j in range(columns)] for i in range(rows)]
         lines = cells if self.along == "rows" else zip(*cells, strict=True)
         return Call(Name("max"), tuple(Sum(tuple(Bracketed(x, "|") for x in line)) for line in lines))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [[max(math.fsum(map(abs, row)) for row in operands[0])]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("norm"), operands)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
+from operator import add, mul
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import (
     Convention,
+    Floats,
     InSympy,
     Operand,
     Pull,
@@ -26,6 +29,7 @@ from symattn.derivation.derivation import (
 from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import Part
 from symattn.derivation.windows import RING, Box, Window, point, times, turned
+from symattn.derivation.witnesses import across, as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
 from symattn.exact.intervals import ZERO
@@ -78,6 +82,10 @@ class MatMul(RuleOp):
         a, b = use.step.operands
         return Pull((use.g, b.flipped), self) if use.k == 0 else Pull((a.flipped, use.g), self)
 
+    def witness(self, *operands: Floats) -> Floats:
+        a, b = operands
+        return [[math.fsum(map(mul, row, column)) for column in transposed(b)] for row in a]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
@@ -117,6 +125,9 @@ class Transpose(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.g.flipped,))
 
+    def witness(self, *operands: Floats) -> Floats:
+        return transposed(*operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
@@ -144,6 +155,9 @@ class Add(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull.chain((use.g,), *summed(use))
 
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(add, *operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
@@ -168,6 +182,9 @@ class Hadamard(RuleOp):
     def pull(self, use: Use) -> Pull:
         sums, (other,) = summed(use), use.others
         return Pull.chain((use.g, other), ProductSum(sums[0].over) if sums else self, *sums[1:])
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(mul, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
@@ -204,6 +221,11 @@ class SumOver(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), Spread(use.shapes[0][0 if self.over == "rows" else 1], self.over))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.over == "rows":
+            return across(self, *operands)
+        return [[math.fsum(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
@@ -242,6 +264,10 @@ class Scale(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), self)
+
+    def witness(self, *operands: Floats) -> Floats:
+        divisor = as_float(self.divisor)
+        return entrywise(lambda x: x / divisor, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
@@ -319,6 +345,11 @@ class Stack(RuleOp):
         if self.along == "rows" and count == 1 and use.g == Operand(use.g.name):
             return Pull((replace(use.g, row=start),))
         return Pull((use.g,), Part(start, count, of=self.along))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [row for matrix in operands for row in matrix]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
@@ -398,6 +429,13 @@ class ProductSum(RuleOp):
             return A.total(a.rows, lambda k: A.product(a[k, j], b[k, j]))
         return A.total(a.columns, lambda k: A.product(a[i, k], b[i, k]))
 
+    def witness(self, *operands: Floats) -> Floats:
+        """What stands on the diagonal of A Bᵀ."""
+        if self.over == "rows":
+            return across(self, *operands)
+        product = transposed(operands[1])
+        return [[math.fsum(map(mul, row, (column[i] for column in product)))] for i, row in enumerate(operands[0])]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
 
@@ -422,6 +460,12 @@ class Spread(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0].stretched(i, j)
+
+    def witness(self, *operands: Floats) -> Floats:
+        assert isinstance(self.count, int)
+        if self.over == "columns":
+            return across(self, *operands)
+        return operands[0] * self.count
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("repeat"), operands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -23,6 +24,7 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import by_line
 from symattn.derivation.windows import NOTHING, RING, Box, Window, by_rows, times
+from symattn.derivation.witnesses import across, entrywise
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -97,6 +99,13 @@ class CrossEntropy(RuleOp):
             return Negative(sum_over(size, term("k"), p.first))
         terms = [shown for k in range(size) if (shown := term(k)) != ZERO]
         return Sum(tuple(map(Negative, terms))) if terms[1:] else Negative(terms[0]) if terms else ZERO
+
+    def witness(self, *operands: Floats) -> Floats:
+        """By the logarithm of one product of powers: −ln Π p^t."""
+        if self.along == "columns":
+            return across(self, *operands)
+        pairs = (zip(*rows, strict=True) for rows in zip(*operands, strict=True))
+        return [[-math.log(math.prod(p**t for p, t in row))] for row in pairs]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """−Sum(T ⊙ ln(P))."""
@@ -193,6 +202,9 @@ class CrossEntropyGradient(RuleOp):
         p, t = operands
         difference = A.minus(p[i, j], t[i, j])
         return difference if self.tokens == 1 else A.quotient(difference, A.number(self.tokens))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda p, t: (p - t) / self.tokens, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.tokens == 1:

@@ -6,8 +6,9 @@ and divides by the root of the variance; root mean square norm (Zhang and Sennri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction as Ratio
 from functools import reduce
@@ -47,6 +48,7 @@ from symattn.derivation.windows import (
     square,
     times,
 )
+from symattn.derivation.witnesses import across, as_float, entrywise
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.intervals import ZERO
@@ -81,6 +83,11 @@ class Mean(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), SpreadEvenly(use.shapes[0][0 if self.over == "rows" else 1], self.over))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.over == "rows":
+            return across(self, *operands)
+        return [[math.fsum(row) / len(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
@@ -133,6 +140,18 @@ class Variance(RuleOp):
         back = (use.g, *use.step.operands), SquaresGradient(count, self.of, self.over)
         return Pull.chain(*back) if use.k == 0 else Pull.chain(*back, SumOver(self.over), Opposite())
 
+    def witness(self, *operands: Floats) -> Floats:
+        """By pairs of entries; about any mean, by Steiner's theorem."""
+        if self.over == "rows":
+            return across(self, *operands)
+        variances = []
+        for row, (mean,) in zip(*operands, strict=True):
+            size = len(row)
+            pairs = math.fsum((x - y) ** 2 for i, x in enumerate(row) for y in row[:i]) / size
+            off = math.fsum(row) / size - mean
+            variances.append([(pairs + size * off**2) / (size - (self.of == "sample"))])
+        return variances
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
@@ -178,6 +197,11 @@ class MeanSquare(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.operand), SquaresGradient(_length(use.shapes[0], self.over), over=self.over))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.over == "rows":
+            return across(self, *operands)
+        return [[math.fsum(x * x for x in row) / len(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
@@ -240,6 +264,10 @@ class Standardise(_OverRoot):
         _statistic(use, mean, Mean, source)
         return Pull((use.g, use.result, variance), NormGradient(spread.of, self.epsilon, spread.over))
 
+    def witness(self, *operands: Floats) -> Floats:
+        epsilon = as_float(self.epsilon)
+        return entrywise(lambda x, mean, variance: (x - mean) * (variance + epsilon) ** -0.5, *operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
@@ -276,6 +304,10 @@ class Rescale(_OverRoot):
         source, squares = use.step.operands
         spread = _statistic(use, squares, MeanSquare, source)
         return Pull((use.g, use.result, squares), NormGradient("rms", self.epsilon, spread.over))
+
+    def witness(self, *operands: Floats) -> Floats:
+        epsilon = as_float(self.epsilon)
+        return entrywise(lambda x, squares: x * (squares + epsilon) ** -0.5, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
@@ -441,6 +473,10 @@ class SpreadEvenly(Spread):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(super().rule(A, i, j, *operands), A.size(Indices(self.count)))
 
+    def witness(self, *operands: Floats) -> Floats:
+        share = 1 / float(self.count)
+        return Spread(self.count, self.over).witness(entrywise(lambda x: share * x, *operands))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
 
@@ -492,8 +528,7 @@ class SquaresGradient(RuleOp):
         """By differences of squares, (y + 1)² − y² − 1 = 2·y for y = x − μ."""
         gradient, x, *mean = operands
         if self.over == "rows":
-            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
-            return list(map(list, zip(*replace(self, over="columns").witness(*turned), strict=True)))
+            return across(self, *operands)
         rows, share = [], len(x[0]) - (self.of == "sample")
         for k, ((g,), row) in enumerate(zip(gradient, x, strict=True)):
             away = [entry - (mean[0][k][0] if mean else 0) for entry in row]
@@ -548,6 +583,21 @@ class NormGradient(RuleOp):
             terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
         root = _root(A, v[i, 0], self.epsilon)
         return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
+
+    def witness(self, *operands: Floats) -> Floats:
+        """Each row times its Jacobian, entry by entry."""
+        if self.over == "rows":
+            return across(self, *operands)
+        rows = []
+        for gradient, row, (variance,) in zip(*operands, strict=True):
+            size, centred = len(row), self.kind != "rms"
+            share = size - (self.kind == "sample")
+            jacobian = [
+                [(i == j) - centred / size - x * y / share for j, y in enumerate(row)] for i, x in enumerate(row)
+            ]
+            root = math.sqrt(variance + as_float(self.epsilon))
+            rows.append([math.fsum(map(mul, gradient, line)) / root for line in jacobian])
+        return rows
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, n, v = operands

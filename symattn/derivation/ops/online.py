@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isclose
+from math import inf, isclose, isinf
 from typing import Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, along_rows
@@ -31,6 +31,7 @@ from symattn.derivation.ops.attention import Along, range_of_weights
 from symattn.derivation.ops.linear import Hadamard, ProductSum
 from symattn.derivation.ops.scores import hardmax
 from symattn.derivation.windows import Box, by_rows, times
+from symattn.derivation.witnesses import across, entrywise, power_of
 from symattn.errors import ShapeError
 from symattn.exact import Value
 from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Relation, Sum, number
@@ -62,6 +63,11 @@ class RunningMaximum(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.result, use.operand, *use.others), MaximumGradient(self.along))
+
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [[max(map(max, rows))] for rows in zip(*operands, strict=True)]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
@@ -138,8 +144,7 @@ class MaximumGradient(RuleOp):
     def witness(self, *operands: Floats) -> Floats:
         """By sorting each row: as many share as are within rounding of the last."""
         if self.along == "columns":
-            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
-            return list(map(list, zip(*MaximumGradient().witness(*turned), strict=True)))
+            return across(self, *operands)
         gradient, _, *matrices = operands
         found = []
         for (g,), *lines in zip(gradient, *matrices, strict=True):
@@ -178,6 +183,10 @@ class Exponentials(RuleOp):
         if use.k == 0:
             return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
         return Pull.chain((use.g, use.result), ProductSum(_ACROSS[self.along]), *rate(self.base), Opposite())
+
+    def witness(self, *operands: Floats) -> Floats:
+        """Nothing for what is hidden, also where everything is."""
+        return entrywise(lambda x, m: 0.0 if isinf(x) else power_of(self.base, x - m), *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
@@ -226,6 +235,9 @@ class Accumulate(RuleOp):
             Pull((use.g,)),
         )
         return pulls[use.k]
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(lambda factor, old, new: factor * old + new, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))

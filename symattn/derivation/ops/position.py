@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
-from typing import Literal
+from typing import ClassVar, Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
 from symattn.derivation.derivation import (
     Brings,
     Convention,
+    Floats,
     Pull,
     RuleOp,
     Shape,
@@ -23,6 +26,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, value
+from symattn.derivation.witnesses import across, as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -73,6 +77,14 @@ class Angle(ABC):
     def numpy(self) -> str:
         """θ in radians, in NumPy."""
 
+    @abstractmethod
+    def radians_of(self, position: int) -> float:
+        """pθ in floating point."""
+
+    def turned(self, position: int) -> complex:
+        """e^(ipθ) in floating point."""
+        return cmath.rect(1, self.radians_of(position))
+
 
 @dataclass(frozen=True)
 class Frequency(Angle):
@@ -93,6 +105,9 @@ class Frequency(Angle):
 
     def numpy(self) -> str:
         return f"1 / {factor(self.base)}**({self.above}/{self.below})"
+
+    def radians_of(self, position: int) -> float:
+        return position * math.pow(as_float(self.base), -self.above / self.below)
 
     @property
     def _divisor(self) -> Formula:
@@ -119,6 +134,9 @@ class Degrees(Angle):
     def numpy(self) -> str:
         return f"np.radians({value(self.degrees)})"
 
+    def radians_of(self, position: int) -> float:
+        return position * math.radians(self.degrees)
+
     @property
     def _written(self) -> Formula:
         return Text(f"{self.degrees}°")
@@ -141,6 +159,9 @@ class Radians(Angle):
 
     def numpy(self) -> str:
         return value(self.radians)
+
+    def radians_of(self, position: int) -> float:
+        return position * float(self.radians)
 
 
 @dataclass(frozen=True)
@@ -187,6 +208,9 @@ class Direction(Angle):
     def numpy(self) -> str:
         return f"np.arctan2({value(self.sine)}, {value(self.cosine)})"
 
+    def radians_of(self, position: int) -> float:
+        return position * math.atan2(as_float(self.sine), as_float(self.cosine))
+
 
 @dataclass(frozen=True)
 class Sinusoids(RuleOp):
@@ -219,6 +243,11 @@ class Sinusoids(RuleOp):
         assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
         k, second = _place(self.layout, feature, len(self.angles))
         return self.angles[k].working(self.positions[token], "cos" if second else "sin")
+
+    def witness(self, *operands: Floats) -> Floats:
+        turns = [[angle.turned(p) for angle in self.angles] for p in self.positions]
+        rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row]) for row in turns]
+        return rows if self.tokens == "rows" else transposed(rows)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         angle = Product((Name("p"), Name("θ", (Name("k"),))))
@@ -259,6 +288,7 @@ class Rotate(RuleOp):
     title = "Rotation by position"
     shows_factors = False
     by_hand = True
+    direction: ClassVar[int] = 1
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
@@ -298,6 +328,19 @@ class Rotate(RuleOp):
         """By the transpose of the rotation, which is its inverse."""
         return Pull((use.g,), RotateBack(self.angles, self.positions, self.layout, self.tokens))
 
+    def witness(self, *operands: Floats) -> Floats:
+        """Each pair as a complex number times e^(ipθ)."""
+        if self.tokens == "columns":
+            return across(self, *operands)
+        rows = []
+        for p, row in zip(self.positions, operands[0], strict=True):
+            half = len(row) // 2
+            ends = (row[::2], row[1::2]) if self.layout == "pairs" else (row[:half], row[half:])
+            pairs = zip(*ends, self.angles, strict=True)
+            turned = [complex(x, y) * angle.turned(self.direction * p) for x, y, angle in pairs]
+            rows.append(_features(self.layout, [z.real for z in turned], [z.imag for z in turned]))
+        return rows
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
 
@@ -329,6 +372,7 @@ class RotateBack(Rotate):
     """
 
     title = "Rotation back"
+    direction = -1
 
     def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
         return (
@@ -362,6 +406,10 @@ class Multiple(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), self)
+
+    def witness(self, *operands: Floats) -> Floats:
+        factor = as_float(self.factor)
+        return entrywise(lambda x: factor * x, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((self.symbol(style), *operands), "·")
@@ -418,6 +466,11 @@ def _place(layout: Layout, j: int, pairs: int) -> tuple[int, bool]:
 def _pair(layout: Layout, k: int, pairs: int) -> tuple[int, int]:
     """The two features of pair k; from 0."""
     return (2 * k, 2 * k + 1) if layout == "pairs" else (k, k + pairs)
+
+
+def _features(layout: Layout, first: list[float], second: list[float]) -> list[float]:
+    """The features of a token from the first and the second of each pair."""
+    return [x for pair in zip(first, second, strict=True) for x in pair] if layout == "pairs" else first + second
 
 
 def _numpy_angles(positions: Sequence[int], angles: Sequence[Angle]) -> tuple[str, str]:

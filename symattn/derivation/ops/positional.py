@@ -6,11 +6,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symattn.derivation.derivation import Brings, Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.derivation import (
+    Brings,
+    Convention,
+    Floats,
+    Index,
+    Op,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    View,
+    convention,
+)
 from symattn.derivation.numpy_source import assigned
 from symattn.derivation.ops.position import Tokens, stated_positions
 from symattn.derivation.windows import Box, constant
+from symattn.derivation.witnesses import transposed
 from symattn.exact import Matrix, Value
+from symattn.exact.intervals import interval_ring
 from symattn.exact.reading import read
 from symattn.exact.tree import Node
 from symattn.formula import ONE, ZERO, Dots, Formula, ListOf, Name, Number, Relation, read_formula
@@ -52,6 +66,12 @@ class Positional(Op):
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
         assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
         return self._written(self.positions[token], feature)
+
+    def witness(self, *operands: Floats) -> Floats:
+        """The formula of every entry in intervals, which know nothing of exact values."""
+        ring = interval_ring(20)
+        rows = [[float(ring(self.tree(p, j)).low) for j in range(self.width)] for p in self.positions]
+        return rows if self.tokens == "rows" else transposed(rows)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")

@@ -5,11 +5,12 @@ And what linear attention has in their place: a feature map of queries and keys,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from functools import cmp_to_key, reduce
-from math import inf
+from operator import add, truediv
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
@@ -49,6 +50,7 @@ from symattn.derivation.windows import (
     tanh_slope,
     times,
 )
+from symattn.derivation.witnesses import across, as_float, as_floats, close, entrywise
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.intervals import ZERO
@@ -107,6 +109,10 @@ class SoftCap(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.result), SoftCapGradient(self.cap))
 
+    def witness(self, *operands: Floats) -> Floats:
+        cap = as_float(self.cap)
+        return entrywise(lambda x: cap * math.tanh(x / cap), *operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         cap = number(self.cap)
         return Product((cap, Call(Name("tanh"), (Fraction(operands[0], cap),))), "·")
@@ -155,6 +161,14 @@ class Bias(RuleOp):
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,))
+
+    def witness(self, *operands: Floats) -> Floats:
+        """What is added, by the distance of query and key for ALiBi, and as it is stated for a mask."""
+        added = as_floats(self.values)
+        if self.slope is not None:
+            slope, (rows, columns) = as_float(self.slope), self.values.shape
+            added = [[-slope * abs(columns - rows + i - j) for j in range(columns)] for i in range(rows)]
+        return entrywise(add, *operands, added)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Name(self._name)))
@@ -240,6 +254,11 @@ class OverSum(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.operand, use.result), OverSumGradient(self.along))
 
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [_over_seen(row, lambda seen: [x / math.fsum(seen) for x in seen]) for row in operands[0]]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
 
@@ -299,6 +318,11 @@ class Hardmax(Op):
             terms = _line(self.along, i, j, a)
         return Call(Name("hardmax", (index(which),)), terms)
 
+    def witness(self, *operands: Floats) -> Floats:
+        if self.along == "columns":
+            return across(self, *operands)
+        return [_over_seen(row, _shared_by_largest) for row in operands[0]]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("hardmax"), operands)
 
@@ -314,6 +338,17 @@ class Hardmax(Op):
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Hardmax by rows, ties share" if self.along == "rows" else "Hardmax by columns, ties share")]
+
+
+def _over_seen(scores: Sequence[float], weights: Callable[[list[float]], list[float]]) -> list[float]:
+    """Weights of the visible scores of a row; the others get 0."""
+    seen = iter(weights([x for x in scores if x > -math.inf]))
+    return [next(seen) if x > -math.inf else 0.0 for x in scores]
+
+
+def _shared_by_largest(scores: list[float]) -> list[float]:
+    won = [close(x, max(scores)) for x in scores]
+    return [w / sum(won) for w in won]
 
 
 def _over_sum(scores: Sequence[Window]) -> list[Window]:
@@ -373,6 +408,7 @@ class _Feature(NamedTuple):
     working: Callable[[Formula], Formula]
     numpy: str
     window: Callable[[Window], Window]
+    witness: Callable[[float], float]
 
 
 FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
@@ -382,10 +418,11 @@ FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
             lambda x: Sum((Call(Name("elu"), (x,)), ONE)),
             "np.where({0} > 0, {0} + 1, np.exp(np.minimum({0}, 0)))",
             _elu_and_one,
+            lambda x: max(x, 0.0) + math.exp(min(x, 0.0)),
         ),
-        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy, at_least_0),
-        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2", square),
-        "identity": _Feature(lambda x: x, lambda x: x, "{0}", lambda x: x),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working, FUNCTIONS["relu"].numpy, at_least_0, lambda x: max(x, 0.0)),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2")), "{0}**2", square, lambda x: x**2),
+        "identity": _Feature(lambda x: x, lambda x: x, "{0}", lambda x: x, lambda x: x),
     }
 )
 """What queries and keys may be mapped by, by its name in settings."""
@@ -414,6 +451,9 @@ class FeatureMap(RuleOp):
             case "square":
                 return Pull((use.g, use.operand), Hadamard(), (Multiple(2),))
         return Pull((use.g,))
+
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(FEATURES[self.feature].witness, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
@@ -461,6 +501,9 @@ class Over(RuleOp):
             return Pull((use.g, divisor), self)
         return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
 
+    def witness(self, *operands: Floats) -> Floats:
+        return entrywise(truediv, *operands)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
@@ -487,6 +530,10 @@ class SoftCapGradient(RuleOp):
         g, y = operands
         share = A.quotient(y[i, j], A.number(self.cap))
         return A.product(g[i, j], A.minus(A.number(1), A.square(share)))
+
+    def witness(self, *operands: Floats) -> Floats:
+        cap = as_float(self.cap)
+        return entrywise(lambda g, y: g * (cap - y) * (cap + y) / cap**2, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, y = operands
@@ -536,13 +583,12 @@ class OverSumGradient(RuleOp):
     def witness(self, *operands: Floats) -> Floats:
         """By the Jacobian ∂a_k/∂s_j = (δ_jk·Σ s − s_k)/(Σ s)²."""
         if self.along == "columns":
-            turned = (list(map(list, zip(*m, strict=True))) for m in operands)
-            return list(map(list, zip(*OverSumGradient().witness(*turned), strict=True)))
+            return across(self, *operands)
         return [_back_over_sum(g, s) for g, s in zip(*operands[:2], strict=True)]
 
 
 def _back_over_sum(gradient: Sequence[float], scores: Sequence[float]) -> list[float]:
-    seen = {k: s for k, s in enumerate(scores) if s != -inf}
+    seen = {k: s for k, s in enumerate(scores) if s != -math.inf}
     whole = sum(seen.values())
     return [
         sum(gradient[k] * (whole * (j == k) - s) for k, s in seen.items()) / whole**2 if j in seen else 0.0
