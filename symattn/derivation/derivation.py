@@ -96,6 +96,12 @@ class Op(ABC):
     weighs: bool = False
     """Whether it makes weights of scores, line by line."""
 
+    norms: bool = False
+    """Whether it divides lines by how large they are."""
+
+    entwined: bool = False
+    """Whether its operands belong together: a mean is that of the numbers beside it, a maximum the largest of them."""
+
     reverses: bool = False
     """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
 

@@ -107,6 +107,7 @@ class Variance(RuleOp):
     over: Axis = "columns"
     arity = 2
     title = "Variance"
+    entwined = True
     shows_factors = False
     by_hand = True
 
@@ -215,6 +216,8 @@ class _OverRoot(RuleOp):
     """Entries over roots to whose squares ε is added."""
 
     epsilon: Value = 0
+    norms = True
+    entwined = True
 
     def flows(self, k: int) -> bool:
         return k == 0
@@ -550,6 +553,7 @@ class NormGradient(RuleOp):
     over: Literal["columns", "rows"] = "columns"
     arity = 3
     title = "Back through the norm"
+    entwined = True
     shows_factors = False
     by_hand = True
 

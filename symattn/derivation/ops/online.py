@@ -165,6 +165,7 @@ class Exponentials(RuleOp):
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Exponentials"
+    entwined = True
     shows_factors = False
     by_hand = True
     brings = "powers"

@@ -12,7 +12,7 @@ from math import lcm
 from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import Exponentials, MeanSquare, NormGradient, Rescale, Softmax, Standardise, Variance
+from symattn.derivation.ops import MeanSquare, Softmax, Variance
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
 from symattn.exact.approximate import approximate
@@ -50,9 +50,6 @@ WIDEST = 6.0
 
 FINEST = 100
 """The largest denominator that the numbers of an exercise have."""
-
-TOGETHER = Variance | Standardise | Rescale | NormGradient | Exponentials
-"""Operations whose operands belong together: a mean is that of the numbers beside it, a maximum the largest of them."""
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -151,8 +148,7 @@ def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Deriv
     """One draw: what rests on nothing else of the step anew, the rest worked out from it."""
     lines = {line.name: line for line in d}
     rests = {name: _ancestors(d, name) for name in names}
-    together = isinstance(step.op, TOGETHER)
-    roots = [name for name in names if not (together and rests[name].intersection(names))]
+    roots = [name for name in names if not (step.op.entwined and rests[name].intersection(names))]
     spread = {step.name: step, **{name: lines[name] for name in names if name in lines}}
     varied = [name for name, line in spread.items() if isinstance(line.op, Variance | MeanSquare)]
     rests[step.name] = set(names)

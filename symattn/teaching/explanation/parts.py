@@ -10,7 +10,6 @@ from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.exact import Matrix, Outline, Value, decide
 from symattn.formula import Formula, Relation
 from symattn.foundation.languages import message, sentences
@@ -162,7 +161,7 @@ def unscaled(problem: Problem) -> bool:
 def without_norm(problem: Problem) -> bool:
     """Whether there are residuals, and none of them is normed."""
     residual = any(_RESIDUAL.fullmatch(step.stem) for step in problem.steps)
-    return residual and not any(isinstance(step.op, Standardise | Rescale) for step in problem.steps)
+    return residual and not any(step.op.norms for step in problem.steps)
 
 
 _RESIDUAL = re.compile(r"R\d")
