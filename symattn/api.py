@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from functools import reduce
@@ -87,6 +87,17 @@ class Solution:
     def __getitem__(self, name: str) -> Step:
         """The step of that name; `InputError` names the nearest that there is."""
         return self.problem[name]
+
+    def __iter__(self) -> Iterator[Step]:
+        """The named lines in order."""
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a given or a step has that name."""
+        return name in self.derivation
 
     @property
     def derivation(self) -> Derivation:

@@ -186,6 +186,13 @@ def test_output_is_always_there():
     assert symattn.derive("note-002").output == symattn.derive("note-002")["Z"].result
 
 
+def test_a_solution_is_gone_through_step_by_step():
+    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+    assert [step.name for step in d] == ["S", "S'", "A", "Z"]
+    assert len(d) == 4
+    assert [name in d for name in ("Q", "A", "B", 0)] == [True, True, False, False]
+
+
 def test_a_derivation_has_as_many_places_as_are_asked_for():
     d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none", places=2)
     assert d.problem.places == 2
