@@ -520,15 +520,16 @@ class ImpossibleWish(Design):
         offers = [self._offer(token, parts, say) for token, parts in zip(self.tokens, self.weights, strict=True)]
         now_other = "Now other inputs and keys are given, and softmax has base 2:"
         these = "These inputs and keys are given, and softmax has base 2:"
+        own = say.equations(X=Matrix(self.X), K=Matrix(self.K))
         ask: list[Block] = [
             say.paragraph(now_other if given.shown else these),
-            say.equations(X=Matrix(self.X), K=Matrix(self.K)),
+            own,
             say.paragraph(
                 "Two of these requests can be met, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can meet."
             ),
             choices(offers),
         ]
-        first = _part("An impossible request", ask, choices_key(offers), choice(offers), Mark("B", 1))
+        first = _part("An impossible request", ask, [own, *choices_key(offers)], choice(offers), Mark("B", 1))
         why: list[Block] = [say.paragraph("Explain why no $W_Q$ can meet it."), WorkingSpace(32, ruled=True)]
         points = self._points(say)
         marks = Mark("B", len(points), "one for each point")
