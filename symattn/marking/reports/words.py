@@ -178,10 +178,10 @@ KINDS: Mapping[Kind, Message] = {
     "misconception": message("misconception"),
     "slip": message("slip"),
     "misread": message("given number misread"),
-    "shape": message("shape"),
+    "shape": message("wrong shape"),
     "rounding": message("rounding"),
-    "unknown": message("not recognised"),
-    "answer": message("answer"),
+    "unknown": message("unrecognised mistake"),
+    "answer": message("wrong answer"),
 }
 
 # --- what follows ---------------------------------------------------------------------------------------
