@@ -179,6 +179,26 @@ def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> N
     assert not read_whole(text, form).remarks
 
 
+ROWS_ALIKE = sorted(way for way in LABELLED if way.startswith(("rows ", "a table", "below", "bold", "TSV", "CSV")))
+
+
+@pytest.mark.parametrize("way", ROWS_ALIKE)
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_rows_of_one_number_are_no_numbers_of_parts(way: str, number: int) -> None:
+    alike = {name: [[str(number)] * len(row) for row in rows] for name, rows in key().items()}
+    attempt = read("\n\n".join(LABELLED[way](name, rows) for name, rows in alike.items()))
+    assert {name: values(said) for name, said in attempt.answers.items()} == alike, attempt.remarks
+
+
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_rows_of_a_column_are_no_numbers_of_parts(number: int) -> None:
+    text = "\n\n".join(f"{names[0]} =\n{number}\n{number}" for names in STATISTICS.values())
+    (attempt,) = read_submission(text, [norm()], form="markdown").attempts
+    assert {name: values(said) for name, said in attempt.answers.items()} == {
+        name: [[str(number)]] * 2 for name in STATISTICS
+    }
+
+
 @pytest.mark.parametrize("way", [way for way in LABELLED if "SV" in way])
 def test_tables_need_no_empty_lines_between_them(way: str) -> None:
     assert not read_whole("\n".join(LABELLED[way](name, rows) for name, rows in key().items()), "csv").remarks

@@ -151,6 +151,9 @@ class FreeText:
         """A name with what stands behind it; whether the piece has been dealt with."""
         if piece.rows:
             return self._named_table(piece)
+        columns = self._shape(self._target)[1]
+        if columns and _count(piece.text, columns) == columns:
+            return False  # 2 2 is what was to come, and not part 2
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
         text = _without_marker(piece.text)
@@ -232,6 +235,8 @@ class FreeText:
         if _MARKED.match(text):
             text = _MARKED.sub(r"\2", text)
             words = _words(text)
+        if not any(c.isalpha() for c in text):
+            return ""
         plain = [word for k, word in enumerate(words) if word.casefold() not in _FILLERS or (word == "A" and k)]
         plain = ["A"] if words == ["A"] else plain
         if not plain:
@@ -560,7 +565,13 @@ def _count(text: str, columns: int) -> int:
     text = (
         text[1:-1].strip() if text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1 else text
     )
-    if not text or len(text) > _LONGEST_LINE or ":" in text or not any(c.isdigit() or c in "∞ef½" for c in text):
+    if (
+        not text
+        or text[0] in ",;"
+        or len(text) > _LONGEST_LINE
+        or ":" in text
+        or not any(c.isdigit() or c in "∞ef½" for c in text)
+    ):
         return 0
     if "=" in text:
         return len(_equations(text, columns))
