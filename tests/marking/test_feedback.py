@@ -420,3 +420,23 @@ def test_what_the_key_says_against_an_option_is_not_told_where_it_names_the_righ
         if (report := mark(question, Attempt({"a": Ticked(frozenset({k}))})))
     ]
     assert said == [NOT_RIGHT, "Some are hidden."]
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) -> None:
+    scores = [3, 1, 0]
+    exact = np.exp(scores) / np.exp(scores).sum()
+    nearest = [f"{x:.2f}" for x in exact]
+    made = [nearest[0], f"{1 - float(nearest[0]) - float(nearest[2]):.2f}", nearest[2]]
+    assert sum(map(float, nearest)) == pytest.approx(0.99)
+    K = [[x] for x in scores]
+    K, across = (K, "Row") if orientation == "rows" else ([scores], "Column")
+    d = symattn.derive("attention", Q=[[1]], K=K, V=[[1], [0], [0]] if orientation == "rows" else [[1, 0, 0]],
+                       scale="none", orientation=orientation, places=2)  # fmt: skip
+    for weights, told in ((made, True), (nearest, False)):
+        rows = [weights] if orientation == "rows" else [[x] for x in weights]
+        report = symattn.check(d, {"A": rows}).reports[0]
+        for reader in ("student", "teacher"):
+            (line,) = (line for line in Told(report, reader).lines if line.part == "A")
+            said = f"{across} 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
+            assert (said in plain(line.remarks)) == told

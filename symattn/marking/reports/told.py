@@ -14,7 +14,9 @@ from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions, whole
-from symattn.exact import NEGATIVE_INFINITY, decide
+from symattn.derivation.ops import Softmax
+from symattn.exact import NEGATIVE_INFINITY, decide, decimal_text, rounded
+from symattn.exact.values import RATIONAL
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
@@ -98,7 +100,8 @@ class Told:
 
     def _line(self, part: str) -> Line:
         student = self.reader == "student"  # the teacher has a list of mistakes
-        remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._noticed(part)]
+        remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._made_to_sum(part)]
+        remarks += self._noticed(part)
         remarks += () if student else self._reasons(part)
         said, verdicts = self.said(part), self._verdicts(part)
         formulas: tuple[Formula, ...] = ()
@@ -584,6 +587,24 @@ class Told:
         answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
             yield from self._left_out(answer, verdicts.values())
+
+    def _made_to_sum(self, part: str) -> Iterator[Inlines]:
+        """Weights of which one was rounded up or down so that all of them sum to 1, as nobody asked."""
+        said, step, d = self.said(part), self.step(part), self.derivation(part)
+        op = d[step].op if d is not None and step is not None and step in d else None
+        if not isinstance(said, Grid) or not isinstance(op, Softmax):
+            return
+        across = op.along == "rows"
+        for (i, j), verdict in self._verdicts(part).items():
+            own, value = verdict.written, verdict.compared
+            places = own.reading.places if own.reading else None
+            if verdict.way != "window" or places is None or value is None or not isinstance(own.value, RATIONAL):
+                continue
+            line = [entry.value for entry in (said.rows[i] if across else said.T.rows[j])]
+            nearest = rounded(value, places)
+            if sum(x for x in line if isinstance(x, RATIONAL)) == 1 and abs(own.value - nearest) == own.unit:
+                where = words.rows([i + 1]) if across else words.columns([j + 1])
+                yield (Words(words.made_to_sum(where, own.text, decimal_text(nearest, places))),)
 
     def _left_out(self, answer: ChoiceAnswer | CellsAnswer, verdicts: Iterable[Verdict]) -> Iterator[Inlines]:
         """How many right options or cells were not marked; which ones would be the key."""

@@ -113,6 +113,14 @@ def entries(places: Sequence[tuple[int, int]], more: int) -> Message:
 
 EVERY_ENTRY = message("every entry")
 
+
+def made_to_sum(line: str, written: str, nearest: str) -> Message:
+    return message(
+        "{line}: rounded so that it sums to 1; to the nearest, {written} would be {nearest}.",
+        line=capitalised(line), written=written, nearest=nearest,
+    )  # fmt: skip
+
+
 # --- mistakes -------------------------------------------------------------------------------------------
 
 
