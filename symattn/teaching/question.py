@@ -94,11 +94,14 @@ class ShapeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a multiple choice; `diagnosis` is the id of the misconception that leads to a wrong one."""
+    """One option of a multiple choice; `diagnosis` is the id of the misconception that leads to a wrong one, `why` what
+    the key says against it.
+    """
 
     text: Inlines
     right: bool = False
     diagnosis: str = ""
+    why: Inlines = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -15,25 +16,29 @@ from scripts import decimals, exactly, key_of, key_script, marked, step_of, with
 from test_worked_cases import CASES
 
 import symattn
+from symattn.api import make_recipe
 from symattn.derivation.misconceptions import misconceptions, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.approximate import approximate
 from symattn.formula import Number, Sum
 from symattn.formula.width import width
-from symattn.marking.attempt import Attempt, Entry
+from symattn.marking.attempt import Attempt, Entry, Ticked
 from symattn.marking.grading.checking import Marking
+from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet, feedback_document
 from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
 from symattn.marking.reports.told import MOST_FITS, Told
+from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Inlines, Math, spans
+from symattn.page.document import Inlines, Math, Words, spans
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
-from symattn.teaching.question import Question
+from symattn.teaching.question import ChoiceAnswer, Mark, Option, Part, Question
+from symattn.teaching.sheets import sheets
 
 SOME = (
     "causal_self_attention",
@@ -369,3 +374,69 @@ def test_rows_and_columns_are_those_of_the_page():
                 assert wrong == int(slip.value)
                 tried += 1
     assert tried
+
+
+CHOICES = ("choice", "counts", "design", "find-error", "heatmap", "masks", "prove", "recurrence", "shapes", "translate")
+
+
+@cache
+def sheet_of(kind: str, seed: int) -> Question:
+    (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
+    return sheet.question
+
+
+def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]]:
+    for part in question.parts:
+        if isinstance(part.answer, ChoiceAnswer):
+            yield from ((part.name, part.answer, k) for k, one in enumerate(part.answer.options) if not one.right)
+
+
+@pytest.mark.parametrize("kind", CHOICES)
+def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind: str) -> None:
+    for seed in (1, 2, 3):
+        question = sheet_of(kind, seed)
+        for part, answer, k in ticked_wrongly(question):
+            report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
+            told = Told(report, "student")
+            said = [
+                plain(told.says(e)) for e in report.events if (part, 0 if not answer.several else k, 0) in e.entries
+            ]
+            assert said
+            for one in answer.right:
+                right = plain(answer.options[one].text).rstrip(".")
+                assert not any(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", sentence) for sentence in said)
+            assert NOT_RIGHT not in said or answer.options[k].why == () or kind == "shapes", (part, k)
+
+
+def test_what_the_key_says_against_an_option_is_not_told_where_it_names_the_right_one() -> None:
+    texts = [(Words("half of them"),), (Words("none"),), (Words("all"),)]
+    whys = [(), (Words("none of them can be seen, so it is half of them."),), (Words("some are hidden."),)]
+    options = tuple(Option(text, k == 0, why=why) for k, (text, why) in enumerate(zip(texts, whys, strict=True)))
+    part = Part("a", (Words("Seen"),), (), (), ChoiceAnswer(options), (Mark("B", 1),))
+    question = Question("choice", "One", (), (part,), None)
+    said = [
+        plain(Told(report, "student").says(report.events[0]))
+        for k in (1, 2)
+        if (report := mark(question, Attempt({"a": Ticked(frozenset({k}))})))
+    ]
+    assert said == [NOT_RIGHT, "Some are hidden."]
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) -> None:
+    scores = [3, 1, 0]
+    exact = np.exp(scores) / np.exp(scores).sum()
+    nearest = [f"{x:.2f}" for x in exact]
+    made = [nearest[0], f"{1 - float(nearest[0]) - float(nearest[2]):.2f}", nearest[2]]
+    assert sum(map(float, nearest)) == pytest.approx(0.99)
+    K = [[x] for x in scores]
+    K, across = (K, "Row") if orientation == "rows" else ([scores], "Column")
+    d = symattn.derive("attention", Q=[[1]], K=K, V=[[1], [0], [0]] if orientation == "rows" else [[1, 0, 0]],
+                       scale="none", orientation=orientation, places=2)  # fmt: skip
+    for weights, told in ((made, True), (nearest, False)):
+        rows = [weights] if orientation == "rows" else [[x] for x in weights]
+        report = symattn.check(d, {"A": rows}).reports[0]
+        for reader in ("student", "teacher"):
+            (line,) = (line for line in Told(report, reader).lines if line.part == "A")
+            said = f"{across} 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
+            assert (said in plain(line.remarks)) == told

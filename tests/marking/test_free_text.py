@@ -102,6 +102,16 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "entries with their working": lambda name, rows: "\n".join(
         f"{name.lower()}{i}{j} = 0*7 + {x} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
     ),
+    "several with their working in a row": lambda name, rows: (
+        f"{name} =\n" + lines([[f"0*7 + {x} = {x}" for x in row] for row in rows], ", ")
+    ),
+    "the same without spaces, its name beside the first row": lambda name, rows: (
+        f"{name} = " + lines([[f"1*({x})={x}" for x in row] for row in rows], "   ")
+    ),
+    "rows with their numbers and working": lambda name, rows: (
+        f"{name}\n"
+        + "\n".join(f"Row {i}: " + "; ".join(f"0*7+{x} = {x}" for x in row) for i, row in enumerate(rows, 1))
+    ),
     "a row's entries on a line": lambda name, rows: "\n".join(
         ", ".join(f"{name}_{i}{j} = {x}" for j, x in enumerate(row, 1)) for i, row in enumerate(rows, 1)
     ),
@@ -135,6 +145,12 @@ BY_PLACE: dict[str, Callable[[int, Rows], str]] = {
     "a) above rows": lambda k, rows: f"{chr(97 + k)})\n{lines(rows)}",
     "part a)": lambda k, rows: f"Part {chr(97 + k)})\n{lines(rows)}",
     "Step 1:": lambda k, rows: f"Step {k + 1}:\n{lines(rows)}",
+    "1. a table beside it": lambda k, rows: f"{k + 1}. {list(key())[k]} = {table(rows)}",
+    "1. a table below it": lambda k, rows: f"{k + 1}. {list(key())[k]} =\n{table(rows)}",
+    "1. a table with lines of dashes below it": lambda k, rows: (
+        f"{k + 1}. {list(key())[k]} =\n\n{table(rows[1:], *rows[0])}"
+    ),
+    "## 1. a table below it": lambda k, rows: f"## {k + 1}. {list(key())[k]}\n\n{table(rows)}",
     "1. in a list": lambda k, rows: f"{k + 1}. {list(key())[k]} = {brackets(rows)}",
 }
 
@@ -145,7 +161,7 @@ def read(text: str, form: str = "") -> Attempt:
 
 def values(said: object) -> Rows:
     assert isinstance(said, Grid)
-    return [[entry.text.strip('"').rpartition("= ")[2] for entry in row] for row in said.rows]
+    return [[entry.text.strip('"').rpartition("=")[2].strip() for entry in row] for row in said.rows]
 
 
 def read_whole(text: str, form: str) -> Attempt:
@@ -161,6 +177,26 @@ def read_whole(text: str, form: str) -> Attempt:
 def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
     text = "\n\n".join(LABELLED[way](name, rows) for name, rows in key().items())
     assert not read_whole(text, form).remarks
+
+
+ROWS_ALIKE = sorted(way for way in LABELLED if way.startswith(("rows ", "a table", "below", "bold", "TSV", "CSV")))
+
+
+@pytest.mark.parametrize("way", ROWS_ALIKE)
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_rows_of_one_number_are_no_numbers_of_parts(way: str, number: int) -> None:
+    alike = {name: [[str(number)] * len(row) for row in rows] for name, rows in key().items()}
+    attempt = read("\n\n".join(LABELLED[way](name, rows) for name, rows in alike.items()))
+    assert {name: values(said) for name, said in attempt.answers.items()} == alike, attempt.remarks
+
+
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_rows_of_a_column_are_no_numbers_of_parts(number: int) -> None:
+    text = "\n\n".join(f"{names[0]} =\n{number}\n{number}" for names in STATISTICS.values())
+    (attempt,) = read_submission(text, [norm()], form="markdown").attempts
+    assert {name: values(said) for name, said in attempt.answers.items()} == {
+        name: [[str(number)]] * 2 for name in STATISTICS
+    }
 
 
 @pytest.mark.parametrize("way", [way for way in LABELLED if "SV" in way])
@@ -279,6 +315,73 @@ def test_every_line_that_is_not_used_is_listed_with_its_place(junk: list[str], w
     attempt = read_whole("\n\n".join(pieces), "markdown")
     line = "\n\n".join(pieces[:at]).count("\n") + 1 + 2 * (at > 0)
     assert [(remark.where, " ".join(junk) in remark.says) for remark in attempt.remarks] == [(f"line {line}", True)]
+
+
+TITLES = [
+    "Worksheet 3, Ada", "# Worksheet 3, Ada", "12 March 2025", "March 12th, 2025", "2025-03-12", "12.3.2025",
+    "le 3 mai 2025", "Answers", "**Answers**", "# My answers", "Homework 2", "Lösungen", "作业 2",
+    "# Attention by hand",
+]  # fmt: skip
+MAY_BE_TITLES = ["Ada Lovelace", "Ada L., group 4", "Ada Lovelace 20251234", "Linear algebra, tutorial 2"]
+NO_TITLES = ["ln 2", "Z as before", "0.5 0.5 1", "I took the third column twice and then stopped there", "Output 3,5"]
+
+
+def half(above: str) -> Attempt:
+    first = list(key().items())[:3]
+    return read(f"{above}\n\n" + "\n\n".join(LABELLED["rows below a colon"](*one) for one in first), "markdown")
+
+
+@pytest.mark.parametrize("title", [*TITLES, *MAY_BE_TITLES])
+def test_titles_names_and_dates_are_no_answers_and_keep_nothing_open(title: str) -> None:
+    attempt = half(f"{title}\n\n{title}")
+    assert not attempt.unread
+    assert [repr(title) in remark.says for remark in attempt.remarks] == [True] * 2 * (title in MAY_BE_TITLES)
+
+
+@pytest.mark.parametrize("line", NO_TITLES)
+def test_what_may_be_an_answer_is_no_title(line: str) -> None:
+    assert set(half(line).unread) == set(list(key())[3:]) or "Z" in half(line).answers
+
+
+def test_below_answers_only_headings_are_titles() -> None:
+    script = LABELLED["rows below a colon"]("Q", key()["Q"])
+    assert not read(f"{script}\n\n# The rest", "markdown").unread
+    assert read(f"{script}\n\nsee my other notes", "markdown").unread == set(key()) - {"Q"}
+
+
+def test_a_name_above_may_be_the_answer_to_a_part_that_asks_for_words() -> None:
+    named = LABELLED["rows below a colon"]("Q", key()["Q"])
+    assert "Z" not in read(f"None of these\n\n{named}", "markdown").unread
+    (part, *_), first = short("choice").parts, said_text(right_answer(short("choice").parts[1]))
+    (attempt,) = read_submission(f"A friend\n\n2. {first}", [short("choice")], form="markdown").attempts
+    assert part.name in attempt.unread
+
+
+@settings(max_examples=10)
+@given(JUNK, st.sampled_from(["", "## Question 7\n\n", "Ada\n\n"]), st.booleans())
+def test_of_a_paper_what_stands_under_no_question_is_listed(junk: list[str], above: str, matrix: bool) -> None:
+    said = "S = [[1, 2], [3, 4]]" if matrix else f"{' '.join(junk)}, so 3"
+    named = LABELLED["rows below a colon"]("Q", key()["Q"])
+    text = f"{above}{said}\n\n## Question 1\n\n{named}\n\n## Question 2\n\n{named}"
+    found = read_submission(text, [question()] * 2, form="markdown")
+    where = f"line {above.count(chr(10)) + 1}"
+    assert [remark.where for remark in found.remarks if remark.loose and said in remark.says] == [where]
+    assert len(found.remarks) == 1 + above.startswith("Ada")
+    assert [set(attempt.unread) for attempt in found.attempts] == [set(key()) - {"Q"}] * 2
+
+
+@pytest.mark.parametrize("wrong", ["weigths", "Atention", "AA"])
+@pytest.mark.parametrize("form", ["", "toml", "json"])
+def test_an_unknown_key_makes_no_text_of_data(wrong: str, form: str) -> None:
+    rows = {name: value for name, value in key().items() if name != "A"}
+    data = {**rows, wrong: key()["A"]}
+    toml = "[answers]\n" + "\n".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in data.items())
+    attempt = read(json.dumps({"answers": data}) if form == "json" else toml, form)
+    assert set(attempt.answers) == set(rows)
+    assert [(remark.where, remark.says) for remark in attempt.remarks] == [
+        (f"answers.{wrong}", f"{wrong!r} is not a part of the question; did you mean A?")
+    ]
+    assert attempt.unread == {"A"}
 
 
 @cache

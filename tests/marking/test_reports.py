@@ -327,7 +327,7 @@ def test_the_teacher_sees_the_key_and_the_proof():
     assert squeezed("S, row 2, column 3   6 ✓ft   6   the lines as written, exact   −2") in rows
     found = plain(document)
     assert "≈0.1142" in found  # e/(e³+e+1)
-    assert squeezed("slip, charged to Q, seen at Q, row 2, column 3") in found
+    assert squeezed("slip in Q, row 2, column 3") in found
 
 
 # ------------------------------------------------------------------------------------------------ places

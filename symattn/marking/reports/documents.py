@@ -38,7 +38,6 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.wording import step_in_signs
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,
@@ -281,29 +280,24 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    kind, step = words.KINDS[event.kind], step_in_signs(event.step) if event.step else ()
+    kind, step = words.KINDS[event.kind], told.named(event.step) if event.step else ()
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
-        place = _place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
+        place = _place(told, part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
-    says: Inlines
-    match bool(step), bool(places):
-        case True, True:
-            says = sentence("{kind}, charged to {step}, seen at {places}", kind=kind, step=step, places=places)
-        case True, False:
-            says = sentence("{kind}, charged to {step}", kind=kind, step=step)
-        case False, True:
-            says = sentence("{kind}, seen at {places}", kind=kind, places=places)
-        case _:
-            says = (Words(kind),)
+    says: Inlines = (Words(kind),)
+    if event.step and places and told.step(parts[0]) != event.step:
+        says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
+    elif where := places or step:
+        says = sentence("{kind} in {place}", kind=kind, place=where)
     says = explained(says, told.explained(event))
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
 
 
-def _place(part: str, where: str) -> Inlines:
-    """A part by its name, and perhaps a place in it."""
-    return sentence("{part}, {place}", part=step_in_signs(part), place=where) if where else step_in_signs(part)
+def _place(told: Told, part: str, where: str) -> Inlines:
+    """A part as it is called on the sheet, and perhaps a place in it."""
+    return sentence("{part}, {place}", part=told.short(part), place=where) if where else told.short(part)
 
 
 def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
@@ -339,7 +333,7 @@ def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
 def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
-    entry = _place(verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
+    entry = _place(told, verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
     written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
     how = words.how(verdict.way, verdict.proof)

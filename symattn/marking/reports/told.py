@@ -6,6 +6,7 @@ numbers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,9 @@ from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions, whole
-from symattn.exact import NEGATIVE_INFINITY, decide
+from symattn.derivation.ops import Softmax
+from symattn.exact import NEGATIVE_INFINITY, decide, decimal_text, rounded
+from symattn.exact.values import RATIONAL
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
@@ -26,7 +29,8 @@ from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, shor
 from symattn.marking.reports.worked import Own
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.wording import Wording, in_signs
+from symattn.page.writers.text import plain
+from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
     Answer,
@@ -96,7 +100,8 @@ class Told:
 
     def _line(self, part: str) -> Line:
         student = self.reader == "student"  # the teacher has a list of mistakes
-        remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._noticed(part)]
+        remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._made_to_sum(part)]
+        remarks += self._noticed(part)
         remarks += () if student else self._reasons(part)
         said, verdicts = self.said(part), self._verdicts(part)
         formulas: tuple[Formula, ...] = ()
@@ -342,6 +347,8 @@ class Told:
         `shown` says that the student has been shown what is right in one place.
         """
         if not event.candidates or not (told := self._candidates(event)):
+            if self.reader == "student" and (why := self._against_option(event)):
+                return why
             unexplained = self._unexplained(event, shown)
             return (Words(unexplained),) if unexplained else ()
         if self.reader == "student":
@@ -351,6 +358,7 @@ class Told:
         names = [words.quoted(name) for name, _ in told if name]
         if len(told) == 1:
             [(name, says)] = told
+            says = says or (self._against_option(event) if self.reader == "student" else ())
             return sentence("{name}. {advice}", name=name, advice=says) if name else says
         several = [words.fits(names, self.reader)] if len(names) > 1 else []
         return in_turn([*several, *(_advice(name, says) for name, says in told)])
@@ -407,6 +415,18 @@ class Told:
         return self.reader == "student" and (
             candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
         )
+
+    def _against_option(self, event: Event) -> Inlines:
+        """What the key says against a wrong option, unless it would tell the student a right one."""
+        answer, said = self.asked(event.part), self.said(event.part)
+        if not isinstance(answer, ChoiceAnswer) or not isinstance(said, Ticked):
+            return ()
+        wrong = sorted(said.options - answer.right)
+        told = [k for k in wrong if (event.part, k, 0) in event.entries] if answer.several else wrong
+        if len(told) != 1 or not (why := answer.options[told[0]].why):
+            return ()
+        still_open = (answer.options[k].text for k in answer.right - said.options)
+        return () if any(_speaks_of(why, option) for option in still_open) else begun(why)
 
     def _unexplained(self, event: Event, shown: bool = False) -> str:
         """What to do about a mistake of which the cause is not known; a teacher knows what to do."""
@@ -512,7 +532,7 @@ class Told:
             if states and all(state in ("correct", "follows") for state in states):
                 before.append(name)
         if 0 < len(before) <= MOST_LINES:
-            return sentence("Right so far: {lines}.", lines=listing([self._short(name) for name in before]))
+            return sentence("Right so far: {lines}.", lines=listing([self.short(name) for name in before]))
         if before:
             return (Words(words.right_lines(len(before))),)
         verdicts = self._verdicts(first.part).values()
@@ -521,10 +541,10 @@ class Told:
             return ()
         if not 0 < right < len(verdicts):
             return ()
-        line = self._short(first.part)
+        line = self.short(first.part)
         return sentence("Right so far: {right} of {of} entries of {line}.", right=right, of=len(verdicts), line=line)
 
-    def _short(self, part: str) -> Inlines:
+    def short(self, part: str) -> Inlines:
         """A part by its sign where it is a matrix, else as it is called."""
         wording, step = self.wording(part), self.step(part)
         alone = wording is not None and step is not None and self._unlike(part)
@@ -567,6 +587,24 @@ class Told:
         answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
             yield from self._left_out(answer, verdicts.values())
+
+    def _made_to_sum(self, part: str) -> Iterator[Inlines]:
+        """Weights of which one was rounded up or down so that all of them sum to 1, as nobody asked."""
+        said, step, d = self.said(part), self.step(part), self.derivation(part)
+        op = d[step].op if d is not None and step is not None and step in d else None
+        if not isinstance(said, Grid) or not isinstance(op, Softmax):
+            return
+        across = op.along == "rows"
+        for (i, j), verdict in self._verdicts(part).items():
+            own, value = verdict.written, verdict.compared
+            places = own.reading.places if own.reading else None
+            if verdict.way != "window" or places is None or value is None or not isinstance(own.value, RATIONAL):
+                continue
+            line = [entry.value for entry in (said.rows[i] if across else said.T.rows[j])]
+            nearest = rounded(value, places)
+            if sum(x for x in line if isinstance(x, RATIONAL)) == 1 and abs(own.value - nearest) == own.unit:
+                where = words.rows([i + 1]) if across else words.columns([j + 1])
+                yield (Words(words.made_to_sum(where, own.text, decimal_text(nearest, places))),)
 
     def _left_out(self, answer: ChoiceAnswer | CellsAnswer, verdicts: Iterable[Verdict]) -> Iterator[Inlines]:
         """How many right options or cells were not marked; which ones would be the key."""
@@ -642,6 +680,14 @@ class Told:
     def wording(self, part: str) -> Wording | None:
         """The words for a part's derivation as it is."""
         return self._wording(part, together=False)
+
+    def named(self, step: str) -> Inlines:
+        """A step or a given matrix as it is called on the sheet."""
+        known = next(
+            (w for w in map(self.wording, self._parts) if w and (step in w.derivation or step in w.derivation.givens)),
+            None,
+        )
+        return (Math(known.name(step)),) if known else step_in_signs(step)
 
     def _step_name(self, step: str) -> Inlines:
         wording = self.wording(next(iter(self._parts), ""))
@@ -762,6 +808,13 @@ def explained(mistake: Inlines, explanation: Inlines) -> Inlines:
 def _cells_in(event: Event) -> list[Cell]:
     """The entries that a mistake spoilt in the line where it is seen."""
     return [(i, j) for part, i, j in event.entries if part == event.part]
+
+
+def _speaks_of(sentence: Inlines, thing: Inlines) -> bool:
+    """Whether a text has another one in it, or what stands before a colon there: Line 2."""
+    whole = plain(thing).strip(" .")
+    sought = (re.escape(text) for text in (whole, whole.partition(":")[0]))
+    return any(re.search(rf"(?i)(?<!\w){text}(?!\w)", plain(sentence)) for text in sought)
 
 
 def _spaced(parts: Iterable[Inlines]) -> Inlines:

@@ -113,6 +113,14 @@ def entries(places: Sequence[tuple[int, int]], more: int) -> Message:
 
 EVERY_ENTRY = message("every entry")
 
+
+def made_to_sum(line: str, written: str, nearest: str) -> Message:
+    return message(
+        "{line}: rounded so that it sums to 1; to the nearest, {written} would be {nearest}.",
+        line=capitalised(line), written=written, nearest=nearest,
+    )  # fmt: skip
+
+
 # --- mistakes -------------------------------------------------------------------------------------------
 
 
@@ -178,10 +186,10 @@ KINDS: Mapping[Kind, Message] = {
     "misconception": message("misconception"),
     "slip": message("slip"),
     "misread": message("given number misread"),
-    "shape": message("shape"),
+    "shape": message("wrong shape"),
     "rounding": message("rounding"),
-    "unknown": message("not recognised"),
-    "answer": message("answer"),
+    "unknown": message("unrecognised mistake"),
+    "answer": message("wrong answer"),
 }
 
 # --- what follows ---------------------------------------------------------------------------------------

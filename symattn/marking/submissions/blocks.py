@@ -197,13 +197,18 @@ def _begins_table(lines: list[str], at: int) -> bool:
     return ("|" in below and _is_delimiter(below)) or (line[0] == "|" == line[-1] and line.count("|") > 2)
 
 
+def _begins_matrix(line: str) -> bool:
+    """Whether a line has a name and an equals sign before its first bar: 2. A = | 1 | 2 |"""
+    return line.partition("|")[0].rstrip().endswith("=")
+
+
 def _is_delimiter(line: str) -> bool:
     """The line of dashes below the head of a table."""
     return "-" in line and not line.strip(" \t|:-")
 
 
 def _table(lines: list[str], at: int) -> MarkdownBlock:
-    end = next((i for i in range(at, len(lines)) if "|" not in lines[i]), len(lines))
+    end = next((i for i in range(at, len(lines)) if "|" not in lines[i] or _begins_matrix(lines[i])), len(lines))
     rows = tuple(cells(line) for line in lines[at:end] if not _is_delimiter(line))
     kind: Kind = "table" if rows else "text"  # lines of dashes alone head nothing
     return MarkdownBlock(kind, at, end, "\n".join(lines[at:end]), rows)

@@ -209,6 +209,8 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
 def _belongs_nowhere(written: Written, name: str, where: str) -> None:
     parts = ", ".join(written.names.parts)
     says = message("{name} is not a part of the question; the parts are {parts}.", name=repr(name), parts=parts)
+    if near := written.names.nearest(name):
+        says = message("{name} is not a part of the question; did you mean {near}?", name=repr(name), near=near)
     written.remark(where, says)
     written.unread.add("")
 

@@ -217,6 +217,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
     """The file read in its form; where that finds no answer, in the form that it looks like, or as plain text."""
     found: list[Paper] = []
+    data: Paper | None = None
     refused: InputError | None = None
     ways: tuple[str, ...] = (form, form_of(text), "text")
     if form in ("notebook", "html", "pdf") or is_sheet(text):
@@ -230,7 +231,10 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
             if way == form:  # what it only looks like, nobody said that it is
                 refused = error
             continue
+        if data is not None and paper.complaints >= data.complaints:
+            continue  # a key that nobody knows makes no text of it
         found.append(paper)
+        data = paper if way in ("toml", "json") and not paper.empty else data
         if not paper.empty and not paper.complaints:
             break
     if refused is not None and all(paper.empty for paper in found):

@@ -24,12 +24,15 @@ from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, answer_in, shape_of
 from symattn.teaching.question import (
     CellsAnswer,
+    ChoiceAnswer,
     EntriesAnswer,
     MatrixAnswer,
+    OrderAnswer,
     Part,
     PropertyAnswer,
     RubricAnswer,
     StepAnswer,
+    WordAnswer,
 )
 
 
@@ -122,12 +125,35 @@ class FreeText:
             self._without_names()
         return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
 
+    def titles(self, unread: Sequence[Piece]) -> list[Piece]:
+        """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
+        first = list(takewhile(lambda piece: piece in unread, (piece for piece in self.pieces if not piece.blank)))
+        above = list(takewhile(lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece), first))
+        headings = [piece for piece in unread if piece.text.lstrip().startswith("#") and is_title(piece.text)]
+        return [*headings, *(above if self.used and not self.here else ())]
+
+    def may_answer(self, piece: Piece) -> Iterator[str]:
+        """The parts without an answer that words may be one to."""
+        for part in self.written.question.parts:
+            in_words = part.name not in self.written.parts and isinstance(part.answer, _IN_WORDS)
+            if in_words and answer_in(part, piece.text):
+                yield part.name
+
+    def _speaks_of_parts(self, piece: Piece) -> bool:
+        """Whether a line begins with the name of a part or a step, or has a sign of one in it."""
+        words = (word.strip(".:!?") for word in _words(piece.text))
+        short = (word for word in words if len(word) <= _LONGEST_SIGN and not word.isdigit())
+        return bool(self._label(_without_marker(piece.text))[0] or any(map(self.written.names.sign, short)))
+
     # -------------------------------------------------------------------------------- names
 
     def _labelled(self, piece: Piece) -> bool:
         """A name with what stands behind it; whether the piece has been dealt with."""
         if piece.rows:
             return self._named_table(piece)
+        columns = self._shape(self._target)[1]
+        if columns and _count(piece.text, columns) == columns:
+            return False  # 2 2 is what was to come, and not part 2
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
         text = _without_marker(piece.text)
@@ -209,6 +235,8 @@ class FreeText:
         if _MARKED.match(text):
             text = _MARKED.sub(r"\2", text)
             words = _words(text)
+        if not any(c.isalpha() for c in text):
+            return ""
         plain = [word for k, word in enumerate(words) if word.casefold() not in _FILLERS or (word == "A" and k)]
         plain = ["A"] if words == ["A"] else plain
         if not plain:
@@ -278,6 +306,9 @@ class FreeText:
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
                     matrix, taken = more, [head, *lines]
                     self._at += len(lines)
+                elif below := self._table_right_below(head, len(matrix.rows[0])):
+                    matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
+                    self._at = self.pieces.index(below) + 1
             if matrix:
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
@@ -343,6 +374,11 @@ class FreeText:
         same = list(takewhile(lambda count: count == counts[0], counts))
         return lines[: len(same)]
 
+    def _table_right_below(self, head: Piece, columns: int) -> Piece | None:
+        """Further rows between bars, without an empty line: they look like a table of their own."""
+        below = next((piece for piece in self.pieces[self._at :] if not piece.blank), head)
+        return below if below.start == head.end and {len(row) for row in below.rows} == {columns} else None
+
     def _is_row(self, piece: Piece, columns: int) -> bool:
         count = 0 if piece.blank or piece.rows else _count(piece.text, columns)
         return count > 1 or count == 1 == columns
@@ -390,6 +426,8 @@ class FreeText:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
         text = _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip()
         text = text[:-1].strip() if text.endswith((".", ",", ";")) and _open(text) == 0 else text
+        if rows := _results(text, shape[1]):
+            return Cells(rows)
         found = []
         for separator in (None, r"\s+/\s+|\s*//\s*", r",?\s+(?:and|und|et|y)\s+", r"\s*\|\|\s*"):
             way = text if separator is None else re.sub(separator, " ; ", text)
@@ -453,6 +491,7 @@ class FreeText:
 
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+_IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer)
 _MOST_WORDS = 8
 _LONGEST_SIGN = 3
 _AROUND = ' \t*_`#:=：."“”'
@@ -528,20 +567,47 @@ def _count(text: str, columns: int) -> int:
     )
     if (
         not text
+        or text[0] in ",;"
         or len(text) > _LONGEST_LINE
-        or "=" in text
         or ":" in text
         or not any(c.isdigit() or c in "∞ef½" for c in text)
     ):
         return 0
+    if "=" in text:
+        return len(_equations(text, columns))
     for right in (columns, 0):
-        for gap in (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+"):
+        for gap in _GAPS:
             cells = re.split(gap, text)
             if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_readable, cells)):
                 return len(cells)
     return 1 if _readable(text) else 0
 
 
+def _equations(line: str, columns: int) -> list[str]:
+    """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
+    line = _ROUND_A_SIGN.sub(r"\1", line.strip())
+    for right in (columns, 0):
+        for gap in _GAPS:
+            cells = re.split(gap, line)
+            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_is_equation, cells)):
+                return cells
+    return []
+
+
+def _is_equation(cell: str) -> bool:
+    sides = re.split("[=≈]", cell)
+    return len(sides) > 1 and all(side and _readable(side) for side in sides)
+
+
+def _results(text: str, columns: int) -> Rows:
+    """Lines of such entries, as many in each; none if it is anything else."""
+    lines = [line for line in text.splitlines() if line.strip()] if "=" in text and "[" not in text else []
+    rows = tuple(tuple(_equations(line, columns)) for line in lines)
+    return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
+
+
+_GAPS = (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")
+_ROUND_A_SIGN = re.compile(r"\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 _LONGEST_LINE = 2000
 
 
@@ -582,6 +648,37 @@ def _without_heads(rows: Rows, shape: Shape) -> Rows:
     return tuple(tuple(row) for row in below if any(cell.strip() for cell in row))
 
 
+_MONTH = r"[^\W\d_]{3,10}\.?"
+_DATE = re.compile(
+    rf"(?:[^\W\d_]+,? )?(?:\d{{1,2}}(?:\.|st|nd|rd|th)? (?:de )?{_MONTH},?(?: de)?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,?) \d{{4}}"
+    r"|\d{1,2}([./-]) ?\d{1,2}\1 ?\d{4}|\d{4}([./-])\d{1,2}\2\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日"
+)
+_WORD_OF_A_TITLE = re.compile(r"[^\W\d_][\w'’.-]*|\d{1,3}|\d{5,12}")
+
+
+def is_title(text: str) -> bool:
+    """Whether a line is a title, a name or a date, or may be one: a few words, and nothing to calculate with.
+
+    >>> [is_title(line) for line in ("Worksheet 3, Ada", "# Answers", "12 March 2025", "S = 2", "0.5 0.5", "ln 2")]
+    [True, True, True, False, False, False]
+    """
+    line = " ".join(text.strip(_NO_WORDS + ".:,!").split())
+    words = [word for word in re.split(r"[\s,;:()&]+|[-–—](?=\s)", line) if word]
+    return _DATE.fullmatch(line) is not None or (
+        0 < len(words) <= _MOST_WORDS
+        and all(map(_WORD_OF_A_TITLE.fullmatch, words))
+        and any(len(word) > 1 + word.isascii() and word.isalpha() for word in words)
+        and not _readable(line)
+    )
+
+
+def is_surely_title(text: str) -> bool:
+    """Whether a title can be nothing else: a heading, a date, "Worksheet 3, Ada"."""
+    line = " ".join(text.strip(_NO_WORDS + ".:,!").split())
+    return text.lstrip().startswith("#") or bool(_DATE.fullmatch(line) or labels.title().fullmatch(line))
+
+
 def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     """What was left, as runs of lines: where each begins, and its beginning."""
     run: list[Piece] = []
@@ -594,4 +691,4 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             run.append(piece)
 
 
-__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "pieces", "told"]
+__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "is_surely_title", "is_title", "pieces", "told"]

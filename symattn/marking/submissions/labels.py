@@ -18,6 +18,11 @@ FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", 
 TYPED = (message("attention"), message("masked"), message("rounded"))
 """Words for steps that no page prints by themselves; `names.WORDS` has them, and students type them."""
 
+TITLES = (
+    message("worksheet"), message("answers"), message("solutions"), message("homework"), message("exam"),
+)  # fmt: skip
+"""Words that students write at the head of a page of their own."""
+
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 
 
@@ -57,6 +62,13 @@ _BETWEEN = r"[\s~{}*_-]*"
 def number_in(found: re.Match[str]) -> int:
     """The number in whichever group has one."""
     return int(next(filter(None, found.groups())))
+
+
+@cache
+def title() -> re.Pattern[str]:
+    """A word of a title in any language, with numbers and names behind it: Worksheet 3, Ada."""
+    ways = {way for word in TITLES for way in (word, *(way for language in OTHERS for way in words(word, language)))}
+    return re.compile(f"(?i:my )?(?i:{'|'.join(sorted(ways))})(?:[\\s,:–-]+(?:[0-9]+|[A-Z]\\w*))*")
 
 
 @cache
@@ -108,5 +120,6 @@ __all__ = [
     "pattern",
     "question",
     "said",
+    "title",
     "words",
 ]

@@ -16,11 +16,24 @@ from functools import cache, cached_property, lru_cache
 
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import (
+    Attempt,
+    Entry,
+    Grid,
+    Grids,
+    Ordered,
+    Remark,
+    Said,
+    Shaded,
+    Shaped,
+    Text,
+    Ticked,
+    Unreadable,
+)
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import free, labels, names
 from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
-from symattn.marking.submissions.entries import is_blank, undecorated, visible
+from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
@@ -221,11 +234,14 @@ class Sheet:
         return self.furniture.end.match(block.text.strip("* ")) is not None
 
     @cached_property
+    def is_printed(self) -> bool:
+        """Whether it has a sheet's own marks, so that pages besides its questions were printed as well."""
+        return bool(self.page.head) or any(block.kind in ("grid", "choices") for block in self.blocks)
+
+    @cached_property
     def is_sheet(self) -> bool:
         """Whether it was made from a worksheet or a paper, and is no text of somebody's own."""
-        return bool(self.page.head) or any(block.kind in ("grid", "choices") for block in self.blocks) or any(
-            part is not None for _, part in self.headed
-        )  # fmt: skip
+        return self.is_printed or any(part is not None for _, part in self.headed)
 
     def _is_furniture(self, block: MarkdownBlock, text: str) -> bool:
         """What stands on every sheet: headings of parts, lines for the name and the date, marks, the foot."""
@@ -288,7 +304,7 @@ class Sheet:
     def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
         """Whether a table has the heads of a grid, and the part's name or none."""
         corner = undecorated(unescaped(table.rows[0][0]))
-        named = not corner or self.names[slot.question].find(corner) == slot.part.name
+        named = not corner or (not _is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
         return named and _numbered(table.rows[0][1:])
 
     @cached_property
@@ -395,6 +411,11 @@ def _printed(part: Part) -> frozenset[str]:
 def _numbered(heads: Sequence[str]) -> bool:
     """1, 2, 3, …: the heads of a matrix without names for its columns."""
     return bool(heads) and [md.normal(head) for head in heads] == [str(j) for j in range(1, len(heads) + 1)]
+
+
+def _is_number(corner: str) -> bool:
+    """Whether the first cell of a table is an entry, and no name."""
+    return entry(undecorated(corner), AUTO).readable and not any(c.isalpha() for c in corner)
 
 
 def behind_label(text: str, label: str) -> str | None:
@@ -615,8 +636,8 @@ def _more_tables(paper: Paper, sheet: Sheet) -> None:
         lines = _lines(cells, [])
         matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
         written, where = paper.written[question], sheet.page.where(block.start)
-        if part is None and not cells[0][0]:
-            continue
+        if _is_number(cells[0][0]) or (part is None and not cells[0][0]):
+            continue  # its first row is one of numbers
         sheet.used.add(id(block))
         if not written.put(cells[0][0], matrix, where) and not matrix.blank:
             written.remark(
@@ -687,10 +708,16 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
     Below a part that has an answer it is working, in which only matrices by the name of another part count.
     """
     left: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
+    beside: list[MarkdownBlock] = []  # under no question
     asked = not any(sheet.begins_question(block) for block in sheet.blocks)  # a paper has pages besides its questions
+    rough = sheet.is_printed
     for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
-        asked = part is not None or (asked and not sheet.ends(block)) or sheet.begins_question(block)
-        if question is not None and asked and id(block) not in sheet.used and sheet.added(block, question):
+        begins = sheet.begins_question(block)
+        asked = part is not None or (asked and not sheet.ends(block)) or begins
+        rough = (rough or sheet.ends(block)) and not begins
+        if question is None and not rough and id(block) not in sheet.used and sheet.added(block, 0):
+            beside.append(block)
+        elif question is not None and asked and id(block) not in sheet.used and sheet.added(block, question):
             left.setdefault((question, part), []).append(block)
     for (q, p), blocks in left.items():
         written = paper.written[q]
@@ -699,11 +726,30 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
         if working:
             written.worked.add(here)
         text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
-        unread = free.FreeText(written, text, here, beside=working).unread()
+        reader = free.FreeText(written, text, here, beside=working)
+        unread = reader.unread()
+        titles = reader.titles(unread) if not sheet.is_printed else []
         if working and unread:
             written.unread.add(here)
-        for line, said in free.told(unread) if not working else ():
+        for line, said in free.told([piece for piece in unread if piece not in titles]) if not working else ():
             written.not_read(sheet.page.where(line), said, here)
+        for piece in titles:
+            if not free.is_surely_title(piece.text):
+                written.remark(sheet.page.where(piece.start), _no_answer(piece))
+                written.unread.update(reader.may_answer(piece))
+    pieces = [
+        piece for piece in free.pieces(beside, sheet.page.lines) if not (piece.blank or sheet.is_field(piece.text))
+    ]
+    for line, said in free.told([piece for piece in pieces if not free.is_title(piece.text)]):
+        says = message("This stands under no question: {text}", text=repr(said))
+        paper.not_read(sheet.page.where(line), says, loose=True)
+    for piece in pieces:
+        if free.is_title(piece.text) and not free.is_surely_title(piece.text):
+            paper.remarks.append(Remark(sheet.page.where(piece.start), _no_answer(piece)))
+
+
+def _no_answer(piece: free.Piece) -> str:
+    return message("This is no answer: {text}", text=repr(piece.text.strip()))
 
 
 def _lost_headings(paper: Paper, sheet: Sheet) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from symattn.derivation.derivation import StepName
+from symattn.errors import nearest
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import visible
 from symattn.page.document import AnswerGrid, all_blocks
@@ -113,6 +114,11 @@ class Names:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
         return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def nearest(self, name: str) -> str:
+        """The part or the step that somebody may have meant; "" if none is near, or several are."""
+        near = {self._folded[one] for one in nearest(name, self._folded)}
+        return near.pop() if len(near) == 1 else ""
 
     def tokens(self, name: str) -> tuple[str, ...]:
         """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""

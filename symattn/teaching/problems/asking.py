@@ -189,7 +189,7 @@ class Offer:
 
 
 def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
-    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis) for o in offers), several)
+    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis, o.why) for o in offers), several)
 
 
 def choices(offers: Sequence[Offer], several: bool = False) -> Choices:

@@ -369,16 +369,19 @@ def _overtaking(content: Content) -> Part:
 
 
 def _ticked(
-    name: str, title: str, asked: str, items: Sequence[Inlines], right: Collection[int], reasons: Iterable[Inlines]
-) -> Part:
-    """A part in which the right ones of several options are ticked."""
+    name: str, title: str, asked: str, items: Sequence[Inlines], right: Collection[int], whys: Sequence[Inlines],
+    labels: Iterable[str],
+) -> Part:  # fmt: skip
+    """A part in which the right ones of several options are ticked; the key says why, behind the labels."""
     options = Choices(tuple(items), several=True)
+    reasons = tuple((Strong(label), *why) for label, why in zip(labels, whys, strict=False))
+    listed = (Option(item, k in right, why=why) for k, (item, why) in enumerate(zip(items, whys, strict=True)))
     return Part(
         name=name,
         title=say(title),
         ask=(Paragraph(say(asked)), options),
-        key=(replace(options, ticked=frozenset(right)), ItemList(tuple(reasons))),
-        answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
+        key=(replace(options, ticked=frozenset(right)), ItemList(reasons)),
+        answer=ChoiceAnswer(tuple(listed), several=True),
         marks=(Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),),
     )
 
@@ -391,7 +394,8 @@ def _parallel(content: Content) -> Part:
         "Tick everything that can be done at the same time, and nothing else.",
         [say(work.text) for work in works],
         [k for k, work in enumerate(works) if work.parallel],
-        [(Strong(f"{letter} "), *say(work.why)) for letter, work in zip(LETTERS, works, strict=False)],
+        [say(work.why) for work in works],
+        [f"{letter} " for letter in LETTERS],
     )
 
 
@@ -403,7 +407,8 @@ def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
         "Tick every statement that is true, and no other.",
         [say(claim.text) for claim in claims],
         [k for k, claim in enumerate(claims) if claim.true],
-        [(Strong(_verdict(letter, claim)), *say(claim.why)) for letter, claim in lettered],
+        [say(claim.why) for claim in claims],
+        [_verdict(letter, claim) for letter, claim in lettered],
     )
     points = tuple(
         say("{letter}: {correction}", letter=letter, correction=say(claim.correction))
