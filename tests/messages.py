@@ -142,10 +142,9 @@ def _called(tree: ast.AST) -> Iterator[Template]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        args = [tuple(_literals(arg)) for arg in node.args]
-        if name == "partial" and isinstance(node.args[0], ast.Name):  # partial(message, "…"), made when it is needed
-            name, args = node.args[0].id, args[1:]
+        name, args = _name(node.func), [tuple(_literals(arg)) for arg in node.args]
+        if name == "partial" and args:  # partial(message, "…"), made when it is needed
+            name, args = _name(node.args[0]), args[1:]
         match name, args:
             case "counted", [(one,), (other,), *_]:
                 yield Template("", one.strip(), other.strip())
@@ -155,6 +154,11 @@ def _called(tree: ast.AST) -> Iterator[Template]:
                 yield from (Template(context, text.strip()) for text in texts)
             case _, [texts, *_] if name in CALLS:
                 yield from (Template("", text.strip()) for text in texts)
+
+
+def _name(node: ast.expr) -> str:
+    """What is called, wherever it is from."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def _literals(node: ast.expr) -> Iterator[str]:

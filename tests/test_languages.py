@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
 import textwrap
@@ -130,6 +131,33 @@ def test_a_language_has_the_messages_of_the_sources(language):
     assert listed == {(t.context, t.one, t.other) for t in found}
     done, count = messages.coverage(file)
     assert 0 < done <= count == len(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "templates"),
+    [
+        ('message("one {x}", x=1)', [("", "one {x}", "")]),
+        ('partial(message, "one {x}", x=1)', [("", "one {x}", "")]),
+        ('functools.partial(languages.message, "one {x}")', [("", "one {x}", "")]),
+        ('partial(message, "one {x}" if few else "many {x}")', [("", "one {x}", ""), ("", "many {x}", "")]),
+        ('partial(counted, "{n} line", "{n} lines", n=2)', [("", "{n} line", "{n} lines")]),
+        ('partial(in_context, "a sign", "one {x}")', [("a sign", "one {x}", "")]),
+        ('partial(sorted, "one two")', []),
+        ("partial()", []),
+    ],
+)
+def test_a_template_is_read_where_it_stands(source, templates):
+    read = messages._called(ast.parse(source))
+    assert [(template.context, template.one, template.other) for template in read] == templates
+
+
+def test_templates_that_wait_in_a_partial_are_read_for_translators():
+    """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
+    waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
+    texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
+    found = {said for text in texts for said in waiting.findall(text)}
+    assert "the reciprocal was written" in found
+    assert found <= {template.one for template in messages.extracted()}
 
 
 def test_english_is_its_own_language():

@@ -111,7 +111,7 @@ def worksheet(
 
     from symattn.api import make_recipe, stem_of
     from symattn.foundation.crew import crew
-    from symattn.teaching.pool import OVERLAP, Tally
+    from symattn.teaching.pool import AHEAD, OVERLAP, Tally
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
@@ -138,7 +138,12 @@ def worksheet(
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
     questions: list[Question] = []
-    tally = Tally()
+
+    def told(room: int) -> None:
+        if not quiet:
+            click.echo(_no_more_room(room, OVERLAP[recipe.spec.level]), err=True)
+
+    tally = Tally(ahead=min(count, AHEAD), told=told)
     with (
         executor(jobs, cluster) as elsewhere,
         crew(jobs, elsewhere, of=count) as those,
@@ -154,8 +159,6 @@ def worksheet(
         _say_what_is_lost(listed, questions)
         if left_out := how.left_out(recipe, written):
             click.echo(left_out, err=True)
-        if tally.room is not None:
-            click.echo(_no_more_room(tally.room, OVERLAP[recipe.spec.level]), err=True)
 
 
 def _exam(

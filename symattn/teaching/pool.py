@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
 from symattn.errors import InputError, SelfCheckError
@@ -28,6 +29,9 @@ have one unlike all others, and to search for it would be all the work there is.
 FEW_DRAWS = 5
 """The same beyond these numbers."""
 
+AHEAD = 100
+"""So many variants at most are chosen before the first is made, to know what room there is: two to six seconds."""
+
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (rules.md 4.8)."""
 
@@ -41,6 +45,10 @@ class Tally:
     alike: list[float] = field(default_factory=list)
     room: int | None = None
     """How many there were before the first that overlaps more than is wanted, once there is one."""
+    ahead: int = 0
+    """How many are chosen before the first is handed out, unless the room is found to end before."""
+    told: Callable[[int], None] = lambda room: None
+    """Who is told of the room as soon as it is known."""
 
     def refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
@@ -95,6 +103,27 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
 
     One whose key is too much like another's waits, and is judged only if after enough draws there is none better.
     """
+    found = _one_by_one(spec, candidates, tally, overlap)
+    first: list[One] = []
+    while len(first) < tally.ahead and tally.room is None:
+        first.append(next(found))
+    yield from chain(first, found)
+
+
+def room(spec: Spec, dice: Dice, most: int = AHEAD) -> int | None:
+    """How many variants there are before the keys overlap more than is wanted, or end; None for at least `most`."""
+    tally, found, drawn = Tally(), 0, Drawn(spec, dice)
+    try:
+        for _ in islice(choose(spec, drawn, tally), most):
+            if tally.room is not None:
+                return tally.room
+            found += 1
+    except InputError:
+        return found
+    return None
+
+
+def _one_by_one(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float | None) -> Iterator[One]:
     most = OVERLAP[spec.level] if overlap is None else overlap
     seen: set[str] = set()
     keys = Keys()
@@ -132,7 +161,9 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
         overlapping, found = best
         if overlapping > most:
             tally.alike.append(overlapping)
-            tally.room = len(seen) if tally.room is None else tally.room
+            if tally.room is None:
+                tally.room = len(seen)
+                tally.told(tally.room)
         seen.add(found.name)
         keys.add(found.key)
         yield found
@@ -304,4 +335,17 @@ def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
                 )
 
 
-__all__ = ["OVERLAP", "Candidate", "Drawn", "Keys", "Tally", "alike", "choose", "pool", "prove", "shared"]
+__all__ = [
+    "AHEAD",
+    "OVERLAP",
+    "Candidate",
+    "Drawn",
+    "Keys",
+    "Tally",
+    "alike",
+    "choose",
+    "pool",
+    "prove",
+    "room",
+    "shared",
+]

@@ -14,11 +14,12 @@ import oracles
 import pytest
 
 from symattn.api import derive
+from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.teaching import pool as module
 from symattn.teaching.fairness.separation import separation
-from symattn.teaching.pool import Tally, choose, pool, shared
+from symattn.teaching.pool import Tally, choose, pool, room, shared
 from symattn.teaching.problems import problem_type
 
 PAIR = [("self_attention", 0.30), ("attention", 0.30)]
@@ -212,6 +213,46 @@ def test_the_variant_chosen_is_the_least_alike_of_those_that_may_be_set(monkeypa
                 break
         assert taken is min(fit, key=likeness)
         before.append(taken)
+
+
+@pytest.mark.parametrize("level", ["starter", "standard"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_family_says_how_many_it_has_room_for_before_the_first_is_made(level, seed):
+    """Counted here from all pairs of keys, one variant after the other, without looking ahead."""
+    chosen, told = problem_type("full"), []
+    spec = chosen.spec({"mechanism": "attention", "level": level, "sizes": {"n": 2, "d_k": 2, "d_v": 2}})
+    keys, most = [], {"starter": 0.4, "standard": 0.3}[level]
+    for question in pool(spec, Dice.seeded(seed)):
+        key = chosen.key(question.content)
+        if any(sum(map(str.__eq__, key, other)) > most * len(key) for other in keys):
+            break
+        keys.append(key)
+    assert room(spec, Dice.seeded(seed)) == len(keys)
+    assert room(spec, Dice.seeded(seed), len(keys)) is None
+    assert room(spec, Dice.seeded(seed), len(keys) + 1) == len(keys)
+    ahead, plain = Tally(ahead=60, told=told.append), pool(spec, Dice.seeded(seed))
+    looking = pool(spec, Dice.seeded(seed), ahead)
+    first = next(looking)
+    assert (ahead.room, told) == (len(keys), [len(keys)])
+    for one in (first, *islice(looking, len(keys))):
+        assert one.frozen == next(plain).frozen
+    assert told == [len(keys)]
+
+
+def test_a_family_that_ends_says_where():
+    spec = problem_type("full").spec(
+        {"mechanism": "attention", "level": "starter", "sizes": {"n": 2, "d_k": 1, "d_v": 1}}
+    )
+    there, refused = 0, None
+    try:
+        for there, _ in enumerate(pool(spec, Dice.seeded(1)), 1):  # noqa: B007
+            pass
+    except InputError as error:
+        refused = str(error)
+    assert refused.startswith(f"After {there} variants")
+    assert room(spec, Dice.seeded(1)) == there > 0
+    with pytest.raises(InputError, match=f"After {there} variants"):
+        next(pool(spec, Dice.seeded(1), Tally(ahead=there + 1)))  # before the first is made
 
 
 def test_sharing_is_counted_position_by_position():
