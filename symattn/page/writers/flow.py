@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.formula.nodes import NOTHING, Formula, Relation
-from symattn.formula.width import fold
+from symattn.formula.width import fold, width
 from symattn.foundation.languages import say
 from symattn.page.document import AnswerGrid, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
@@ -43,6 +43,21 @@ class Title:
     x: float
     y: float
     ends: bool = False
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Where it begins and ends, by estimate."""
+        wide = max(map(inlines_width, self.lines)) * _OF_EM * _EM
+        return (self.x - wide, self.x) if self.ends else (self.x, self.x + wide)
+
+    @property
+    def high(self) -> float:
+        return TITLE * len(self.lines)
+
+    def meets(self, note: Note) -> bool:
+        """Whether it would touch a note, both in a panel, where y runs upwards."""
+        right = note.x + width(note.content) * _OF_EM * _EM + _AWAY
+        return self.sides[0] < right and abs(self.y + self.high / 2 - note.y) < (self.high + TITLE) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +119,14 @@ class Picture:
 
     def smaller(self, page: Page) -> float:
         """The factor, at most 1, by which the picture fits on a page."""
-        return min(1.0, _WIDEST / (self.width * page.scale), self._room(page) / (self.height * page.scale))
+        return min(1.0, PAGE_WIDTH / (self.width * page.scale), self._room(page) / (self.height * page.scale))
 
     def _room(self, page: Page) -> float:
         """The height that a page has for it, below its title and its legend."""
         lines = -(-inlines_width(self.legend) // (0.92 * page.line))
         return page.height - (_ABOVE + _LEGEND * lines) * page.scale
 
-    def beside(self, page: Page) -> float:
-        """By how many millimetres it stands out on both sides of a line."""
-        return max(0.0, (self.width * page.scale * self.smaller(page) - PAGE_WIDTH) / 2)
 
-
-_WIDEST = 184.0  # millimetres: a picture may stand out of the line on both sides
 _ABOVE, _LEGEND = 15.0, 5.8  # what stands above the picture, and a line of its legend, in millimetres at 11 pt
 _SMALLEST = 8 / 11  # no text is below 8 pt
 _HIGHER = (1.3, 1.25, 1.2, 1.15, 1.1, 1.05)  # by how much boxes may be higher where a page has room
@@ -169,8 +179,10 @@ _ON = 5.0  # the same without a title
 _ACROSS = 5.0  # between matrices side by side
 _AWAY = 0.8  # between the ends of an arrow and what it joins
 _IN = 5.0  # between the left edge of a matrix and the arrow that leads up to it
-_APART = 8.0  # between two heads
+_DEEPER = 4.0  # by how much lines of a sum are indented
+_APART = 5.0  # between two heads
 _EM = 4.0
+_OF_EM = 0.92  # what titles take of the width that is reckoned for them, which is generous
 _LEAST = 27.0  # the width of the column at the left, which has room for notes
 _OF_ALL = ("C", "W_O", "O")
 _LABEL = 14.0  # a token's mark and name at the top
@@ -261,16 +273,22 @@ class _Panel:
             marks = (Words(f" {grid.heading.marks}"),) if grid.heading.marks else ()
         lines: tuple[Inlines, ...] = ((*number, Math(grid.rule), *marks),)
         match grid.rule:
-            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * 0.9 * _EM > room:
+            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _OF_EM * _EM > room:
                 lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
         self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
 
-    def above(self, role: str, at: float = 0.0, ends: bool = False) -> None:
-        """A title above a matrix, from so far right of its left edge, or up to its right edge."""
+    def above(self, role: str, at: float = 0.0, ends: bool = False, room: float = 0.0) -> None:
+        """A title above a matrix, from so far right of its left edge, or up to its right edge.
+
+        Where it has only so much `room`, up to an arrow, it begins further left.
+        """
         if role in self.places:
             x, y = self.places[role]
             y += self.high(role) + _EDGE * self._is_marked_above(role)
             self.title(role, x + (self.wide(role) if ends else at), y, ends)
+            if room:
+                left, right = self.titles[-1].sides
+                self.titles[-1] = replace(self.titles[-1], x=round(x - max(0.0, right - left - room), 1))
             self.top = max(self.top, y + TITLE)
 
     def beside(self, role: str, x: float) -> None:
@@ -337,7 +355,10 @@ class _Panel:
             self._by_rows()
         else:
             self._by_columns()
+        self.right = max(self.right, *(title.sides[1] for title in self.titles))
         if head := self.grids["A"].head:
+            if self.sheet.along == "columns":
+                self.top += TITLE
             self.captions.append(Caption(say("Head {head}", head=head), self.left, self.top - TITLE))
 
     def _by_rows(self) -> None:
@@ -382,13 +403,16 @@ class _Panel:
         self.put("Z", c, level)
         self.top += _EDGE
         # titles
-        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "V", "sum", "Z"):
+        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "sum"):
             self.above(role)
+        for role in ("V", "Z"):
+            self.above(role, room=self.wide(role) - _IN / 2)
         self.above("W_V", 4.0)
         first = b + _IN
         self.above("K^T", ends=True)
-        self.above("S", _IN + 1.6)
-        for role in ("S'", "M", "exp", "A"):
+        for role in ("S", "exp"):
+            self.above(role, _IN + 1.6)
+        for role in ("S'", "M", "A"):
             self.beside(role, b - _EDGE - 1.5)
         # arrows
         below = "S"
@@ -421,7 +445,7 @@ class _Panel:
             else:
                 y = min(foot / 2, self.places["W_Q"][1] - 3)
                 self.arrow("X", "W_Q", (start - _EDGE - _AWAY, y), (x, y), (x, self.places["W_Q"][1] - _AWAY))
-        low = self.middle(next((role for role in ("M", "S'") if role in self.grids), "S")) + 6
+        low = self.middle(next((role for role in ("M", "S'") if role in self.grids), "S")) + 7
         if self.part:
             low = scores + self.high("S") + 8
         self._point_out("Q", "K^T", a, a_wide, low, self.middle("A") - 6 - low)
@@ -465,8 +489,8 @@ class _Panel:
         first = b + _IN
         for role in ("W_Q", "W_K", "W_V", "E", "K^T"):
             self.above(role)
-        for role in ("K", "V"):
-            self.above(role, ends=self.wide(role) < _LEAST)
+        self.above("K", room=z_end - self.left - _IN)
+        self.above("V", ends=self.wide("V") < _LEAST)
         for role in ("Q", "S", "Z"):
             self.above(role, 0.0 if role == "Z" else _IN + 2.5)
         if apart:
@@ -507,14 +531,24 @@ class _Panel:
             self.outlines.append(Outline(at, low, wide if column else whole[0], high if row else whole[1]))
         if min((grid.head for grid in self.sheet.grids if grid.role == "S"), default=0) != self.grids["S"].head:
             return
-        parts = self.sheet.dot
+        beside = [title for title in self.titles if title.ends and y < title.y + title.high and title.y < y + tall]
+        starts = (y, *sorted(title.y + title.high for title in beside))
+        for parts in (self.sheet.dot, self.sheet.dot[:2]):  # the numbers may be left to the boxes
+            for notes in (self._notes(parts, x, room, start) for start in starts):
+                if notes[0].y + TITLE / 2 <= y + tall and not any(
+                    title.meets(note) for title in beside for note in notes
+                ):
+                    self.notes += notes
+                    return
+
+    @staticmethod
+    def _notes(parts: Sequence[Formula], x: float, room: float, y: float) -> list[Note]:
+        """A chain of equal parts in lines, the last of which stands on y."""
         lines = _folded(parts, room / _EM)
-        if len(lines) * TITLE > tall:  # the numbers may be left to the boxes
-            lines = _folded(parts[:2], room / _EM)
-        if len(lines) * TITLE > tall:
-            return
-        for k, line in enumerate(lines):
-            self.notes.append(Note(line, x + 4 * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE))
+        return [
+            Note(line, x + _DEEPER * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE)
+            for k, line in enumerate(lines)
+        ]
 
     def join(self, panels: Sequence[_Panel]) -> None:
         """The heads side by side, or one below the other, and their output."""
@@ -550,7 +584,7 @@ class _Panel:
             self.arrow(
                 "C", "C", (start, rise + _AWAY), (start, level), (at, level), (at, y - _AWAY - self._mark_below("C"))
             )
-        self.right = max(self.right, across)
+        self.right = max(self.right, across, *(title.sides[1] for title in self.titles))
 
     # -- as shapes
 

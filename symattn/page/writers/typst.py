@@ -975,7 +975,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
         named = [Relation((grid.rule, _matrix_of(grid)), ("=",)) for grid in picture.grids]
         spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
         size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
-        sources.append(f"#flow-sheet({spoken}, {size}, {picture.beside(page):.1f}mm,\n{parts})")
+        sources.append(f"#flow-sheet({spoken}, {size},\n{parts})")
     return "\n\n".join(sources)
 
 
