@@ -26,6 +26,7 @@ from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
+from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.explanation import (
@@ -606,7 +607,7 @@ def check(
     decimal_mark: str = "auto",
     corrected: bool = True,
     notation: str | Path | None = None,
-    look: Look = DEFAULT_LOOK,
+    look: Look | None = None,
     **settings: object,
 ) -> Marking:
     """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
@@ -617,7 +618,7 @@ def check(
     answers: matrices as nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named
     (ib, uk, strict, formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals
     were to be rounded, `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a
-    point or a comma.
+    point or a comma.  What is told is in the language of an exam unless `look` says otherwise.
 
     `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 
@@ -626,9 +627,11 @@ def check(
     True
     """
     from symattn.marking.grading.checking import checked
-    from symattn.marking.grading.source import papers
+    from symattn.marking.grading.source import language_of, papers
 
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
+    if look is None:
+        look = make_look(language=language_of(problem) if isinstance(problem, str | Path) else None)
     checked_arguments(corrected=corrected, look=look)
     if isinstance(problem, Batch):
         raise InputError("A batch is checked one sequence at a time: check(batch[0], …) for the first.")
@@ -733,7 +736,7 @@ def grade(
     precision_mark: bool = False,
     decimal_mark: str = "auto",
     forms: Sequence[str] = ("pdf",),
-    look: Look = DEFAULT_LOOK,
+    look: Look | None = None,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
     executor: Executor | None = None,
@@ -752,13 +755,15 @@ def grade(
     unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
     seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
     `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
-    student and teacher.
+    student and teacher.  Pages are in the exam's language unless `look` says otherwise.
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
     from symattn.marking.grading.run import grade_class
+    from symattn.marking.grading.source import language_of
 
     _refuse_unknown(grade, unknown)
+    look = make_look(language=language_of(exam)) if look is None else look
     said = checked_arguments(out=out, forms=forms, look=look, jobs=jobs, time_limit=time_limit)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(

@@ -68,9 +68,10 @@ from symattn.page.writers.blocks import columns_of
 from symattn.page.writers.common import visible
 from symattn.page.writers.text import plain, wrapped
 from symattn.teaching.exam import Exam, make_exam
+from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation import booklet, question_document
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
@@ -427,6 +428,27 @@ def test_an_exam_keeps_the_words_of_its_teacher(language):
     assert any(text.endswith(" · Total · Answer key · Date") for text in shown)
     assert any("90 minutes" in text for text in leaves(said, str))
     assert "Fill in every box." in shown  # the teacher's own words, which are like ours
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("name", TYPES)
+def test_what_an_exam_is_marked_with_is_wholly_in_its_language(name):
+    """Overview, keys, papers, answers and common wrong answers; ids, letters and numbers are in no language."""
+    asked = {"title": "X1", "variants": 2, "question": [{"type": name}, {"type": "full", "level": "starter"}]}
+    made = make_exam(exam_spec(asked, Path("exam.toml")), Dice.seeded(3))
+    pages = [document() for _, document in exam_documents(made)]
+    pages += [booklet(bound()) for _, bound in collections(made)]
+    for language in OTHERS:
+        lost = {text for one in pages for text in untranslated(replace(one, look=Look(language=language)))}
+        assert lost == set(), language
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [("N433-FKAQ", False), ("X1, C4", False), ("TFFT", False), ("2/6", False), ("S'", False), ("X6 or X13", True)],
+)
+def test_only_words_are_english(text, english):
+    assert untranslated(replace(page(words(text)), look=Look(language="de"))) == [text] * english
 
 
 def test_strong_words_are_said_by_themselves():

@@ -16,7 +16,7 @@ from symattn.errors import InputError, SymattnError, unread
 from symattn.foundation.confined import limit_seconds
 from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import checked
-from symattn.marking.grading.source import papers
+from symattn.marking.grading.source import language_of, papers
 from symattn.marking.grading.worker import Answer, defect
 from symattn.page.presentation import make_look
 from symattn.page.writers.page import typesetting
@@ -45,7 +45,7 @@ def answer(job: Any) -> Answer:
 
 def _marked(job: Any) -> Answer:
     listed = _formats_with_json(job["forms"])
-    look = make_look(**job["look"])
+    look = make_look(**{**job["look"], "language": job["look"]["language"] or language_of(job["problem"])})
     terms = make_terms(**job["terms"])
     limit_seconds(PROBLEM_SECONDS)
     against = papers(job["problem"], **job["worked_out"])

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from symattn.marking.grading.entries import Question
 
 
+NOT_ALL_MARKED = 1
+
+
 @click.command(cls=Command)
 @click.argument("exam", metavar="EXAM", type=click.Path(path_type=Path))
 @click.argument("submissions", metavar="[SUBMISSIONS]", required=False, type=click.Path(path_type=Path))
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
+@option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a submission could not be marked.")
 @work_options
 @quiet_option
 @look_options
@@ -62,6 +66,7 @@ def grade(
     reader: str,
     forms: str,
     folder: Path | None,
+    exit_code: bool,
     jobs: int,
     cluster: str | None,
     quiet: bool,
@@ -73,6 +78,10 @@ def grade(
     with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
     paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope hand them out.  A file that
     cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
+    Pages are in the exam's language, unless --language says otherwise.
+
+    The exit code is 0 if the class was marked, even if some files could not be, which --exit-code tells with 1; it is
+    1 if nothing could be marked, and 2 for a wrong option.
 
     Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
     gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is
@@ -100,6 +109,7 @@ def grade(
     from symattn.api import grade as mark
     from symattn.marking.grading.checking import READERS
     from symattn.marking.grading.record import counted
+    from symattn.marking.grading.source import language_of
     from symattn.marking.reports import Reader
     from symattn.teaching.sheets import check_formats
 
@@ -113,12 +123,13 @@ def grade(
     listed = check_formats(read_list(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
+    shown = read_look(look, language_of(exam))
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
     ask = _ask if sys.stdin.isatty() and not quiet else None
     with executor(jobs, cluster) as elsewhere:
         book = mark(
             exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
-            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=read_look(look),
+            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=shown,
             readers=readers, jobs=jobs, executor=elsewhere,
             progress=lambda count: progress(count, quiet, "Submissions"),
         )  # fmt: skip
@@ -129,6 +140,8 @@ def grade(
             if row.status == "broken":
                 click.echo(f"broken: {row.file}: {row.reason}")
         click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
+    if exit_code and any(row.status == "broken" for row in book.rows):
+        ctx.exit(NOT_ALL_MARKED)
 
 
 def _write_table(exam: Path, path: Path, quiet: bool) -> None:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from symattn.teaching.explanation import WhichEntries
 
 
-def read_look(settings: dict[str, Any]) -> Look:
-    """The look that was asked for; its options are taken out of `settings`."""
+def read_look(settings: dict[str, Any], language: str | None = None) -> Look:
+    """The look that was asked for, in a `language` unless another was; its options are taken out of `settings`."""
     from symattn.page.presentation import make_look
 
-    return make_look(**chosen_look(settings))
+    chosen = chosen_look(settings)
+    return make_look(**{**chosen, "language": chosen["language"] or language})
 
 
 def chosen_look(settings: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from symattn.derivation.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, values_of
-from symattn.foundation.languages import Message, counted
+from symattn.foundation.languages import Message, counted, message
 from symattn.foundation.typed import plain
 from symattn.page.document import Block, Inlines
 from symattn.teaching.problem import Problem
@@ -357,7 +357,7 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
         case FormulaAnswer(value):
             yield "", str(value)
         case ShapeAnswer(shape):
-            yield "", f"{shape[0]}×{shape[1]}" if shape else "not defined"
+            yield "", f"{shape[0]}×{shape[1]}" if shape else message("not defined")
         case ChoiceAnswer():
             yield "", " ".join(LETTERS[i] for i in sorted(answer.right))
         case CellsAnswer(_, cells):
@@ -367,9 +367,15 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
         case PropertyAnswer(rule, parameters):
             yield "", f"{rule} {dict(parameters)}"
         case RubricAnswer(points):
-            yield "", f"{len(points)} points"
+            yield "", message("{count} points", count=len(points))
         case WordAnswer(word):
             yield "", word
+
+
+def answer_in_short(answer: Answer, problem: Problem | None) -> str:
+    """An answer as one text; a message where it is one."""
+    one, *others = [text for _, text in answer_entries(answer, problem)] or [""]
+    return "; ".join((one, *others)) if others else one
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -95,8 +95,8 @@ def script(exam, entrant, kind: str) -> str:
     return head + answers(exam.questions(entrant.sheet), kind)
 
 
-def made_exam(folder: Path, students: int, variants: int, more: str = "") -> Path:
-    (folder / "midterm.toml").write_text(EXAM.format(variants=variants, more=more), encoding="utf-8")
+def made_exam(folder: Path, students: int, variants: int, more: str = "", head: str = "") -> Path:
+    (folder / "midterm.toml").write_text(head + EXAM.format(variants=variants, more=more), encoding="utf-8")
     names = ["=HYPERLINK(1)", "Łukasz Żółć", '"quoted", and more', "-1+1", "@here", "O'Brien"]
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -223,6 +223,42 @@ def test_what_is_broken_is_named_with_the_reason(graded):
     assert (broken["file"], broken["total"]) == ("011-s011.png", "")
     assert re.search(r"^broken: 011-s011\.png: .*picture", printed, re.MULTILINE)
     assert printed.splitlines()[-1].startswith(f"{out}: 10 marked, 1 broken, 1 missing; ")
+
+
+def test_pages_about_an_exam_are_in_its_language(tmp_path):
+    """Unless another one is asked for; a picture's reason and the counts are, too."""
+    exam = made_exam(tmp_path, 2, 1, head='language = "de"\n')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/001-s001.png").write_bytes(PICTURE)
+    known = papers(exam)
+    (tmp_path / "in/002-s002.toml").write_text(script(known, known.entrants[1], "blank"), encoding="utf-8")
+    words = ["grade", str(exam), str(tmp_path / "in"), "--format", "markdown", "-q", "--out"]
+    for more, said in (
+        ([], ("Übersicht über die Klasse", "1 bewertet; 1 nicht lesbar", "ein Bild")),
+        (["--language", "en"], ("Summary of the class", "1 marked; 1 broken", "a picture")),
+    ):
+        out = tmp_path / f"out{len(more)}"
+        outcome = CliRunner().invoke(main, [*words, str(out), *more])
+        assert outcome.exit_code == 0, outcome.output
+        summary = (out / "summary.md").read_text(encoding="utf-8")
+        assert all(text in summary for text in said), summary
+        assert [*out.glob("feedback/*.md")] != []
+    given = str(tmp_path / "in/002-s002.toml")
+    assert CliRunner().invoke(main, ["check", str(exam), given]).output.startswith("Rückmeldung")
+    assert CliRunner().invoke(main, ["check", str(exam), given, "--language", "en"]).output.startswith("Feedback")
+    assert symattn.check(exam, given).text().startswith("Rückmeldung")
+
+
+def test_the_exit_code_says_that_something_could_not_be_marked_where_that_is_asked_for(exam, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/011-s011.png").write_bytes(PICTURE)
+    words = ["grade", str(exam), str(tmp_path / "in"), "--format", "text", "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--exit-code"]).exit_code == 1
+    known = papers(exam)
+    (tmp_path / "in/011-s011.png").unlink()
+    (tmp_path / "in/001-s001.toml").write_text(script(known, known.entrants[0], "blank"), encoding="utf-8")
+    assert CliRunner().invoke(main, [*words, "--exit-code"]).exit_code == 0
 
 
 def test_everybody_with_marks_has_a_sheet_for_either_reader(graded):

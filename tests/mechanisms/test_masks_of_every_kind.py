@@ -235,6 +235,28 @@ def parts_of(rng: random.Random, n: int, m: int) -> list[tuple[str, np.ndarray]]
     ]
 
 
+PROGRAMS_HIDE = (-np.inf, -1e9, -1e4, float(np.finfo("float16").min), float(np.finfo("float32").min), "-inf", "−∞")
+"""What programs add to a score to hide it."""
+
+
+@pytest.mark.parametrize("hides", PROGRAMS_HIDE, ids=str)
+def test_what_programs_add_to_hide_a_score_hides_it(hides):
+    q, rows = [[1, 0], [0, 1]], [[0, hides], [0, 0]]
+    for mask in [rows] if isinstance(hides, str) else [rows, np.array(rows), np.array(rows, dtype="float32")]:
+        weights = oracles.floats(derive("attention", Q=q, K=q, V=q, scale="none", mask=mask)["A"].result)
+        np.testing.assert_allclose(weights, [[1, 0], [1 / (1 + np.e), np.e / (1 + np.e)]], rtol=1e-12)
+
+
+def test_small_numbers_below_0_are_added_and_others_are_no_mask():
+    q, added = [[1, 0], [0, 1]], [[0, -1.5], [-0.25, 0]]
+    weights = oracles.floats(derive("attention", Q=q, K=q, V=q, scale="none", mask=np.array(added))["A"].result)
+    powers = np.exp(np.eye(2) + added)
+    np.testing.assert_allclose(weights, powers / powers.sum(axis=1, keepdims=True), rtol=1e-12)
+    for wrong in ([[0, 2], [0, 0]], [[0, float("nan")], [0, 0]], [[1, -np.inf], [0, 0]]):
+        with pytest.raises(InputError, match=r"only 0 \(seen\) and −∞ \(hidden\)"):
+            derive("attention", Q=q, K=q, V=q, mask=np.array(wrong))
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_masks_of_any_kind_are_joined_in_any_order(seed):
     """Rows first were refused, and so was additive: beside another one."""

@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import permutations
 from operator import add
@@ -701,11 +702,12 @@ def _divisor(divisor: Value, spec: object) -> Value:
 
 def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None:
     """The masking step: what is hidden becomes −∞; finite values are added; none for no mask."""
-    keep = mask_keep(settings.mask, rows, columns)
+    spec = _in_words(settings.mask)
+    keep = mask_keep(spec, rows, columns)
     if keep is None:
         return None
-    if isinstance(rows, int) and isinstance(columns, int) and isinstance(settings.mask, str):
-        added = [_additive(part, rows, columns) for part in _parts(settings.mask) if part.startswith(_ADDITIVE)]
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(spec, str):
+        added = [_additive(part, rows, columns) for part in _parts(spec) if part.startswith(_ADDITIVE)]
         if any(x is not NEGATIVE_INFINITY and x != 0 for values in added for x in values):
             return Bias(
                 Matrix.of(
@@ -713,7 +715,7 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
                     for i, row in enumerate(keep)
                 )
             )
-    return Mask(keep, settings.mask_style, mask_kind(settings.mask))
+    return Mask(keep, settings.mask_style, mask_kind(spec))
 
 
 def _sum(values: Sequence[Value]) -> Value:
@@ -738,8 +740,28 @@ def mask_kind(spec: object) -> str:
     return "+".join([kind for kind in _KINDS if kind in kinds] + ["custom"] * bool(kinds - {*_KINDS}))
 
 
+HIDDEN_FROM = -10_000
+"""From here on down, what a program adds to a score hides it: its weight is 0 in every format."""
+
+
+def _in_words(spec: object) -> object:
+    """Rows of what is added to the scores, as programs have them (0 and -inf or -1e9), as additive:[[…]]."""
+    rows = spec.rows if isinstance(spec, Matrix) else spec
+    if not isinstance(rows, Sequence) or isinstance(rows, str) or not all(isinstance(row, Sequence) for row in rows):
+        return spec
+    entries = [str(x) for row in rows for x in row if x != 0]
+    if not entries or not all(x.startswith(("-", "−")) for x in entries):
+        return spec
+    return f"{_ADDITIVE}[{', '.join(f'[{_row(row)}]' for row in rows)}]"
+
+
+def _row(added: Sequence[object]) -> str:
+    return ", ".join("-inf" if isinstance(x, int | float | Fraction) and x <= HIDDEN_FROM else str(x) for x in added)
+
+
 def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
     """Which keys each query may see; none for no mask, () where the sizes are letters."""
+    spec = _in_words(spec)
     parts = _parts(spec) if isinstance(spec, str) else []
     for part in parts:
         _known_mask(part)
@@ -846,5 +868,7 @@ def _custom_mask(spec: object, rows: int, columns: int) -> Keep:
             f"the scores are {rows}×{columns}."
         )
     if any(x not in (0, 1) for row in keep for x in row):
-        raise InputError("A mask given by rows has only the entries 1 (seen) and 0 (hidden).")
+        raise InputError(
+            "A mask given by rows has only the entries 1 (seen) and 0 (hidden), or only 0 (seen) and −∞ (hidden)."
+        )
     return tuple(tuple(bool(x) for x in row) for row in keep)

@@ -116,11 +116,11 @@ class Catalogue:
 
 
 def has_words(template: str) -> bool:
-    """Whether there is anything to translate besides what stands in the places."""
+    """Whether there is anything to translate besides what stands in the places: ids and letters have no words."""
     return bool(_WORD.search(PLACES.sub("", template)))
 
 
-_WORD = re.compile(r"[A-Za-z]{2}")
+_WORD = re.compile(r"[a-z]{2}")
 
 
 # --- files ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from symattn.errors import InputError
 from symattn.foundation.languages import message, sentences
 from symattn.marking.grading.source import Entrant, Papers, plain_name
-from symattn.marking.submissions.files import FORMS, LARGEST_FILE
+from symattn.marking.submissions.files import EMPTY, FORMS, LARGEST_FILE
 
 MOST_FILES = 20_000
 MOST_BYTES = 512 * 2**20
@@ -278,7 +278,7 @@ def _handed(file: File, head: Head) -> Handed:
 
 def head_without_reading(file: File) -> Head | None:
     """The head of a file that cannot be read or has nothing in it; None if it has to be looked into."""
-    complaint = file.complaint or ("" if file.data.strip() else message("It is empty."))
+    complaint = file.complaint or ("" if file.data.strip() else EMPTY)
     return Head(complaint=complaint) if complaint else None
 
 

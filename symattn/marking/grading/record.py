@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from symattn.errors import InputError, offered
-from symattn.foundation.languages import message
+from symattn.foundation.languages import Message, in_context, message
 from symattn.marking.marker.policy import POLICIES, Policy
 from symattn.marking.marker.report import Given, Notice, Report
 from symattn.marking.marker.scheme import Scheme, read_scheme
@@ -145,11 +145,19 @@ class Row:
         return cls(**{**data, "notices": tuple(data["notices"]), "results": results})
 
 
+_IN_WORDS: Mapping[Status, Message] = {
+    "marked": in_context("status", "marked"),
+    "pending": in_context("status", "pending"),
+    "broken": in_context("status", "broken"),
+    "missing": in_context("status", "missing"),
+}
+
+
 def counted(rows: Iterable[Row]) -> list[str]:
     """How many rows have which status: "11 marked", "1 broken"."""
     statuses = [row.status for row in rows]
     return [
-        message("{count} {status}", count=statuses.count(status), status=message(status))
+        message("{count} {status}", count=statuses.count(status), status=_IN_WORDS[status])
         for status in STATUSES
         if status in statuses
     ]

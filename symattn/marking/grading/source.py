@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from symattn.errors import InputError, offered
 from symattn.foundation.files import read_text
 from symattn.foundation.identity import digest, identity, is_identity
+from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.marking.grading.recipes import read_recipe
 from symattn.marking.submissions.notebook import notebook
 from symattn.page.document import Quoted
@@ -152,6 +153,20 @@ def papers(
     )
 
 
+def language_of(source: str | Path) -> str:
+    """The language that an exam is written in; English of anything else, and of what cannot be read."""
+    from symattn.teaching.exam.deploy import FROZEN
+
+    path = Path(source)
+    path = path / FROZEN if path.is_dir() else path
+    try:
+        language = json.loads(path.read_text(encoding="utf-8"))["exam"]["language"]
+        catalogue(language)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ENGLISH
+    return str(language)
+
+
 def _problem(name: str, corrected: bool, notation: str | Path | None, settings: Mapping[str, object]) -> Papers:
     if name not in examples():
         from symattn.teaching.exam import is_exam
@@ -242,4 +257,4 @@ def _noted_in_notebook(path: Path) -> tuple[str, str]:
     return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
 
 
-__all__ = ["Entrant", "Paper", "Papers", "of_question", "papers", "plain_name"]
+__all__ = ["Entrant", "Paper", "Papers", "language_of", "of_question", "papers", "plain_name"]

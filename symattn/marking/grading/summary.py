@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 
 from symattn.derivation.misconceptions import SLIPS, misconceptions
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.grading.record import Mistake, Result, Row, counted
 from symattn.marking.grading.statistics import (
     FEWEST,
@@ -49,8 +49,12 @@ def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
 
 def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
     policy = sentence("Policy: {policy}", policy=Quoted(terms))
-    submissions = sentence("Submissions: {counts}", counts="; ".join(counted(rows)))
+    submissions = sentence("Submissions: {counts}", counts=reduce(_parted, counted(rows) or [""]))
     return Paragraph((*policy, Words(" · "), *submissions))
+
+
+def _parted(items: str, item: str) -> Message:
+    return message("{items}; {item}", items=items, item=item)
 
 
 # ------------------------------------------------------------------------------------------------ marks and steps
@@ -62,7 +66,7 @@ def _marks(marked: Sequence[Row]) -> Table:
         for number, results in _questions(marked):
             totals = Spread(tuple(result.total for result in results))
             listed.append((_named(number, results), totals, max(result.of for result in results)))
-    header = ("", "Of", "Mean", "Median", "Standard deviation", "Lowest", "Highest")
+    header = ("", message("Of"), "Mean", "Median", "Standard deviation", "Lowest", "Highest")
     return _table(
         header,
         (
@@ -107,7 +111,7 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
                 made.setdefault((_called(mistake), number, mistake.step), []).append(student)
                 uncertain |= mistake.kind != "slip" and sum(map(bool, mistake.ids)) > 1
     if not made:
-        yield _said("None.")
+        yield _said(message("None."))
         return
     whole: dict[Inlines, set[int]] = {}
     for (name, _, _), students in made.items():

@@ -46,7 +46,7 @@ from symattn.teaching.question import (
     PropertyAnswer,
     RubricAnswer,
     StepAnswer,
-    answer_entries,
+    answer_in_short,
 )
 
 LINE = 40.0
@@ -323,7 +323,7 @@ def _key(answer: Answer) -> Inlines:
             shown = [Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()]
             return tuple(x for k, one in enumerate(shown) for x in ((Words(", "), Math(one)) if k else (Math(one),)))
         case _:
-            return _words("; ".join(text for _, text in answer_entries(answer, None)))
+            return _words(answer_in_short(answer, None))
 
 
 def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from symattn.errors import InputError
-from symattn.foundation.languages import message
+from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.data import (
@@ -39,12 +40,23 @@ FORMS: Mapping[str, str] = {
     ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
-_ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF"
-_SIGNATURES = {
-    b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
-    b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
-    b"\xd0\xcf\x11\xe0": "an office document", b"RIFF": "a picture or a sound",
-}  # fmt: skip
+_PICTURE = message(
+    "It is a picture, which nobody but a person can read: type the answers, or enter the paper in a table "
+    "(`symattn grade --help`)."
+)
+_DOCUMENT = message("It is a document of a word processor: save it as plain text (.txt), or type the answers anew.")
+_ARCHIVE = message("It is an archive: unpack it, and hand over the file that is in it.")
+_OTHER = message(
+    "It is no text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF was expected."
+)
+_SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
+    (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
+    (re.compile(rb"\xd0\xcf\x11\xe0|\{\\rtf"), _DOCUMENT),
+    (re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|word/|mimetype|Index/)", re.DOTALL), _DOCUMENT),
+    (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
+)
+"""What the first bytes of a file show it to be, and what is to be done then."""
+EMPTY = message("It is empty: perhaps the work was saved under another name.")
 
 
 def read_submission(
@@ -60,6 +72,8 @@ def read_submission(
         raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
     where = source or "The text"
     try:
+        if not text.strip():
+            raise InputError(EMPTY)
         if is_pdf(text):
             _check_size(text)
             content, paper = "", read_pdf(text, questions)
@@ -162,9 +176,9 @@ def decoded(content: str | bytes) -> str:
     elif is_workbook(content):
         text = workbook_text(content)
     else:
-        for signature, what in _SIGNATURES.items():
-            if content.startswith(signature):
-                raise InputError(f"It is {what}, where text was expected ({_ALL_FORMS}).")
+        for signature, says in _SIGNATURES:
+            if signature.match(content):
+                raise InputError(says)
         utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         try:
             text = content.decode("utf-16" if utf_16 else "utf-8")
@@ -173,7 +187,7 @@ def decoded(content: str | bytes) -> str:
             if utf_16 or (text := _of_windows(content)) == "":
                 raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
-        raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
+        raise InputError(_OTHER)
     return text.removeprefix("\ufeff")
 
 
@@ -210,7 +224,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
-            raise InputError("It is called a PDF and is none.")
+            raise InputError(message("It is called a PDF and is none: save it anew from the program that shows it."))
     raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
 
 
@@ -252,4 +266,4 @@ def _parts(questions: Sequence[Question]) -> str:
     return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
 
 
-__all__ = ["decoded", "form_of", "read_submission", "sheet_of"]
+__all__ = ["EMPTY", "decoded", "form_of", "read_submission", "sheet_of"]

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
+from typing import Literal
 
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
@@ -36,10 +37,12 @@ from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
-from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
+from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
+from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
-from symattn.page.writers import common, markdown, notebook
+from symattn.page.writers import common, html, markdown, notebook
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
@@ -210,7 +213,7 @@ class Sheet:
             if place != (question, part) or block.kind not in ("text", "math", "code") or id(block) in lines:
                 continue
             text = self.furniture.working.sub("", block.text, count=1)
-            said = md.normal(text)
+            said = _said(replace(block, text=text))
             if said and said not in self.printed[question][part] and not self.furniture.total.match(text):
                 yield MarkdownBlock(block.kind, block.start, block.end, text.strip())
 
@@ -220,8 +223,10 @@ class Sheet:
         said = _said(replace(block, text=text))
         if not said or block.kind in ("grid", "choices", "program") or self._is_furniture(block, text):
             return False
-        for layout, conventions in _LAYOUTS if self.is_sheet else ():
-            asked = (layout, conventions, language_of(self.page) or ENGLISH, bool(self.page.cells))
+        form: Form = "notebook" if self.page.cells else "markdown"
+        pages = [*((*layout, form) for layout in _LAYOUTS), (*_LAYOUTS[0], "html")] if self.is_sheet else ()
+        for layout, conventions, printed_as in pages:
+            asked = (layout, conventions, language_of(self.page) or ENGLISH, printed_as)
             printed, whole = _printed_page(_Same(self.asked[question]), *asked)
             if said in printed or (len(said) >= _TELLING and said in whole):
                 return False
@@ -255,9 +260,17 @@ class Sheet:
 
     @cached_property
     def _titles(self) -> list[Counter[str]]:
-        """The letters and digits of every part's heading, as it is printed with its rule and its marks."""
+        """The letters and digits of every part's heading, as it is printed with its rule and its marks; a transpose may
+        be a letter, T."""
         parts = [headed(part) for question in self.questions for part in question.parts]
-        return [_letters(f"{markdown.in_line(part.title)} {marks_in_brackets(part.marks)}") for part in parts]
+        headings = [Heading(part.title, 1, marks_in_brackets(part.marks)) for part in parts]
+        found = []
+        for heading in blocks_in_language(tuple(headings), language_of(self.page) or ENGLISH):
+            assert isinstance(heading, Heading)
+            text = markdown.in_line(heading.content)
+            letters = _letters(f"{text} {heading.marks}")
+            found += [letters, letters + Counter({"T": text.count(r"\top")})]
+        return found
 
     def is_field(self, line: str) -> bool:
         """Whether a line says whose work it is, when it was written, or begins a table of TOML."""
@@ -348,6 +361,8 @@ class Sheet:
 _LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
     ("matrix", "full"), ("matrix", "bare"), ("columns", "full"), ("falk", "full"),
 )  # fmt: skip
+Form = Literal["markdown", "notebook", "html"]
+"""In what a page is printed; HTML shows pictures as tables and says formulas in words."""
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
@@ -370,13 +385,18 @@ class _Same:
 
 @lru_cache(32)
 def _printed_page(
-    asked: _Same, layout: Layout, conventions: Conventions, language: str, as_cells: bool
+    asked: _Same, layout: Layout, conventions: Conventions, language: str, form: Form
 ) -> tuple[frozenset[str], str]:
     """The blocks of a blank sheet, and all of them in one, as `blocks.normal` has them."""
     document = question_document(asked.question, layout=layout, conventions=conventions)
-    document = replace(document, look=replace(document.look, language=language))
-    text = (notebook if as_cells else markdown).write(document)
-    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]] if as_cells else [text]
+    document = presented(replace(document, look=replace(document.look, language=language)))
+    match form:
+        case "notebook":
+            cells = ["".join(cell["source"]) for cell in json.loads(notebook.write(document))["cells"]]
+        case "html":
+            cells = [as_markdown(html.write(document))]
+        case "markdown":
+            cells = [markdown.write(document)]
     found = [_said(block) for cell in cells for block in md.page(cell).blocks]
     return frozenset(found), "".join(found)
 
@@ -395,8 +415,12 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
 def _said(block: MarkdownBlock) -> str:
-    """What of a block no reformatting changes."""
-    return md.normal("".join("".join(row) for row in block.rows) if block.rows else block.text)
+    """What of a block no reformatting and no look changes: brackets, transposes and decimal signs are chosen."""
+    text = "".join("".join(row) for row in block.rows) if block.rows else block.text
+    return re.sub("[.,]", "", md.normal(_OF_LOOKS.sub("", text)))
+
+
+_OF_LOOKS = re.compile(r"(?<=\\begin\{)[bp](?=matrix)|(?<=\\end\{)[bp](?=matrix)|\^\{\\(?:top|mathsf\{T\})\}")
 
 
 def _is_foot(text: str) -> bool:
@@ -405,7 +429,7 @@ def _is_foot(text: str) -> bool:
 
 
 def _printed(part: Part) -> frozenset[str]:
-    return frozenset(md.normal(block.text) for block in md.page(markdown.body(part.ask)).blocks)
+    return frozenset(map(_said, md.page(markdown.body(part.ask)).blocks))
 
 
 def _numbered(heads: Sequence[str]) -> bool:

@@ -30,7 +30,7 @@ MOST_FIELDS = 20_000
 LONGEST_TEXT = 20_000
 DEEPEST = 32
 
-_NO_FIELDS = (
+_NO_FIELDS = message(
     "It is a PDF without form fields: it was printed, scanned or flattened.  Hand in the fillable PDF itself, saved "
     "with what was filled in; or type the answers, as Markdown, TOML, JSON or CSV."
 )
@@ -203,7 +203,7 @@ def _form(data: bytes) -> tuple[dict[str, str], str]:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
-    encrypted = "It is encrypted; a PDF that opens without a password was expected."
+    encrypted = message("It is encrypted; a PDF that opens without a password was expected.")
     try:
         with _quietly():
             reader = PdfReader(BytesIO(data))
@@ -224,7 +224,9 @@ def _form(data: bytes) -> tuple[dict[str, str], str]:
     except DependencyError as error:  # of modern ciphers
         raise InputError(encrypted) from error
     except Exception as error:  # whatever a damaged file leads to in a reader of PDF
-        raise InputError("It is a damaged PDF that cannot be read.") from error
+        raise InputError(
+            message("It is a damaged PDF that cannot be read: save it anew, or type the answers.")
+        ) from error
     if not texts:
         raise InputError(_NO_FIELDS)
     return texts, language if language in languages() else ENGLISH

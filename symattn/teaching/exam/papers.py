@@ -11,7 +11,7 @@ from symattn.derivation.ops import Softmax
 from symattn.exact import decimal_text, exponential
 from symattn.formula import Bracketed, Formula, Name, Power, Relation, Sum, Transposed, decimal, number
 from symattn.foundation.identity import digest
-from symattn.foundation.languages import Message, counted, message
+from symattn.foundation.languages import Message, counted, listed, message
 from symattn.foundation.version import VERSION
 from symattn.page.document import (
     Block,
@@ -310,14 +310,14 @@ TRIAGE = (
     ("all entries together sum to 1", "X2"),
     ("every row sums to the same number below 1", "C8"),
     ("rows sum to less than 1 where entries are masked", "M5"),
-    ("entries above 1", "X6 or X13"),
-    ("negative entries", "X5 or X13"),
+    ("entries above 1", listed(["X6", "X13"], "or")),
+    ("negative entries", listed(["X5", "X13"], "or")),
     ("the largest score has the weight 0", "X8"),
     ("the smallest score has the largest weight", "X9"),
-    ("only 0 and 1 where nothing is masked", "X10, or C4"),
+    ("only 0 and 1 where nothing is masked", listed(["X10", "C4"], "or")),
     ("nearly uniform, ratios of at most e", "X7"),
-    ("not 0 where masked", "M1, M2, M4 or M6"),
-    ("0 on the diagonal", "M3 or X12"),
+    ("not 0 where masked", listed(["M1", "M2", "M4", "M6"], "or")),
+    ("0 on the diagonal", listed(["M3", "X12"], "or")),
     ("rows sum to 0.9 or 1.1 in rounded figures", "rounding, no misconception"),
 )
 
@@ -400,7 +400,7 @@ def _about(question: Question) -> Box:
     items: list[Inlines] = [made]
     if features := [sentence("{feature} {value}", feature=n, value=f"{x:g}") for n, x in question.features.items()]:
         items.append(sentence("Difficulty: {features}", features=_parted(features)))
-    if places := [sentence("{position} {value}", position=n, value=Quoted(x)) for n, x in question.positions.items()]:
+    if places := [sentence("{position} {value}", position=n, value=x) for n, x in question.positions.items()]:
         items.append(sentence("Positions: {positions}", positions=_parted(places)))
     items.append(sentence("Content hash {hash}.", hash=Quoted(digest(question.frozen)[:16])))
     return Box("About this variant", (ItemList(tuple(items)),))
@@ -503,8 +503,8 @@ def _class(students: Sequence[Student], ids: Sequence[str], given_out: Sequence[
     rows = []
     for position, name in enumerate(ids):
         whose = [student for student, paper in zip(students, given_out, strict=True) if paper == position]
-        listed = listing([_student(student) for student in whose], "") if whose else (Words("not handed out"),)
-        rows.append(((Words(Quoted(name)),), (Words(str(len(whose))),), listed))
+        names = listing([_student(student) for student in whose], "") if whose else (Words("not handed out"),)
+        rows.append(((Words(Quoted(name)),), (Words(str(len(whose))),), names))
     yield _table(("Paper", "Copies", "Students"), rows)
 
 

@@ -12,7 +12,7 @@ from symattn.foundation.languages import counted, message
 from symattn.page.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words, listing
 from symattn.teaching.explanation.diagrams_weights import weight_maps
 from symattn.teaching.explanation.parts import wording_of
-from symattn.teaching.question import MatrixAnswer, Question, StepAnswer, answer_entries
+from symattn.teaching.question import MatrixAnswer, Question, StepAnswer, answer_in_short
 
 _PLACES = 2
 _ROOM = 32.0  # em: after so much, further givens are left out
@@ -63,7 +63,7 @@ def last_answer(question: Question) -> Inlines:
         case MatrixAnswer(result):
             pass
         case _:
-            return (Words("; ".join(text for _, text in answer_entries(last, question.problem))),)
+            return (Words(answer_in_short(last, question.problem)),)
     assert isinstance(result, Matrix)
     whole = all(isinstance(x, int) for x in result)
     return (Math(_on_one_line([[decimal(x) for x in row] for row in result.decimals(0 if whole else _PLACES)])),)

@@ -9,12 +9,20 @@ from typing import Literal, get_args
 from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
 from symattn.errors import InputError
 from symattn.foundation.dice import whole
-from symattn.foundation.languages import counted, message
+from symattn.foundation.languages import Message, counted, message
 
 Kind = Literal["causal", "padding", "window", "prefix", "blocks", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STYLES: tuple[MaskStyle, ...] = ("additive", "keep", "block")
 FEWEST, MOST = 3, 6
+KIND_NAMES: Mapping[Kind, Message] = {
+    "causal": message("causal"),
+    "padding": message("padding"),
+    "window": message("window"),
+    "prefix": message("prefix"),
+    "blocks": message("blocks"),
+    "cross": message("cross"),
+}
 
 
 def keep_of(kind: str, parameters: Sequence[int], rows: int, columns: int) -> Keep:

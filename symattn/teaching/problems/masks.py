@@ -40,6 +40,7 @@ from symattn.teaching.problems.asking import Offer, bank, choice_part, put_in, s
 from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
+    KIND_NAMES,
     KINDS,
     MOST,
     PICTURED,
@@ -233,7 +234,7 @@ def make(content: Content) -> Question:
             "hidden": float(sum(not x for row in keep for x in row)),
         },
         positions={
-            "mask": content.kind,
+            "mask": KIND_NAMES[content.kind],
             "reading": str(content.read.at),
             "picture": str(content.drawn.at),
         },
