@@ -27,13 +27,25 @@ os.environ["SYMATTN_CACHE"] = ""
 settings.register_profile(
     "symattn", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("fast", settings.get_profile("symattn"), max_examples=15)
 settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
 settings.load_profile("symattn")
+
+FAST = "not slow"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples in the fast suite; `-m property` tries the same laws on all of them."""
+    if config.option.markexpr == FAST and not config.getoption("--hypothesis-profile"):
+        settings.load_profile("fast")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave to the whole suite what the fast one does not take of a test."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.property)
     functions = [item for item in items if isinstance(item, pytest.Function) and not item.get_closest_marker("slow")]
     for (_, name), group in itertools.groupby(functions, lambda item: (item.path, item.originalname)):
         cases = list(group)

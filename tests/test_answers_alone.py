@@ -27,6 +27,7 @@ from symattn.teaching.question import (
 from symattn.teaching.sheets import render
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("problem", sorted(problem_types()))
 def test_every_part_has_an_answer_and_its_marks(problem):
     sheet = symattn.worksheet(problem=problem, seed=11)[0]

@@ -58,7 +58,7 @@ def drawn(name: str) -> dict[str, Matrix]:
     return dict(draw(chosen, Settings.read({**chosen.defaults, **chosen.drawn}), sizes, random.Random(1)).givens)
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(("name", "notation", "by", "orientation"), list(every_way()))
 def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, notation, by, orientation):
     chosen = mechanism(name)

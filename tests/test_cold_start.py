@@ -61,6 +61,7 @@ COMMAND = "from symattn.cli import main; main(sys.argv[1:], standalone_mode=Fals
 IN_PYTHON = "import symattn; symattn.{}"
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(
     ("may", "arguments"),
     [
@@ -91,6 +92,7 @@ def test_a_verb_in_python_loads_what_it_needs(folder, may, call):
     assert found <= may, f"{found - may} need not be loaded"
 
 
+@pytest.mark.slow
 def test_what_is_heavy_is_seen_when_it_is_loaded(folder):
     call = "derive('attention', Q=[['x', 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"
     assert {"sympy", "mpmath", "symattn.exact"} <= loaded(folder, IN_PYTHON.format(call))

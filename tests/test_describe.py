@@ -68,6 +68,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
         assert [step.name for step in told.steps][-1] == solution.steps[-1].name
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
     chosen, told = mechanism(name), {setting.name for setting in symattn.describe(name).settings}

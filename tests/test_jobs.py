@@ -158,6 +158,7 @@ def test_a_key_that_is_wrong_leaves_nothing_behind(here, tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_process_that_is_lost_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("symattn.teaching.sheets.SETTING", "odd_jobs:crashing")
     with (
@@ -288,6 +289,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
     assert said == "Error: --jobs is for the processes of this machine; with --cluster, its workers do the work.\n"
 
 
+@pytest.mark.slow
 def test_a_run_says_where_its_family_has_no_more_room(tmp_path):
     """Which sheet that is, is counted here from the keys themselves."""
     recipe = make_recipe("attention", sizes={"n": 2, "d_k": 2})

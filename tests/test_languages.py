@@ -262,7 +262,7 @@ def test_lists_are_their_own_english(items):
 # ------------------------------------------------------------------------------------------------ pages
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=9)
 @pytest.mark.parametrize("name", TYPES)
 @in_every_language
 def test_pages_are_wholly_in_their_language(language, name):

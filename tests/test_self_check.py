@@ -113,6 +113,7 @@ def test_what_an_op_says_of_itself_is_true_of_its_result():
     assert {step.name for step in d if step.op.moves} == {"transpose", "stack", "stack_columns"}
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("name", [step["name"] for step in STEPS])
 def test_a_wrong_entry_is_found_in_every_kind_of_step(name):
     derivation = every_op()
@@ -125,6 +126,7 @@ def test_a_wrong_entry_is_found_in_every_kind_of_step(name):
                 self_check(planted(derivation, name, i, j, wrong))
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [s["name"] for s in STEPS if s["name"] not in ("round",)])
 def test_a_small_error_is_found_too(name):
     derivation = every_op()

@@ -177,6 +177,7 @@ TYPED = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=120)
 @pytest.mark.parametrize(("name", "spot"), TYPED, ids=[f"{name} {spot.place}" for name, spot in TYPED])
 def test_a_value_of_the_wrong_type(name, spot):
     sentence = said(name, spot.having(DAY))
@@ -184,6 +185,7 @@ def test_a_value_of_the_wrong_type(name, spot):
     assert sentence.endswith((" was expected.", " were expected."))
 
 
+@pytest.mark.covering(most=120)
 @CASES
 def test_a_key_that_is_one_letter_off(name, spot):
     wrong = spot.key + "q"

@@ -47,7 +47,7 @@ def bank(folder, problem, look):
     ("problem", "language"),
     list(zip(problem_types(), cycle(code for code in languages() if code != "en"), strict=False)),
 )
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 def test_in_another_language_everything_is_said_in_it_and_the_same_answers_are_right(
     tmp_path, problem, language, caplog, monkeypatch
 ):
@@ -69,7 +69,7 @@ def marked_elsewhere(question):
     return sum(total(part.marks) for part in whole) + total(reasons)
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=3)
 def test_moodle(written):
     folder, questions = written
     read, told = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
@@ -104,7 +104,7 @@ def right_of(part):
     )
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=2)
 def test_in_moodle_no_box_shows_how_long_its_answer_is(written):
     """Moodle makes a box as wide as the longest answer that it knows: a 0 among fractions would be seen at once."""
     folder, _ = written
@@ -147,7 +147,7 @@ def test_how_it_looks_is_said_as_each_system_keeps_it(written):
             assert all(f".{name} {{" in sheet for name in used)
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("form", ["qti21", "qti3"])
 def test_qti(written, form):
     folder, questions = written

@@ -31,6 +31,7 @@ from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_
 e = exponential
 
 
+@pytest.mark.slow
 def test_ten_thousand_random_pairs():
     rng = random.Random(20260101)
     wrong = []

@@ -120,6 +120,7 @@ def test_common_wrong_answers_stand_apart_from_the_keys(printed):
     assert not any("Common wrong answers" in key.read_text(encoding="utf-8") for key in folder.glob("keys/*.md"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_parity_holds_for_papers_of_any_length(seed, tmp_path):
     """Papers of one, two, three … pages; no separators, no two exams with the same numbers."""

@@ -531,6 +531,7 @@ def counts_in_letters() -> Mapping[str, Answer]:
     return found
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", list(ITEMS))
 def test_wrong_counts_in_letters_are_named(name: str) -> None:
     for id, typed, means in ITEMS[name].wrong:

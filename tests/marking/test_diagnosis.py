@@ -118,6 +118,7 @@ def test_what_is_done_with_a_mask_is_named_where_weights_alone_are_asked_for(see
 SMALL = ("attention", "layer_norm", "softmax_jacobian", "recurrent_jacobian")
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in mechanisms()]
 )

@@ -26,7 +26,7 @@ def _digits():
         yield
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_right_answers_in_every_form(kind, form):

@@ -171,7 +171,7 @@ def read_whole(text: str, form: str) -> Attempt:
     return attempt
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=18)
 @pytest.mark.parametrize("form", ["", "markdown"])
 @pytest.mark.parametrize("way", LABELLED)
 def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
@@ -263,6 +263,7 @@ STATISTICS = {
 COLUMNS = ["{}; {}", "[{}; {}]", "[{}, {}]", "({}, {})", "{}, {}", "[[{}], [{}]]", "{} and {}"]
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize(("part", "name"), [(part, name) for part, names in STATISTICS.items() for name in names])
 def test_means_and_variances_have_greek_names_and_words(part: str, name: str) -> None:
     rows = [["-7/2"], ["3/4"]]

@@ -164,6 +164,7 @@ WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]]
 ]
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("precision", ["float64", "float16"])
 @pytest.mark.parametrize(("function", "derivation", "step", "id"), WRONG)
 def test_what_is_wrong_is_named(function, derivation, step, id, precision):
@@ -512,6 +513,7 @@ def test_bad_input_gets_one_sentence(call, says):
     assert says in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_wrong_program_fails_also_where_python_drops_asserts():
     wrong = "from symattn.testing import assert_attention\nassert_attention(lambda q, k, v: q @ k.T @ v)"
     done = subprocess.run([sys.executable, "-O", "-c", wrong], capture_output=True, text=True, check=False)

@@ -139,6 +139,7 @@ def test_latex_of_several_questions_without_headings_is_refused():
         read_submission(content, questions()[:2], form="latex")
 
 
+@pytest.mark.slow
 def test_a_line_of_dashes_alone_is_no_table():
     for asked in questions():
         content = markdown.write(Sheet(asked, "X").worksheet) + "\n\n| :---: | :---: |\n"

@@ -198,6 +198,7 @@ def test_questions_of_an_exam_may_call_their_matrices_alike() -> None:
         assert marked(q, attempt).total == marked(q, key_script(q)).total
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("name", ["full", "counts", "choice"])
 def test_in_every_language(name: str, language: str) -> None:

@@ -35,6 +35,7 @@ def random_layer(rng: random.Random) -> tuple[dict[str, list[list[int]]], dict[s
     return given, {"heads": heads, "mask": pick(rng, "none", "padding:1", "padding:2", "causal:top-left")}
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_layers_as_pytorch_has_them(seed):
     torch = pytest.importorskip("torch")

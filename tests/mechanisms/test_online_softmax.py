@@ -67,6 +67,7 @@ def online(scores: np.ndarray, v: np.ndarray, tile: int) -> list[dict[str, np.nd
     return found
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("seed", range(60))
 def test_pytorch_and_a_loop_in_numpy(seed: int) -> None:
     torch = pytest.importorskip("torch")

@@ -128,6 +128,7 @@ def test_sinusoids_and_what_they_are_added_to(seed: int) -> None:
     self_check(d)
 
 
+@pytest.mark.covering(most=15)
 @pytest.mark.parametrize("seed", range(40))
 def test_rotary_attention_against_pytorch(seed: int) -> None:
     """Pairs as complex numbers times e^(ipθ), then scaled_dot_product_attention."""

@@ -93,6 +93,7 @@ def load_norm(layer: object, gamma: Matrix, beta: Matrix) -> None:
         layer.bias.copy_(torch.tensor(floats(beta)[0]))  # type: ignore[attr-defined]
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("seed", range(20))
 def test_decoder_block_agrees_with_torch(seed: int) -> None:
     """Post- and pre-norm, one head and two, any lengths."""

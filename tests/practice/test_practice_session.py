@@ -49,7 +49,7 @@ def unreadable(lines):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("script", [right, one_wrong, begun, turned, unreadable])
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=3)
 def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
     session = Session()
     shown, sheet = drawn(session, recipe, 7)
@@ -109,6 +109,7 @@ def test_hints_go_on_with_what_was_written():
     assert "Fill in" in session.hint(shown["sheet"], shown["html"], 3, 1, 1, 4)["html"]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("recipe", ["attention --level starter", "--problem block", "--problem choice"])
 @pytest.mark.parametrize("solved", [True, False])
 def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(recipe, solved):

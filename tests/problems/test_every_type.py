@@ -84,6 +84,7 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
                 chosen.spec({"options": {option: int(default)}})
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", TYPES)
 def test_given_matrices_are_used_or_refused(name):
     chosen, content = problem_type(name), made(name, "starter")[0].question.content

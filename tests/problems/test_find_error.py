@@ -162,6 +162,7 @@ def test_promises_for_a_class_set():
     keeps_its_promises(TYPE, 200)
 
 
+@pytest.mark.slow
 def test_a_second_explanation_is_found():
     """With S = Sᵀ, K Qᵀ cannot be seen."""
     content = next(c for c in contents(TYPE, 40) if c.errors[0].id == "T2")

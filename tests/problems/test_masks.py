@@ -60,6 +60,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("stated", CASES, ids=str)
 def test_every_answer_by_numpy(stated):
     for number in range(1, 31):
@@ -213,6 +214,7 @@ def test_decimals_where_they_are_asked_for():
     assert "decimals with 3 places" in text
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("number", range(1, 7))
 @pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
 def test_paper_and_key_can_be_written(form, number):

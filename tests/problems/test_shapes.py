@@ -204,6 +204,7 @@ def test_notations_lend_their_names():
         question(1, sizes={"n": 3})
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("notation", ["standard", "note-002", "note-003"])
 @pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
 def test_paper_and_key_can_be_written(form, notation):

@@ -141,7 +141,7 @@ def bare(mechanism: str) -> Document:
     return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS[::3])  # each is laid out twice and looked at in pixels
 def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
