@@ -5,8 +5,9 @@ import oracles
 import pytest
 import strategies
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
@@ -60,7 +61,7 @@ def compare(problem: strategies.RandomProblem) -> set[str]:
 @pytest.mark.parametrize("name", strategies.MECHANISMS)
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_every_mechanism_in_every_layout_gives_what_numpy_gives(name, layout):
-    @settings(max_examples=6)
+    @tries(6)
     @given(strategies.problems(name, layout))
     def check(problem):
         names = compare(problem)
@@ -141,7 +142,7 @@ def test_the_last_query_of_a_causal_mask_sees_every_key():
     np.testing.assert_allclose(weights, [[0.25, 0.25, 0.25, 0.25, 0], [0.2, 0.2, 0.2, 0.2, 0.2]])
 
 
-@settings(max_examples=80)
+@tries(80)
 @given(strategies.problems("attention", {"orientation": "rows", "by": "matrix"}), st.booleans())
 def test_attention_gives_what_pytorch_gives(problem, by_token):
     torch = pytest.importorskip("torch")
@@ -159,7 +160,7 @@ def test_attention_gives_what_pytorch_gives(problem, by_token):
     np.testing.assert_allclose(oracles.floats(found), witness, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=30)
+@tries(30)
 @given(strategies.problems("causal_self_attention", {"orientation": "rows", "by": "matrix"}))
 def test_causal_self_attention_gives_what_pytorch_gives(problem):
     torch = pytest.importorskip("torch")

@@ -7,8 +7,9 @@ import oracles
 import pytest
 import strategies
 import sympy
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.derivation.derivation import Derivation, Operand, column_of, row_of, symbol_names, transposed
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -36,14 +37,14 @@ def start(**givens) -> Derivation:
 # ------------------------------------------------------------------------------------------------ replaying
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(strategies.problems())
 def test_replaying_without_a_change_changes_nothing(problem):
     derivation = problem.run()
     assert derivation.replay() == derivation
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(strategies.problems(), st.data())
 def test_replaying_with_other_givens_is_deriving_from_them(problem, data):
     name = data.draw(st.sampled_from(sorted(problem.givens)))
@@ -58,7 +59,7 @@ def test_replaying_with_other_givens_is_deriving_from_them(problem, data):
     assert replayed == anew
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(strategies.problems(exotic=False), st.data())
 def test_pinned_results_flow_on(problem, data):
     derivation = problem.run()
@@ -257,7 +258,7 @@ def test_ops_are_compared_by_their_parameters():
 # ------------------------------------------------------------------------------------------------ attention
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(strategies.problems())
 def test_token_by_token_gives_exactly_what_matrices_give(problem):
     by_matrix = problem.run(by="matrix").value("Z")
@@ -265,7 +266,7 @@ def test_token_by_token_gives_exactly_what_matrices_give(problem):
         assert problem.run(by="token", scores=scores).value("Z") == by_matrix
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(strategies.problems())
 def test_with_columns_everything_is_the_transpose(problem):
     rows = problem.run(by="matrix", orientation="rows")
@@ -281,7 +282,7 @@ def scores_with_shifts(draw):
     return scores, draw(st.lists(strategies.entries, min_size=rows, max_size=rows))
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(st.data(), st.sampled_from(["e", 2, 3]))
 def test_softmax_does_not_notice_a_shift_of_a_row(data, base):
     scores, shifts = scores_with_shifts(data.draw)
@@ -290,7 +291,7 @@ def test_softmax_does_not_notice_a_shift_of_a_row(data, base):
     assert oracles.same_matrix(plain, moved)
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(st.data())
 def test_with_base_e_the_shift_is_decided_and_not_guessed(data):
     scores, shifts = scores_with_shifts(data.draw)
@@ -298,7 +299,7 @@ def test_with_base_e_the_shift_is_decided_and_not_guessed(data):
     assert Softmax().apply(Matrix(scores)) == Softmax().apply(Matrix(shifted))
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(st.data(), st.sampled_from(["rows", "columns"]))
 def test_softmax_sums_to_exactly_1(data, along):
     scores, _ = scores_with_shifts(data.draw)
@@ -309,7 +310,7 @@ def test_softmax_sums_to_exactly_1(data, along):
     assert all(0 < x <= 1 for x in map(float, weights.sympy()))
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(strategies.problems("attention", {"orientation": "rows"}, exotic=False), st.randoms())
 def test_without_a_mask_permuting_the_tokens_permutes_the_outputs(problem, random):
     n, m = problem.sizes["n"], problem.sizes["m"]
@@ -325,7 +326,7 @@ def test_without_a_mask_permuting_the_tokens_permutes_the_outputs(problem, rando
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@tries(25)
 @given(st.data())
 def test_masking_is_softmax_and_then_renormalising(data):
     # 5.12 of the pedagogy notes: mask, then softmax = softmax, then drop and divide by what is left
@@ -341,7 +342,7 @@ def test_masking_is_softmax_and_then_renormalising(data):
             assert oracles.same(masked[i, j], whole[i, j] / left if seen else 0)
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(strategies.problems("self_attention", {"orientation": "rows"}, exotic=False), st.data())
 def test_a_bias_of_the_keys_cancels(problem, data):
     width = problem.sizes["d_k"]
@@ -354,7 +355,7 @@ def test_a_bias_of_the_keys_cancels(problem, data):
     assert plain == biased
 
 
-@settings(max_examples=30)
+@tries(30)
 @given(strategies.problems("attention", {"orientation": "rows"}, exotic=False), st.integers(-9, 9))
 def test_what_a_causal_token_sees_does_not_depend_on_the_future(problem, other):
     n = problem.sizes["n"]
@@ -368,7 +369,7 @@ def test_what_a_causal_token_sees_does_not_depend_on_the_future(problem, other):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@tries(60)
 @given(strategies.problems())
 def test_every_result_has_the_shape_that_its_op_foretells(problem):
     derivation = problem.run()

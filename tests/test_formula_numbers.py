@@ -6,8 +6,9 @@ from fractions import Fraction as Ratio
 import oracles
 import pytest
 import sympy
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_root, to_sympy
@@ -63,7 +64,7 @@ def test_decimals_with_a_sign(digits, right):
     assert decimal(digits) == right
 
 
-@settings(max_examples=200)
+@tries(200)
 @given(st.fractions(max_denominator=2000))
 @example(Ratio(1, 2))
 @example(Ratio(-1, 20))
@@ -94,7 +95,7 @@ def value_of(parts):
     return total
 
 
-@settings(max_examples=80)
+@tries(80)
 @given(st.lists(terms, min_size=1, max_size=3), st.lists(terms, min_size=1, max_size=2))
 def test_what_is_written_is_the_value(above, below):
     top, bottom = value_of(above), value_of(below)
@@ -110,7 +111,7 @@ def test_what_is_written_is_the_value(above, below):
     assert oracles.same(written, by_hand)
 
 
-@settings(max_examples=100)
+@tries(100)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(-3, 9)), min_size=2, max_size=4))
 def test_weights_are_written_with_0_as_their_smallest_exponent(parts):
     powers = [c * exponential(a) for c, a in parts]

@@ -10,8 +10,9 @@ from pathlib import Path
 import oracles
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import ReadError
 from symattn.formula import (
@@ -295,7 +296,7 @@ ALPHABET = [
 ]
 
 
-@settings(max_examples=600)
+@tries(600)
 @given(st.lists(st.sampled_from(ALPHABET), max_size=25).map("".join) | st.text(max_size=30))
 def test_whatever_is_typed_is_read_or_refused(text):
     try:
@@ -308,7 +309,7 @@ def test_whatever_is_typed_is_read_or_refused(text):
     assert pointer
 
 
-@settings(max_examples=200)
+@tries(200)
 @given(st.recursive(
     st.sampled_from(["2", "7", "10"]),
     lambda inner: st.tuples(inner, st.sampled_from(["+", "-", "·"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")

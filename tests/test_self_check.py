@@ -6,7 +6,8 @@ from operator import add
 
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
+from trials import tries
 
 from symattn.api import derive, worksheet
 from symattn.derivation.derivation import Derivation
@@ -251,14 +252,14 @@ def test_with_a_wrong_key_nothing_is_written(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@tries(40)
 @given(strategies.problems())
 def test_no_right_key_is_refused(problem):
     self_check(problem.run())
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@tries(20)
 @given(strategies.problems("attention", {"orientation": "rows", "by": "token", "scores": "row"}, exotic=False))
 def test_large_numbers_are_no_reason_to_refuse(problem):
     givens = {name: [[x * 40 for x in row] for row in rows] for name, rows in problem.givens.items()}

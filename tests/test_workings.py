@@ -7,8 +7,9 @@ import oracles
 import pytest
 import strategies
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn import formula as f
 from symattn.api import derive
@@ -74,7 +75,7 @@ def uses(draw):
     )
 
 
-@settings(max_examples=120)
+@tries(120)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use
@@ -160,7 +161,7 @@ def check_workings(derivation: Derivation, notation: str) -> int:
 @pytest.mark.parametrize("name", strategies.MECHANISMS)
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
-    @settings(max_examples=3)
+    @tries(3)
     @given(strategies.problems(name, layout))
     def check(problem):
         assert check_workings(problem.run(), "standard") > 0

@@ -9,7 +9,8 @@ import mpmath
 import pytest
 import sympy
 from exact_witness import everything, in_mpmath, in_sympy, ours, positive_sums, random_positive, rewritten
-from hypothesis import given, settings
+from hypothesis import given
+from trials import tries
 
 from symattn.errors import UndecidedError
 from symattn.exact.bridge import from_sympy, to_sympy, tree_of
@@ -57,7 +58,7 @@ def test_the_sign_of_a_difference_of_1e_60():
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(everything, everything)
 def test_comparison_agrees_with_mpmath(a, b):
     mpmath.mp.dps = 150
@@ -70,7 +71,7 @@ def test_comparison_agrees_with_mpmath(a, b):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(positive_sums, positive_sums)
 def test_sympy_agrees_where_it_can_decide(a, b):
     verdict = (in_sympy(a) * in_sympy(b)).equals(in_sympy(("multiply", b, a)))

@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.exact import lowest as module
 from symattn.exact.bridge import to_sympy
@@ -38,7 +39,7 @@ def poly(coefficients: list[int]) -> sympy.Poly:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@tries(150)
 @given(polynomials, polynomials, polynomials, exponents, st.fractions(-9, 9, max_denominator=9).filter(bool))
 def test_nothing_is_left_to_cancel(f, g, h, step, factor):
     """f·h/(g·h) has as many terms below as in SymPy, and the coefficients have no common factor."""
@@ -60,7 +61,7 @@ def test_nothing_is_left_to_cancel(f, g, h, step, factor):
     assert min(a for a, _, _ in reduced.denominator.terms) == ()
 
 
-@settings(deadline=None, max_examples=150)
+@tries(150)
 @given(polynomials, polynomials, polynomials, exponents)
 def test_the_common_multiple_is_the_least(f, g, h, step):
     a, b = sum_of(f, step) * sum_of(h, step), sum_of(g, step) * sum_of(h, step)
@@ -72,7 +73,7 @@ def test_the_common_multiple_is_the_least(f, g, h, step):
     assert len(terms_of(a * p)) == len(multiple.terms())
 
 
-@settings(deadline=None, max_examples=100)
+@tries(100)
 @given(polynomials, polynomials, polynomials, st.sampled_from([2, 3, 5]), exponents)
 def test_roots_that_all_terms_share_come_out(f, g, h, r, step):
     root = square_root(sum_of([1, 0, 1], 1))

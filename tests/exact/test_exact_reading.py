@@ -13,8 +13,9 @@ import mpmath
 import pytest
 import sympy
 from exact_witness import everything, in_sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import InputError, ReadError
 from symattn.exact.bridge import from_sympy, to_sympy
@@ -91,7 +92,7 @@ decimals = st.decimals(allow_nan=False, allow_infinity=False, places=None).filte
 )
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(decimals, st.sampled_from(["{:e}", "{:E}"]), st.sampled_from([".", ","]))
 def test_what_other_programs_write_is_read_as_they_mean_it(number, form, mark):
     """Python's own reader of decimals is the witness."""
@@ -102,7 +103,7 @@ def test_what_other_programs_write_is_read_as_they_mean_it(number, form, mark):
     assert (Fraction(number) == values[0]) or "e+" in typed
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_read_as_the_decimal_that_it_is_printed_as(number):
     reading = read(repr(number))
@@ -146,7 +147,7 @@ def test_symbols():
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(everything)
 def test_numbers_written_in_sympys_notation(recipe):
     """SymPy's own printer is the witness: what it writes is read as what it meant."""
@@ -161,7 +162,7 @@ def test_numbers_written_in_sympys_notation(recipe):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@tries(100)
 @given(everything)
 def test_numbers_written_in_sympys_latex(recipe):
     expression = in_sympy(recipe)
@@ -390,7 +391,7 @@ def test_what_is_not_seen_to_be_a_number_is_none_to_go_on_with():
     assert decide_reading(reading, 1).equal is False
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(st.text(max_size=40))
 def test_any_text(typed):
     attempt(typed)

@@ -11,8 +11,9 @@ import mpmath
 import pytest
 import sympy
 from exact_witness import everything, in_mpmath, mp_fraction, ours, random_positive
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact.intervals import enclose
@@ -35,7 +36,7 @@ def truth_of(recipe, digits=400) -> Fraction:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(everything, st.integers(5, 60))
 def test_intervals_contain_what_mpmath_computes(recipe, digits):
     assert truth_of(recipe) in widened(enclose(ours(recipe), digits))
@@ -99,7 +100,7 @@ def reference(q: Fraction, places: int, ties: str) -> Fraction:
     return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
 def test_rounding_agrees_with_mpmath(recipe, places, ties):
     value = ours(recipe)
@@ -168,7 +169,7 @@ def test_any_number_of_digits(places):
     assert Fraction(Decimal(text)) == reference(mass, places, "even")
 
 
-@settings(deadline=None, max_examples=100)
+@tries(100)
 @given(everything, st.integers(1, 30))
 def test_significant_digits(recipe, digits):
     text = significant_text(ours(recipe), digits)
@@ -206,7 +207,7 @@ def hamilton(row: list[Fraction], places: int) -> list[Fraction]:
     return [s * unit for s in seats]
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=6).filter(any), st.integers(0, 4))
 def test_largest_remainder_of_rational_rows(parts, places):
     row = [Fraction(p, sum(parts)) for p in parts]

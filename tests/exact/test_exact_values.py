@@ -18,6 +18,7 @@ import sympy
 from exact_witness import everything, exponents, in_mpmath, in_sympy, members, ours, positive_sums, sums, towers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact import values
@@ -41,7 +42,7 @@ from symattn.exact.values import (
 )
 
 e = exponential
-relaxed = settings(deadline=None, max_examples=150)
+relaxed = tries(150)
 
 
 def equal(a, b) -> bool:
@@ -120,7 +121,7 @@ def test_values_agree_with_mpmath(recipe):
     assert abs(truth - value) <= mpmath.mpf(10) ** -40 * (1 + abs(truth))
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.one_of(members, towers))
 def test_the_bridge_and_back(recipe):
     value = ours(recipe)

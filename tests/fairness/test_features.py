@@ -4,10 +4,11 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import LAYOUTS, problems
 from test_golden_variant import GIVENS
+from trials import tries
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
@@ -92,7 +93,7 @@ def test_the_layout_makes_no_difference(layout, mask):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@tries(60)
 @given(problems())
 def test_any_problem_with_numbers_has_features(problem):
     found = features(problem.run())

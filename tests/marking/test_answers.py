@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 import symattn
 from symattn.derivation.misconceptions import SLIPS, misconceptions
@@ -396,7 +397,7 @@ def product_of(powers: Sequence[int], number: int) -> sympy.Expr:
     return sympy.Mul(number, *(letter**power for letter, power in zip(LETTERS, powers, strict=True)))
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(st.tuples(*[st.integers(0, 2)] * 3), st.tuples(*[st.integers(0, 2)] * 3), st.integers(1, 5), st.integers(1, 5))
 def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
     """A factor that is missing or too much, read back and put right by SymPy, gives the key."""
@@ -934,7 +935,7 @@ SCHEMES = (
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@tries(300)
 @given(
     st.sampled_from(ANSWERS),
     anything,

@@ -14,9 +14,10 @@ from random import Random
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripts import exactly, key_of, key_script, laid, legible, lost, marked, page, pages, script, shown
+from trials import tries
 
 import symattn
 from symattn.derivation.misconceptions import replayed
@@ -95,7 +96,7 @@ def never_costs(q: Question, before: Attempt, after: Attempt, part: str, names: 
         assert all(others[line] >= n for line, n in earned(less, part).items()), says
 
 
-@settings(max_examples=15)
+@tries(15)
 @given(st.integers(0, 10**6))
 def test_a_line_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
     rng = Random(seed)
@@ -109,7 +110,7 @@ def test_a_line_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
     never_costs(q, before, after, part, rng.sample(WITH_MARKS, 2))
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(st.integers(0, 10**6))
 def test_an_entry_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
     rng = Random(seed)
@@ -146,7 +147,7 @@ def test_a_line_that_hides_a_mistake_counts_as_blank(number, id, part, texts, po
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@tries(40)
 @given(st.integers(0, 10**6))
 def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed):
     """What one writes may happen to follow, or to be wrong as something is that has a name: a mark of accuracy."""

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripts import exactly, key_of, right_answer
+from trials import tries
 
 import symattn
 from symattn.api import make_recipe
@@ -306,7 +307,7 @@ def test_short_answers_are_read_behind_the_numbers_and_letters_of_their_parts(ki
 JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)
 
 
-@settings(max_examples=10)
+@tries(10)
 @given(
     JUNK, st.sampled_from(sorted(way for way in LABELLED if "SV" not in way and "TOML" not in way)), st.integers(0, 7)
 )
@@ -358,7 +359,7 @@ def test_a_name_above_may_be_the_answer_to_a_part_that_asks_for_words() -> None:
     assert part.name in attempt.unread
 
 
-@settings(max_examples=10)
+@tries(10)
 @given(JUNK, st.sampled_from(["", "## Question 7\n\n", "Ada\n\n"]), st.booleans())
 def test_of_a_paper_what_stands_under_no_question_is_listed(junk: list[str], above: str, matrix: bool) -> None:
     said = "S = [[1, 2], [3, 4]]" if matrix else f"{' '.join(junk)}, so 3"
@@ -404,7 +405,7 @@ def below_heading(text: str, k: int, what: str) -> str:
     return text.replace(heading, f"{heading}\n\n{what}")
 
 
-@settings(max_examples=8)
+@tries(8)
 @given(JUNK, st.integers(1, 7))
 def test_what_stands_below_an_empty_grid_is_told_and_what_stands_beside_the_parts_too(junk: list[str], k: int) -> None:
     text = blank().replace("## Given", " ".join(junk) + "\n\n## Given")

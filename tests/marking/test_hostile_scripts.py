@@ -7,9 +7,10 @@ from random import Random
 
 import pytest
 from hostile import NAMES, attempts, in_symbols, key, question
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, shown
+from trials import tries
 
 import symattn
 from symattn.exact import Outline
@@ -59,7 +60,7 @@ def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(n
 
 @pytest.mark.slow
 @given(st.sampled_from(QUICK), st.integers(0, 10**6), st.sampled_from(POLICY_NAMES))
-@settings(max_examples=10)
+@tries(10)
 def test_any_script_at_all_is_marked(name, seed, policy):
     asked = question(name, 1)
     marked_and_reported(asked, next(attempts(asked, Random(seed))), policy)

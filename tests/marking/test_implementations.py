@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 import symattn
 from symattn import compare, derive, trace
@@ -331,7 +332,7 @@ def on_a_card(function, card):
 thirds = st.integers(-30, 30).map(lambda n: f"{n}/3")
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT), st.sampled_from([Card, RoundingCard]))
 def test_right_programs_in_tf32_are_not_accused(data, n, width, function, card):
     q, k, v = (
@@ -340,7 +341,7 @@ def test_right_programs_in_tf32_are_not_accused(data, n, width, function, card):
     assert trace(on_a_card(function, card), derive("attention", Q=q, K=k, V=v), precision="tf32").right
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT))
 def test_right_programs_with_bfloat16_factors_are_not_accused(data, n, width, function):
     q, k, v = (
@@ -423,7 +424,7 @@ def matrices(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
     return st.lists(st.lists(entries, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
 
 
-@settings(max_examples=15)
+@tries(15)
 @given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.sampled_from(RIGHT), st.booleans())
 def test_right_programs_on_random_numbers(data, n, m, width, function, short):
     d = derive(
@@ -433,7 +434,7 @@ def test_right_programs_on_random_numbers(data, n, m, width, function, short):
 
 
 @pytest.mark.slow
-@settings(max_examples=6)
+@tries(6)
 @given(st.data())
 def test_every_misconception_that_can_be_seen_is_named(data):
     """What a misconception gives, in floats, is explained by it or by another that gives the same."""

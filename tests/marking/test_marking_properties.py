@@ -22,7 +22,7 @@ import numpy as np
 import oracles
 import pytest
 import strategies
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scripts import (
     EXACT_FORMS,
@@ -51,6 +51,7 @@ from scripts import (
     without,
 )
 from test_golden_variant import GIVENS
+from trials import tries
 
 import symattn
 from symattn.derivation.derivation import Derivation
@@ -287,7 +288,7 @@ def test_p1_every_problem_type(problem):
 
 @pytest.mark.slow
 @given(strategies.problems(exotic=False), st.randoms(use_true_random=False))
-@settings(max_examples=25)
+@tries(25)
 def test_p1_any_problem_in_any_mixture_of_forms(problem, rng):
     q = asked(problem.run())
     form = at_random(rng, list(EXACT_FORMS.values()))
@@ -297,7 +298,7 @@ def test_p1_any_problem_in_any_mixture_of_forms(problem, rng):
 
 @pytest.mark.slow
 @given(strategies.problems(exotic=True))
-@settings(max_examples=15)
+@tries(15)
 def test_p1_roots_and_other_bases(problem):
     assume(problem.settings.get("base", "e") in ("e", 2, 3))
     d = problem.run()
@@ -309,7 +310,7 @@ def test_p1_roots_and_other_bases(problem):
 
 @pytest.mark.slow
 @given(variants, st.booleans())
-@settings(max_examples=25)
+@tries(25)
 def test_p1_weights_and_outputs_not_simplified(variant, shifted):
     q = variant.question()
     found = pages(q.problem.derivation)
@@ -322,7 +323,7 @@ def test_p1_weights_and_outputs_not_simplified(variant, shifted):
 
 @pytest.mark.slow
 @given(variants, st.integers(4, 8), st.sampled_from([decimals, lambda places: percent(places - 2)]))
-@settings(max_examples=25)
+@tries(25)
 def test_p1_decimals_where_they_are_asked_for(variant, places, form):
     q = asked(variant.derivation(), exact=False, places=4)
     for mark in (".", ","):
@@ -332,7 +333,7 @@ def test_p1_decimals_where_they_are_asked_for(variant, places, form):
 
 @pytest.mark.slow
 @given(variants, st.integers(1, 6))
-@settings(max_examples=25)
+@tries(25)
 def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, places):
     q = variant.question()
     report = marked(q, key_script(q, decimals(places)))
@@ -347,7 +348,7 @@ def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, pl
 @pytest.mark.parametrize("problem", ["full", "faded"])
 @pytest.mark.parametrize("places", [1, 2, 3, 4])
 @given(variant=matrix_wise)
-@settings(max_examples=12)
+@tries(12)
 def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
     """Every line rounded, the next worked out from it: right by 3.3 (W), and a question of precision at most."""
     q = variant.question() if problem == "full" else drawn("faded", "self_attention", variant.seed % 3 + 1)
@@ -366,7 +367,7 @@ def _as_written(x: Value, places: int) -> Value:
 
 @pytest.mark.slow
 @given(matrix_wise)
-@settings(max_examples=6)
+@tries(6)
 def test_p1_transposed_throughout(variant):
     q = variant.question()
     shapes = [(len(rows), len(rows[0])) for rows in key_of(q).values()]
@@ -451,7 +452,7 @@ def slipped(variant: Variant) -> OneSlip:
 
 @pytest.mark.slow
 @given(variants)
-@settings(max_examples=60)
+@tries(60)
 def test_p2_a_slip_carried_on_loses_one_mark(variant):
     slip = slipped(variant)
     report = marked(slip.question, slip.script())
@@ -470,7 +471,7 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
 
 @pytest.mark.slow
 @given(variants)
-@settings(max_examples=40)
+@tries(40)
 def test_p2_no_veto_without_a_reason(variant):
     slip = slipped(variant)
     report = marked(slip.question, slip.script())
@@ -635,7 +636,7 @@ def test_p3_every_misconception_in_every_layout(seed, layout):
 
 @pytest.mark.slow
 @given(variants)
-@settings(max_examples=3)
+@tries(3)
 def test_p3_every_misconception_on_random_variants(variant):
     every_misconception(variant.question())
 
@@ -797,7 +798,7 @@ def two_misconceptions(q: Question, first: str, second: str) -> None:
 
 @pytest.mark.slow
 @given(variants, st.sampled_from(PAIRS))
-@settings(max_examples=30)
+@tries(30)
 @example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
 def test_p4_on_random_variants(variant, pair):
     """Two events, unless the second mistake cannot be seen or takes the first one back."""
@@ -863,7 +864,7 @@ def test_p5_a_line_left_out_never_earns_more(masked, policy):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-@settings(max_examples=40)
+@tries(40)
 def test_p5_an_entry_left_out_never_earns_more(seed):
     rng = Random(seed)
     q, attempts = wrong_scripts(1, rng.random() < 0.5)
@@ -889,7 +890,7 @@ GARBAGE = ["0", "1", "-7", "1/2", "e^2", "0.3", "99 %", "", "?", "1/0", "what", 
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(GARBAGE))
-@settings(max_examples=20)
+@tries(20)
 def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
     rng = Random(seed)
     q = wrong_scripts(1, rng.random() < 0.5)[0]
@@ -908,7 +909,7 @@ def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-@settings(max_examples=40)
+@tries(40)
 def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
     rng = Random(seed)
     q, attempts = wrong_scripts(1, rng.random() < 0.5)
@@ -931,7 +932,7 @@ def marks_of(report: Report, code: str) -> list[Given]:
 
 @pytest.mark.slow
 @given(variants)
-@settings(max_examples=25)
+@tries(25)
 def test_p6_for_slips(variant):
     slip = slipped(variant)
     totals = {policy: marked(slip.question, slip.script(), policy).total for policy in WITH_MARKS}
@@ -954,7 +955,7 @@ def test_formative_gives_the_diagnosis_and_no_marks(masked):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
-@settings(max_examples=15)
+@tries(15)
 def test_p7_the_order_of_the_answers_is_nothing(seed, rng):
     q, attempts = wrong_scripts(1, seed % 2 == 0)
     attempt = attempts[seed % len(attempts)]
@@ -1003,7 +1004,7 @@ def is_decimal(x: Value) -> bool:
 
 @pytest.mark.slow
 @given(variants, st.integers(0, 10**6))
-@settings(max_examples=40)
+@tries(40)
 def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed):
     """Every entry rounded to places of its own; then one of them to more."""
     rng = Random(seed)
@@ -1013,7 +1014,7 @@ def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed):
 
 @pytest.mark.slow
 @given(variants, st.integers(0, 10**6))
-@settings(max_examples=15)
+@tries(15)
 def test_p8_after_a_mistake_that_was_carried_on_unrounded(variant, seed):
     rng = Random(seed)
     q = asked(variant.derivation(), exact=False, places=2)
@@ -1053,7 +1054,7 @@ def _texts(rows: Page, places: list[list[int]]) -> Page:
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0, 3]))
-@settings(max_examples=25)
+@tries(25)
 def test_p9_tokens_and_features_in_another_order(seed, layout):
     rng = Random(seed)
     sizes = {"n": 3, "d_model": 4, "d_k": 4, "d_v": 2}
@@ -1107,7 +1108,7 @@ def _state(report: Report, part: str, i: int, j: int, layout: int) -> str:
 
 @pytest.mark.slow
 @given(variants)
-@settings(max_examples=25)
+@tries(25)
 def test_p10_every_verdict_has_the_value_it_was_compared_with(variant):
     slip = slipped(variant)
     report = marked(slip.question, slip.script())

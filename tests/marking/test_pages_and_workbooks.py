@@ -9,9 +9,10 @@ import zipfile
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_free_text import Rows, key, lines, question, values
+from trials import tries
 
 import symattn
 from symattn.errors import InputError
@@ -76,7 +77,7 @@ def _table(rows: Rows) -> str:
     return "".join("<tr>" + "".join(f"<td>{entry}</td>" for entry in row) + "</tr>" for row in rows)
 
 
-@settings(max_examples=100)
+@tries(100)
 @given(st.text(alphabet="<>/ab\"'= tdrhinput&;!-", max_size=200))
 def test_any_page_is_taken_apart(text: str) -> None:
     assert isinstance(as_markdown(text), str)

@@ -14,11 +14,12 @@ from random import Random
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader
 from scripts import key_script, marked, pages, spoilt, with_entry, without
 from test_worked_cases import CASES
+from trials import tries
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
@@ -529,7 +530,7 @@ def test_a_report_as_json():
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@tries(20)
 @given(st.sampled_from(sorted(problem_types())), st.integers(0, 40))
 def test_any_script_can_be_told(problem, seed):
     """Whatever was written, to whom it is told: no entry is lost, and the marks are those of the report."""

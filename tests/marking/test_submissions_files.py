@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 import symattn
 from symattn.errors import InputError
@@ -433,7 +434,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@tries(200)
 @given(st.text(st.characters(exclude_characters="\0"), max_size=200), FORMS)
 def test_any_text_is_read_or_refused(text: str, form: str) -> None:
     refusal = ""
@@ -444,7 +445,7 @@ def test_any_text_is_read_or_refused(text: str, form: str) -> None:
     assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
 
 
-@settings(max_examples=100)
+@tries(100)
 @given(JSON)
 def test_any_json_under_the_right_keys_is_read(value: object) -> None:
     text = json.dumps({"sheet": SHEET, "answers": {"Q": value, "q1": value}, "methods": value})

@@ -10,8 +10,9 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
@@ -127,7 +128,7 @@ def agree(found: Attempt, expected: Attempt) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@tries(80)
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from(NOTATIONS), st.sampled_from([".", ","]))
 def test_what_was_filled_in_is_read_back(data: st.DataObject, name: str, notation: str, mark: str) -> None:
     q = question(name, notation)
@@ -139,7 +140,7 @@ def test_what_was_filled_in_is_read_back(data: st.DataObject, name: str, notatio
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@tries(20)
 @given(st.data(), st.sampled_from(COLUMNS))
 def test_tokens_as_columns(data: st.DataObject, name: str) -> None:
     q = question(name, "columns")
@@ -159,7 +160,7 @@ def exam(names: tuple[str, ...]) -> tuple[list[Question], str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@tries(30)
 @given(st.data(), st.sampled_from(PAPERS))
 def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
     questions, page = exam(names)
@@ -473,7 +474,7 @@ def test_the_decimal_mark_is_seen_from_the_file(cells: str, value: str, told: bo
 
 @pytest.mark.slow
 @given(st.text(st.characters(exclude_characters="\0"), max_size=400))
-@settings(max_examples=80)
+@tries(80)
 def test_whatever_is_put_into_the_file_it_is_read(junk: str) -> None:
     text = blank("full").replace("*Working:*", "*Working:*\n\n" + junk, 2).replace("|   |", f"| {junk} |", 1)
     assert len(read(text, question("full"))) == 1

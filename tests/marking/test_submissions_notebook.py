@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_of, key_script, marked
 from test_submissions_markdown import attempts
+from trials import tries
 
 from symattn.api import worksheet
 from symattn.cli import main
@@ -113,7 +114,7 @@ def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str) -> None
 
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from([".", ","]))
-@settings(max_examples=25)
+@tries(25)
 def test_whatever_was_written_into_tables_and_boxes_is_read_back(data: st.DataObject, name: str, mark: str) -> None:
     q = question(name)
     attempt = data.draw(attempts(q, mark))
@@ -283,7 +284,7 @@ def arithmetic(draw: st.DrawFn, depth: int = 4) -> str:
 
 
 @given(arithmetic())
-@settings(max_examples=80)
+@tries(80)
 def test_arithmetic_means_what_it_means_in_python(source: str) -> None:
     try:
         expected = eval(re.sub(r"(\d+)", r"Fraction(\1)", source), {"Fraction": Fraction})
@@ -537,7 +538,7 @@ SOUP = st.lists(
 
 @pytest.mark.slow
 @given(SOUP, SOUP, st.sampled_from(["Q", "K", "Z"]))
-@settings(max_examples=80)
+@tries(80)
 def test_any_code_and_any_output_is_read(source: str, output: str, name: str) -> None:
     found = read(coded(blank("full"), {name: source}, {name: output}), question("full"))
     assert len(found.attempts) == 1
@@ -560,7 +561,7 @@ ANYTHING = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["cells", "metadata", "nbformat", "nbformat_minor"]), ANYTHING), ANYTHING)
-@settings(max_examples=80)
+@tries(80)
 def test_any_json_is_read_or_refused(data: dict[str, object], cell: object) -> None:
     cells = data.get("cells")
     whole = {"nbformat": 4, **data, "cells": [*cells, cell] if isinstance(cells, list) else [cell]}

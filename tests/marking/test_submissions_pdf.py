@@ -12,7 +12,7 @@ from itertools import combinations, groupby
 import pytest
 from check_pdf import complaints
 from forms import Box, boxes, texts_of, typed, widgets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pdf_marks import pages, tags
 from pypdf import PdfReader, PdfWriter
@@ -24,6 +24,7 @@ from pypdf.generic import (
     TextStringObject,
 )
 from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, attempts, numbers_only, question
+from trials import tries
 from writer_exam_samples import EVERYTHING
 from writer_samples import DOCUMENTS
 
@@ -199,7 +200,7 @@ def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@tries(30)
 @given(st.data(), st.sampled_from(["full", "masks", "design", "shapes", "faded", "translate"]))
 def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
     q = question(name)
@@ -429,7 +430,7 @@ def test_text_is_no_pdf_by_its_name() -> None:
         read_submission("Q = 1", [question("full")], form="pdf")
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(st.data())
 def test_a_damaged_form_is_read_or_refused(data: st.DataObject) -> None:
     whole = form("prove")

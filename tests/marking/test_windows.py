@@ -14,8 +14,9 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.derivation.ops import (
     Activation,
@@ -261,7 +262,7 @@ def test_products_of_matrices_hold_random_points(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@tries(25)
 @given(st.data())
 def test_entrywise_operations_are_tight_and_stretch(data):
     shapes = data.draw(st.sampled_from([((2, 2), (2, 2)), ((2, 3), (1, 3)), ((2, 1), (2, 3)), ((1, 3), (2, 1))]))
@@ -272,7 +273,7 @@ def test_entrywise_operations_are_tight_and_stretch(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@tries(25)
 @given(st.data())
 def test_sums_stacks_and_transposes_are_tight(data):
     a, b = data.draw(box(2, 2)), data.draw(box(2, 2))

@@ -10,8 +10,9 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Activation
@@ -79,7 +80,7 @@ def test_functions_of_powers_of_e_stay_exact(name):
         assert isinstance(value(name, x), Quotient)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.fractions(-6, 6, max_denominator=6))
 def test_laws(x):
     assert value("tanh", x) == divide(exponential(2 * x) - 1, exponential(2 * x) + 1)
@@ -102,7 +103,7 @@ def test_tanh_is_not_opaque():
 
 
 @pytest.mark.parametrize("digits", [5, 25, 60, 200])
-@settings(max_examples=20, deadline=None)
+@tries(20)
 @given(x=st.fractions(-20, 20, max_denominator=1000))
 def test_the_error_function_is_enclosed(digits, x):
     with mpmath.workdps(digits + 60):
@@ -149,7 +150,7 @@ def test_symbols_stay():
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(low=st.integers(-600, 600), length=st.integers(0, 300))
 def test_ranges_hold_every_value_and_touch_it(name, low, length):
     ends = Interval(Decimal(low) / 100, Decimal(low + length) / 100)

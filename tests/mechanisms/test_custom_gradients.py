@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from autograd import Autograd
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.api import Solution
 from symattn.derivation.derivation import Derivation
@@ -90,7 +90,7 @@ def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
     return steps
 
 
-@settings(max_examples=150)
+@tries(150)
 @for_all(programs())
 def test_random_programs(steps: list[dict[str, Any]]) -> None:
     agrees(steps)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import sympy
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.api import derive
 from symattn.cli import main
@@ -116,7 +117,7 @@ def test_columns_are_rows_turned():
     assert columns.replay() == columns
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.lists(st.integers(-6, 6), min_size=3, max_size=5).filter(lambda row: len(set(row)) > 1), st.integers(-4, 4))
 def test_normed_rows_have_mean_0_and_variance_1_wherever_they_start(row, shift):
     norm = mechanism("layer_norm")
@@ -243,7 +244,7 @@ def test_too_few_features_are_not_drawn(width, why):
         mechanism("layer_norm").draw(Settings(), {"n": 2, "d_model": width}, random.Random(1))
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=5), st.sampled_from(["layer", "rms"]))
 def test_normed_rows_are_those_of_the_mechanism(row, kind):
     out = normed(row, Settings(norm=kind))

@@ -11,8 +11,9 @@ import numpy as np
 import oracles
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from test_golden_variant import GIVENS, worked_out
+from trials import tries
 
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism, mechanisms
@@ -153,14 +154,14 @@ def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, mor
 
 
 @given(strategies.problems(exotic=False))
-@settings(max_examples=25)
+@tries(25)
 def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
     assert whole(problem.run()) == problem.run(by="matrix")
 
 
 @pytest.mark.slow
 @given(strategies.problems(exotic=False))
-@settings(max_examples=25)
+@tries(25)
 def test_nothing_raises_and_what_is_not_wrong_is_right(problem):
     d = problem.run()
     matrix = problem.run(by="matrix")

@@ -8,9 +8,10 @@ import oracles
 import pytest
 import strategies
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_golden_variant import GIVENS, worked_out
+from trials import tries
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -86,7 +87,7 @@ def exactly(x) -> sympy.Expr:
 
 @pytest.mark.slow
 @given(strategies.problems("self_attention", layout={}, exotic=False), st.data())
-@settings(max_examples=40)
+@tries(40)
 def test_every_slip_keeps_the_law_of_its_kind(problem, data):
     d = problem.run()
     step = data.draw(st.sampled_from([s for s in d if isinstance(s.op, MatMul) and s.name != "Z"]))

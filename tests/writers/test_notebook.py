@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from check_notebook import complaints, sources
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from strategies import RandomProblem, problems
+from trials import tries
 from writer_exam_samples import EVERYTHING
 from writer_samples import HOSTILE, sheet
 
@@ -183,7 +184,7 @@ def test_no_text_of_anybody_stands_in_a_program() -> None:
 
 @pytest.mark.slow
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_numpy_agrees_with_the_exact_key(problem: RandomProblem) -> None:
     try:
         d = problem.run()
