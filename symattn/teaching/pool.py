@@ -129,7 +129,7 @@ def _one_by_one(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: 
     keys = Keys()
 
     def may_be_set(found: Candidate) -> bool:
-        if complaint := "the same as another" if found.name in seen else found.complaint:
+        if complaint := found.complaint or ("the same as another" if found.name in seen else ""):
             tally.refuse(complaint)
         return not complaint
 
@@ -265,7 +265,7 @@ class DrawnHere:
     def content(self) -> Any:
         return self._make()
 
-    @property
+    @cached_property
     def frozen(self) -> Content:
         return self._of.type.freeze(self.content)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add, mul
 from typing import Literal
 
@@ -244,6 +244,12 @@ class SumOver(RuleOp):
         return [convention("Sum along each column" if self.over == "rows" else "Sum along each row")]
 
 
+@lru_cache(maxsize=64)
+def _named(divisor: str, letters: tuple[tuple[str, Formula], ...]) -> Formula:
+    """A divisor by name, in the letters of a notation: all sheets of a set have the same."""
+    return read_formula(divisor, Scope(names=dict(letters)))
+
+
 @dataclass(frozen=True)
 class Scale(RuleOp):
     """A divided by one number.
@@ -281,7 +287,7 @@ class Scale(RuleOp):
 
     def symbol(self, style: Style) -> Formula:
         """The divisor by name: √d_k."""
-        return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.divisor)
+        return _named(self.of, tuple(style.letters.items())) if self.of else number(self.divisor)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Scores are divided by {divisor}.", divisor=self._stated(signs))]

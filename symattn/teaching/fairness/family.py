@@ -465,13 +465,14 @@ class _ScoreRows(_Known[_ScoreRow | None]):
     def __init__(self, keep: Keep, wanted: tuple[tuple[int, frozenset[Integers]], ...], modest: float, most: int):
         super().__init__()
         self.keep, self.wanted, self.modest, self.most = keep, dict(wanted), modest, most
+        self.kinds = list(dict.fromkeys(keep))  # what is seen, each once
 
     def worked_out(self, code: int) -> _ScoreRow | None:
         scores = _decoded(code, len(self.keep[0]))
         if max(scores) > self.most or min(scores) < -self.most:
             return None
-        patterns = tuple(self._pattern(scores, kept) for kept in self.keep)
-        largest = tuple(self._largest(scores, kept) for kept in self.keep)
+        of = {kept: (self._pattern(scores, kept), self._largest(scores, kept)) for kept in self.kinds}
+        patterns, largest = zip(*map(of.__getitem__, self.keep), strict=True)
         return _ScoreRow(scores, patterns, largest, any(pattern is not None for pattern in patterns))
 
     def _pattern(self, scores: Integers, kept: tuple[bool, ...]) -> Integers | None:

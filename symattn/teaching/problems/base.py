@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from math import isqrt
 from types import MappingProxyType
@@ -64,6 +65,10 @@ class Spec(Shared):
         Those that make numbers come out are for random numbers that stay exact; a base among them is left out where
         weights are no powers.  On the starter level scores are not scaled where √d_k would be irrational.
         """
+        return self._chosen_settings
+
+    @cached_property
+    def _chosen_settings(self) -> Settings:  # read once: every draw asks for them
         chosen = mechanism(self.mechanism)
         stated = self.settings.get("arithmetic")
         drawn = dict(chosen.drawn) if not self.given and stated in (None, "exact") else {}

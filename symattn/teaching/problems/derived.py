@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from itertools import chain
+from itertools import chain, compress
+from operator import add
 from statistics import median
 from typing import Any
 
@@ -310,8 +311,14 @@ def _made(
     name: str, settings: str, notation: str, exact: bool, places: int, given: tuple[tuple[str, Rows], ...]
 ) -> Made:
     chosen = mechanism(name)
-    derivation = chosen.run(thawed(dict(given)), Settings.read(json.loads(settings)))
+    derivation = chosen.run(thawed(dict(given)), _read_settings(settings))
     return Made(Problem(chosen.title, name, derivation, load_notation(notation), exact=exact, places=places))
+
+
+@lru_cache(maxsize=8)
+def _read_settings(settings: str) -> Settings:
+    """All variants of a pool have the same."""
+    return Settings.read(json.loads(settings))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -355,8 +362,8 @@ def _texts(problem: Problem) -> Texts:
 def _entries(texts: Texts) -> tuple[str, ...]:
     found = list[str]()
     for name, rows in texts.items():
-        labels, entries = _labels(name, len(rows), len(rows[0])), chain.from_iterable(rows)
-        found += [label + x for label, x in zip(labels, entries, strict=True) if x]
+        labels, entries = _labels(name, len(rows), len(rows[0])), tuple(chain.from_iterable(rows))
+        found += compress(map(add, labels, entries), entries)
     return tuple(found)
 
 
@@ -392,8 +399,8 @@ def relabellings(
         moved = {}
         for name, rows in texts.items():
             first, second = AXES.get(name.partition("_")[0], ("n", "m"))
-            columns = orders.get(second, orders.get("n", []))
-            moved[name] = [[rows[i][j] for j in columns] for i in orders.get(first, orders.get("n", []))]
+            lines, columns = (orders.get(letter, orders.get("n", [])) for letter in (first, second))
+            moved[name] = [tuple(map(rows[i].__getitem__, columns)) for i in lines]
         yield _entries(moved), partial(_permuted, content, given, shapes, orders)
 
 
@@ -409,15 +416,18 @@ def _permuted(
 # ------------------------------------------------------------------------------------------------ for the question
 
 
-def measured(problem: Problem) -> dict[str, float]:
-    """The features that siblings are compared by; none where there are letters."""
+def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
+    """The features that siblings are compared by, and where the largest weight of every token lies.
+
+    None where there are letters; the latter is not told where there are several heads or ways of their own.
+    """
     try:
         if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
-            return {"load": round(work(problem.derivation), 1)}
+            return {"load": round(work(problem.derivation), 1)}, {}
         found = features(problem.derivation)
     except InputError:
-        return {}
-    return {
+        return {}, {}
+    counted = {
         "load": round(found.load, 1),
         "scores": round(found.load_scores, 1),
         "output": round(found.load_output, 1),
@@ -427,17 +437,7 @@ def measured(problem: Problem) -> dict[str, float]:
         "two digits": found.counts.two,
         "ties": found.ties,
     }
-
-
-def positions(problem: Problem) -> dict[str, str]:
-    """Where the largest weight of every token lies; not told where there are several heads or ways of their own."""
-    if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
-        return {}
-    try:
-        found = features(problem.derivation).argmax
-    except InputError:
-        return {}
-    return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
+    return counted, {"largest weights": " ".join(str(j + 1) for j in found.argmax)} if found.argmax else {}
 
 
 def question(
@@ -465,7 +465,7 @@ def question(
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        features={**measured(problem), **(features or {})},
+        features={**measured(problem)[0], **(features or {})},
         positions=right_letters(listed) if positions is None else positions,
     )
 

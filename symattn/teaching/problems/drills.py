@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from math import isqrt
 from typing import Any, ClassVar, Literal
 
@@ -53,8 +54,8 @@ SPREAD = 0.1
 PARENTS = 15
 
 
-def whole_numbers(matrix: Matrix) -> Iterator[int]:
-    return (x for x in matrix if isinstance(x, int))
+Whole = tuple[tuple[int, ...], ...]
+"""A matrix of whole numbers."""
 
 
 class _Wanted:
@@ -64,13 +65,13 @@ class _Wanted:
         self.spec, self.rng, self.turn, self.form = spec, rng, turn, form
         self.size = {**SIZES[spec.level], **spec.sizes}
 
-    def integers(self, rows: int, columns: int, low: int, high: int) -> Matrix:
+    def integers(self, rows: int, columns: int, low: int, high: int) -> Whole:
         """Whole numbers, without a line of zeros and without equal rows or columns."""
         for _ in range(TRIES):
-            drawn = [tuple(whole(self.rng, low, high) for _ in range(columns)) for _ in range(rows)]
-            lines = (drawn, list(zip(*drawn, strict=True)))
+            drawn = tuple(tuple([whole(self.rng, low, high) for _ in range(columns)]) for _ in range(rows))
+            lines = (drawn, tuple(zip(*drawn, strict=True)))
             if all(len(set(ls)) == len(ls) and all(map(any, ls)) for ls in lines):
-                return Matrix.of(drawn)
+                return drawn
         raise InputError(f"There is no {rows}×{columns} matrix of numbers from {low} to {high} without equal lines.")
 
 
@@ -142,7 +143,7 @@ class Projection(ProductDrill):
         width = w.size["d_v" if role == "V" else "d_k"]
         x = w.integers(w.size["n"], w.size["d_model"], -1, 2)
         weights = w.integers(w.size["d_model"], width, -1, 2)
-        return cls("projection", {"X": frozen(x), f"W_{role}": frozen(weights)}, role)
+        return cls("projection", {"X": x, f"W_{role}": weights}, role)
 
     @property
     def product(self) -> tuple[str, Operand, Operand]:
@@ -158,7 +159,7 @@ class Scores(ProductDrill):
     @classmethod
     def drawn(cls, w: _Wanted) -> Scores:
         queries = w.integers(w.size["n"], w.size["d_k"], -1, 3)
-        return cls("scores", {"Q": frozen(queries), "K": frozen(w.integers(w.size["m"], w.size["d_k"], -1, 2))})
+        return cls("scores", {"Q": queries, "K": w.integers(w.size["m"], w.size["d_k"], -1, 2)})
 
     @property
     def product(self) -> tuple[str, Operand, Operand]:
@@ -180,8 +181,8 @@ class Scaling(Drill):
         root = isqrt(d_k) if isqrt(d_k) ** 2 == d_k else 2
         for _ in range(TRIES):
             scores = w.integers(w.size["n"], w.size["m"], -6, 9)
-            if 0 < sum(not x % root for x in whole_numbers(scores)) < w.size["n"] * w.size["m"]:
-                return cls("scale", {"S": frozen(scores)}, d_k)
+            if 0 < sum(not x % root for x in chain(*scores)) < w.size["n"] * w.size["m"]:
+                return cls("scale", {"S": scores}, d_k)
         raise InputError("No scores are divisible in part.")
 
     @property
@@ -210,9 +211,9 @@ class Masking(Drill):
         seen = [kept for row in keep for kept in row]
         for _ in range(TRIES):
             scores = w.integers(n, n, -3, 5)
-            hidden = [x for x, kept in zip(whole_numbers(scores), seen, strict=True) if not kept]
+            hidden = [x for x, kept in zip(chain(*scores), seen, strict=True) if not kept]
             if len(hidden) >= 2 and min(hidden) < 0 < max(hidden):
-                return cls("mask", {"S'": frozen(scores)}, mask)
+                return cls("mask", {"S'": scores}, mask)
         raise InputError("No scores are hidden that have both signs.")
 
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
@@ -291,7 +292,7 @@ class Mixing(ProductDrill):
                 rows.append(row)
             if len(rows) == w.size["n"]:
                 values = w.integers(count, w.size["d_v"], -2, 4)
-                return cls("output", {"A": frozen(Matrix(rows)), "V": frozen(values)})
+                return cls("output", {"A": frozen(Matrix(rows)), "V": values})
         raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
 
     @property

@@ -150,7 +150,7 @@ def make(content: Content) -> Question:
         _instructions(problem),
         given=derived.all_given(problem, wording, shown) if shown else (),
         features={"blanks": float(sum(map(len, blanks.values())))},
-        positions=derived.positions(problem),
+        positions=derived.measured(problem)[1],
     )
 
 

@@ -35,6 +35,7 @@ def question(
     wording = wording_of(problem)
     detail = detail or Detail(places=problem.places)
     room, worth, steps = asked(problem, wording), scheme(problem), _asked_once(problem)
+    features, positions = derived.measured(problem)
     parts = tuple(
         Part(
             name=step.name,
@@ -58,8 +59,8 @@ def question(
         conventions=conventions(problem, wording),
         checks=partial(checked, problem, wording),
         diagnoses=partial(_diagnoses, problem, found),
-        features=derived.measured(problem),
-        positions=derived.positions(problem),
+        features=features,
+        positions=positions,
     )
 
 
