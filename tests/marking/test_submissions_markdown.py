@@ -188,6 +188,13 @@ def test_a_blank_paper_holds_no_answer() -> None:
         assert not any(a.answers or a.more or a.remarks for a in read(page, *questions))
 
 
+def test_a_blank_paper_without_its_head_and_its_comments_has_nothing_unread() -> None:
+    questions, page = exam(PAPERS[2])
+    found = read_submission(without_comments(page).split("---\n", 2)[2], questions, form="markdown")
+    assert not any(remark.loose for remark in found.remarks)
+    assert not any(attempt.unread for attempt in found.attempts)
+
+
 def test_ids_are_told_apart() -> None:
     for text in (blank("design"), blank("masks"), blank("full", "note-003"), exam(PAPERS[0])[1]):
         ids = re.findall(r"<!-- symattn:grid id=(\S+)", text)

@@ -734,7 +734,7 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
     left: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
     beside: list[MarkdownBlock] = []  # under no question
     asked = not any(sheet.begins_question(block) for block in sheet.blocks)  # a paper has pages besides its questions
-    rough = sheet.is_printed
+    rough = sheet.is_printed or any(block.kind == "text" and _is_foot(block.text) for block in sheet.blocks)
     for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
         begins = sheet.begins_question(block)
         asked = part is not None or (asked and not sheet.ends(block)) or begins
