@@ -37,6 +37,7 @@ from symattn.teaching.explanation import (
     derivation_document,
     diagram_document,
 )
+from symattn.teaching.explanation.steps import refuse_outside
 from symattn.teaching.exporters import not_carried
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import ProblemFile, is_batch, problem_file, read_problem_file
@@ -304,6 +305,7 @@ def derive(
         problem = replace(problem, title=title)
     if places is not None:
         problem = replace(problem, places=places)
+    refuse_outside(said["entries"], problem.steps)
     detail = Detail(said["entries"], places=problem.notation.decimals if places is None else places)
     return Solution(problem, detail, look, layout)
 

@@ -90,6 +90,10 @@ class ShapeError(InputError):
     """Matrices whose shapes do not fit the operation."""
 
 
+class LetterError(InputError):
+    """A size that is a letter where a number is needed."""
+
+
 class OutsideError(InputError, IndexError):
     """An index that a matrix has not."""
 

@@ -521,3 +521,10 @@ def test_a_mechanism_and_a_type_of_problem_are_told_apart(words, said, folder):
     assert done.exit_code == 2
     assert said in done.output
     assert not any(folder.iterdir())
+
+
+@pytest.mark.parametrize("source", [["note-000"], ["attention", "--symbolic", "--size", "n=2,m=3,d_k=2,d_v=2"]])
+def test_an_entry_that_no_matrix_has_is_refused(source):
+    outcome = CliRunner().invoke(main, ["derive", *source, "--entries", "1,1;9,9"])
+    assert outcome.exit_code == 2
+    assert re.fullmatch(r"Error: No matrix has the entry 9,9; they are \d×\d(, \d×\d)*\.\n", outcome.output)

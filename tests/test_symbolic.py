@@ -1,6 +1,7 @@
 """With letters for numbers: entries by name, expressions put back in, and sizes that stay open."""
 
 import math
+import re
 
 import oracles
 import pytest
@@ -325,3 +326,19 @@ def test_expanded_on_the_command_line():
     refused = runner.invoke(main, ["derive", "note-000", "--expanded"])
     assert refused.exit_code
     assert "it goes with --symbolic" in refused.output
+
+
+@pytest.mark.parametrize(
+    "name", ["multi_head_attention", "rotary_attention", "kv_cache", "online_softmax", "cross_entropy_gradient"]
+)
+def test_a_size_that_has_to_be_a_number_is_asked_for_as_the_shell_and_python_take_it(name):
+    with pytest.raises(InputError, match=r"For example: --size \S+=\d+\S*, in Python sizes=\{…\}\.$") as refused:
+        symattn.derive(name, symbolic=True)
+    sizes = re.search(r"--size (\S+),", str(refused.value))[1]
+    given = {name: int(size) for name, size in (one.split("=") for one in sizes.split(","))}
+    assert symattn.derive(name, symbolic=True, sizes=given).problem.steps  # what is advised works
+
+
+def test_a_wrong_setting_is_no_matter_of_sizes():
+    with pytest.raises(InputError, match=r"did you mean causal\?$"):
+        symattn.derive("attention", symbolic=True, mask="causl")

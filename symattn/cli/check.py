@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -73,7 +77,8 @@ def check(
 
     PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
     or an exam's folder.  ANSWERS is the worksheet filled in (Markdown, HTML, a PDF form, or a notebook, whose code is
-    read and never run), or TOML, JSON, CSV, .xlsx, LaTeX or plain text.
+    read and never run), or TOML, JSON, CSV, .xlsx, LaTeX or plain text; - is standard input.  What is told is in an
+    exam's language, unless --language says otherwise.
 
     \b
     symattn check note-000 answers.md
@@ -85,7 +90,6 @@ def check(
     job = {
         "folder": str(Path.cwd()),
         "problem": problem,
-        "answers": str(answers),
         "look": chosen_look(settings),
         "terms": {
             "policy": policy,
@@ -106,7 +110,8 @@ def check(
         "templates": str(templates) if templates else None,
         "latex_class": latex_class,
     }
-    marked = _in_checker(job)
+    with _at_hand(answers) as path:
+        marked = _in_checker({**job, "answers": str(path)})
     for path in marked["written"]:
         click.echo(path)
     for text in marked["texts"]:
@@ -115,6 +120,18 @@ def check(
         click.echo(text, err=True)
     if exit_code and not marked["right"]:
         ctx.exit(NOT_ALL_RIGHT)
+
+
+@contextmanager
+def _at_hand(answers: Path) -> Iterator[Path]:
+    """The file of the answers; of standard input one that is there for as long."""
+    if str(answers) != "-":
+        yield answers
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "stdin")
+        path.write_bytes(sys.stdin.buffer.read())
+        yield path
 
 
 def _in_checker(job: dict[str, Any]) -> dict[str, Any]:

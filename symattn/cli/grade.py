@@ -45,7 +45,7 @@ NOT_ALL_MARKED = 1
         help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
-@option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a submission could not be marked.")
+@option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a file could not be marked.")
 @work_options
 @quiet_option
 @look_options
@@ -78,10 +78,8 @@ def grade(
     with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
     paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope hand them out.  A file that
     cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
-    Pages are in the exam's language, unless --language says otherwise.
-
-    The exit code is 0 if the class was marked, even if some files could not be, which --exit-code tells with 1; it is
-    1 if nothing could be marked, and 2 for a wrong option.
+    Pages are in the exam's language, unless --language says otherwise.  The exit code is 0, 1 with --exit-code if a
+    file could not be marked, or 2 if nothing was marked.
 
     Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
     gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is

@@ -229,7 +229,7 @@ def _refuse_letters(d: Derivation) -> None:
             rows, columns = given.shape
             raise InputError(
                 f"{name} is {rows}×{columns}; sizes in numbers, up to 8, are needed for every entry to have a symbol: "
-                "derive(…, symbolic=True, sizes={…})."
+                "derive(…, symbolic=True, sizes={…}), in the shell --size."
             )
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
-from symattn.errors import InputError, ReadError, offered
+from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
@@ -202,8 +202,15 @@ class ProblemFile:
             for size in sizes:
                 if size not in chosen.letters:
                     raise InputError(f"There is no size {size!r}; {offered(size, chosen.letters, 'the sizes are {}')}")
-            givens, aside = chosen.symbolic({**named, **known, **sizes}, settings), {}
-        derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
+            stated = {**named, **known, **sizes}
+            try:
+                givens, aside = chosen.symbolic(stated, settings), {}
+                derivation = chosen.run(givens, settings, staged=True)
+            except LetterError as error:
+                said = ",".join(f"{name}={chosen.default_sizes.get(name, 2)}" for name in chosen.letters)
+                raise InputError(f"{error} For example: --size {said}, in Python sizes={{…}}.") from error
+        else:
+            derivation = chosen.run(givens, settings)
         if aside:
             derivation = replace(derivation, givens={**derivation.givens, **aside})
         return custom.differentiated(derivation, self.gradients, self.places), name

@@ -14,6 +14,7 @@ import qti_reader
 import symattn
 from symattn.api import make_recipe
 from symattn.teaching.bank.items import tolerance
+from symattn.teaching.question import CellsAnswer
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 FORMATS = ("moodle", "qti21", "qti3", "canvas")
@@ -256,3 +257,64 @@ def test_it_is_tried_what_is_refused_and_what_is_not(decimal):
     assert any(x != int(x) for x in numbers["A"])
     assert all(x == int(x) for x in numbers["S"])
     assert any(x < 0 for x in numbers["S"])
+
+
+# ------------------------------------------------------------------------------------------------ counts and masks
+
+
+COUNTED = {
+    "right": (str, 1),
+    "other forms": (lambda n: f"{n}.0", 1),
+    "rounded": (lambda n: f"{n}.00", 1),
+    "one more": (lambda n: str(n + 1), 0),
+    "blank": (lambda n: "", 0),
+    "decimal comma": (lambda n: f"{n},0", 1),
+    "thousands, English": (lambda n: f"{n:,}", 1),
+    "thousands, Swiss": (lambda n: f"{n:,}".replace(",", "'"), 1),
+    "thousands, with spaces": (lambda n: f"{n:,}".replace(",", " "), 1),
+}
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("counts")
+    (sheet,) = sheets(make_recipe(problem="counts", seed=3), 1)
+    write_sheets([sheet], folder, Setting(["moodle", "qti3"], "own"))
+    return folder
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_counts_are_taken_however_their_thousands_are_written(counts, kind):
+    """So they are short answers and no numbers: those Moodle reads by rules of its own, with 1'440 for none."""
+    write, share = COUNTED[kind]
+    ((question,), _) = cloze_reader.read((counts / "own.moodle.xml").read_bytes())
+    boxes = [(part, int(part.alternatives[0].answer)) for part in question.parts if whole(part)]
+    assert max(n for _, n in boxes) > 1_000_000
+    for part, n in boxes:
+        assert part.kind == "SHORTANSWER"
+        assert part.share(write(n)) == share, (kind, n)
+    (((_, items),), _) = qti_reader.items(counts / "own.qti3.zip")
+    item = qti_reader.Item(items[0])
+    right = {name: values[0] for name, values in item.right().items()}
+    written = {name: write(int(text)) if text.isdecimal() else text for name, text in right.items()}
+    lost = sum(item.worked_out({name: text})["SCORE"] for name, text in right.items() if text.isdecimal()) * (1 - share)
+    assert item.worked_out(written)["SCORE"] == pytest.approx(item.worked_out(right)["SCORE"] - lost)
+
+
+def whole(part):
+    return part.kind in ("SHORTANSWER", "NUMERICAL") and part.alternatives[0].answer.isdecimal()
+
+
+def test_a_mask_is_a_choice_in_every_cell(tmp_path):
+    """All cells white, all shaded, or none chosen: what each is worth follows from how many of either there are."""
+    (sheet,) = sheets(make_recipe(problem="masks", seed=4), 1)
+    write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
+    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    cells = [part for part in question.parts if part.kind == "MULTICHOICE"]
+    shaded = [next(a.answer for a in part.alternatives if a.share == 1) == "■" for part in cells]
+    asked = [part.answer for part in sheet.question.parts if isinstance(part.answer, CellsAnswer)]
+    assert len(cells) == sum(rows * columns for rows, columns in (answer.shape for answer in asked)) > 8
+    assert sum(shaded) == sum(len(answer.cells) for answer in asked)
+    assert [sum(part.share(sign) for part in cells) for sign in ("■", "□", "")] == [
+        sum(shaded), len(shaded) - sum(shaded), 0,
+    ]  # fmt: skip

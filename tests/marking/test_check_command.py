@@ -115,6 +115,14 @@ def test_settings_of_the_problem(folder):
     assert run("check", "scaled.toml", "right.toml", "--exit-code", "--scale", "none").exit_code == 0
 
 
+def test_answers_from_standard_input(folder):
+    right = (folder / "right.toml").read_text(encoding="utf-8")
+    piped = CliRunner().invoke(main, ["check", "problem.toml", "-", "--exit-code"], input=right)
+    assert piped.exit_code == 0
+    assert piped.output == run("check", "problem.toml", "right.toml").output
+    assert "empty" in CliRunner().invoke(main, ["check", "problem.toml", "-"], input="").output
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

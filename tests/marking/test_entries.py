@@ -514,10 +514,14 @@ def test_a_row_counts_before_a_file_and_that_is_said(exam, tmp_path):
     (tmp_path / "files").mkdir()
     for entrant in known.entrants[:2]:
         (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", encoding="utf-8")
+    (tmp_path / f"files/{known.entrants[0].stem}-again.toml").write_text("S = [[1]]\n", encoding="utf-8")
     (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", encoding="utf-8")
     book = symattn.grade(exam, tmp_path / "files", entries=tmp_path / "class.csv", jobs=1)
     assert (book.rows[0].total, book.rows[1].total) == (15, 0)
-    assert f"It was entered in the table, and {known.entrants[0].stem}.toml is not marked." in book.rows[0].notices
+    stem = known.entrants[0].stem
+    [told] = [said for said in book.rows[0].notices if said.startswith("It was entered")]
+    assert {*told.removesuffix(".").partition(": ")[2].split(", ")} == {f"{stem}.toml", f"{stem}-again.toml"}
+    assert [row.id for row in book.rows].count("s001") == 1
 
 
 def test_another_paper_than_was_given_out_waits_for_somebody(exam, tmp_path):

@@ -14,6 +14,7 @@ import symattn
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError
 from symattn.page.document import AnswerGrid, all_blocks
+from symattn.page.writers import html
 from symattn.practice.course import read_course
 from symattn.practice.session import Session, answer
 from symattn.teaching.problems import problem_types
@@ -65,6 +66,16 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
         (names.index(e.part) + 1, e.kind, [c.id for c in e.candidates]) for e in report.events
     ]
     assert marked["total"] == marked["of"] or script is not right
+
+
+@pytest.mark.parametrize("name", sorted(problem_types()))
+@pytest.mark.covering(most=5)
+def test_marking_a_page_needs_no_fonts_which_a_browser_has_not(name, monkeypatch):
+    monkeypatch.setattr(html, "_font", lambda: pytest.fail("a font was read"))
+    session = Session()
+    shown, _ = drawn(session, f"--problem {name}", 3)
+    marked = session.mark(shown["sheet"], shown["html"])
+    assert marked["total"] == 0
 
 
 @pytest.mark.parametrize("name", sorted(problem_types()))

@@ -202,7 +202,9 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
         assert {key: result[key] for key in here} == here, one["recipe"]
     assert said["elsewhere"] == []
     assert said["console"] == []
-    assert said["axe"] == {"light": [], "dark": [], "forced": []}
+    assert said["axe"] == {"light": [], "dark": [], "forced": [], "lost": []}
+    assert [one[:4] for one in said["lost"]] == [[PAGE["lost"], "", True, False]] * 5
+    assert all("is no recipe" in why or "There is no mechanism" in why for *_, why in said["lost"])
     assert said["wide"] == []
     assert said["hint"]["level"] == 2
     assert said["exercise"] == 1

@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms.base import Settings, mask_keep
 from symattn.derivation.ops import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.scores import Bias
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, LetterError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, decide, decimal_text, has_symbols
 from symattn.foundation.languages import message
 
@@ -232,7 +232,7 @@ class _Pass:
             return pulled.operands[0]
         size = self.d.value(name).shape[0 if pulled.part.of == "rows" else 1]
         if not isinstance(size, int):
-            raise InputError(f"{name} is used in parts, so that its {pulled.part.of} must be a number, not {size}.")
+            raise LetterError(f"{name} is used in parts, so that its {pulled.part.of} must be a number, not {size}.")
         padded = gradient(name) if alone else self._new(f"{gradient(name)}_part")
         self._then(padded, Padded(pulled.part, size), pulled.operands, section)
         return Operand(padded)

@@ -31,7 +31,7 @@ from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, both, caus
 from symattn.derivation.ops.entrywise import RoundingMethod
 from symattn.derivation.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.derivation.ops.turning import turned
-from symattn.errors import InputError, ReadError, ShapeError, offered
+from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.carry import Arithmetic
 from symattn.exact.outside import listed
@@ -402,7 +402,7 @@ def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -
     if heads == 1:
         return size
     if not isinstance(size, int):
-        raise InputError(f"With {heads} heads, the {axis} of {name} must be a number, not {size}.")
+        raise LetterError(f"With {heads} heads, the {axis} of {name} must be a number, not {size}.")
     if size % heads:
         raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
     return size // heads
@@ -424,7 +424,7 @@ def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Si
     if not factor or heads[factor] == 1:
         return size
     if not isinstance(size, int):
-        raise InputError(f"With {heads[factor]} heads, {letter} must be a number, not {size!r}.")
+        raise LetterError(f"With {heads[factor]} heads, {letter} must be a number, not {size!r}.")
     return heads[factor] * size
 
 
@@ -528,7 +528,7 @@ def attend(
     mask = mask_op(settings, n, m)
     if settings.by == "token":
         if not isinstance(n, int):
-            raise InputError("Token by token, the number of tokens must be a number.")
+            raise LetterError("Token by token, the number of tokens must be a number.")
         changed = [name for name in ("temperature", "cap", "bias") if getattr(settings, name)]
         changed += ["B"] if "B" in d.givens else []
         if changed or scope != Scope() or settings.weights != "softmax" or isinstance(mask, Bias):

@@ -18,14 +18,14 @@ from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.drawing_gradients import first, full, one_hot, rounded
 from symattn.derivation.ops import CrossEntropyGradient
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     n = sizes["n"]
     if not isinstance(n, int):
-        raise InputError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
+        raise LetterError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
     if settings.base != "e":
         raise InputError(f"The base is {settings.base}, but (P − T)/n is the gradient for a softmax with base e alone.")
     _check_targets(d.givens["T"])

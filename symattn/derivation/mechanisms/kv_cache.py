@@ -14,7 +14,7 @@ from symattn.derivation.derivation import Derivation, Operand, row_of, transpose
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.derivation.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message
 
@@ -22,7 +22,7 @@ from symattn.foundation.languages import message
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     n = sizes["n"]
     if not isinstance(n, int):
-        raise InputError(f"Token by token, the number of tokens must be a number, not {n}.")
+        raise LetterError(f"Token by token, the number of tokens must be a number, not {n}.")
     if settings.mask not in (None, "none", "causal"):
         raise InputError(
             f"The mask is {settings.mask!r}; with a cache a token sees itself and all before it, as causal."

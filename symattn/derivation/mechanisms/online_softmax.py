@@ -39,7 +39,7 @@ from symattn.derivation.ops import (
     Stack,
     SumOver,
 )
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
 from symattn.foundation.dice import pick
@@ -49,7 +49,7 @@ from symattn.foundation.languages import message
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     n, m = sizes["n"], sizes["m"]
     if not isinstance(m, int):
-        raise InputError("Block by block, the number of keys m must be a number.")
+        raise LetterError("Block by block, the number of keys m must be a number.")
     if settings.rounding:
         raise InputError("The online softmax has no weights that could be rounded.")
     scale, mask = scale_op(settings.scale, sizes), mask_op(settings, n, m)

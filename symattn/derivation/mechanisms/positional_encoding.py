@@ -14,7 +14,7 @@ from symattn.derivation.mechanisms.base import POSITIONS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number, small
 from symattn.derivation.ops import Add, Multiple, Sinusoids
 from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency, Layout, Radians
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Rational, Size, exact, is_symbolic, sign, square_root
 
 
@@ -28,7 +28,7 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
     if settings.embedding == "scaled":
         width = sizes["d_model"]
         if not isinstance(width, int):
-            raise InputError(f"To multiply by √d_model, d_model must be a number, not {width}.")
+            raise LetterError(f"To multiply by √d_model, d_model must be a number, not {width}.")
         d, embedded = d.then("E_scaled", Multiple(square_root(width), "sqrt(d_model)"), "E"), "E_scaled"
     if settings.position not in ("sinusoidal", "sinusoidal-halves", "learned"):
         raise InputError(
@@ -65,7 +65,7 @@ def layout(settings: Settings) -> Layout:
 def angles(settings: Settings, width: Size) -> tuple[Angle, ...]:
     """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says."""
     if not isinstance(width, int) or width % 2:
-        raise InputError(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
+        raise LetterError(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
     pairs = width // 2
     if settings.angles is None:
         if is_symbolic(settings.wavelength) or sign(settings.wavelength) <= 0:

@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.mechanisms.recurrent_network import FUNCTION
 from symattn.derivation.ops import Hadamard, MatMul
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope, Sloped
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, Value, sign
 from symattn.foundation.dice import pick, whole
 from symattn.foundation.languages import message
@@ -34,7 +34,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     """
     n, function = sizes["n"], settings.function or FUNCTION
     if not isinstance(n, int):
-        raise InputError(f"Gradients go back position by position: n must be a number, not {n}.")
+        raise LetterError(f"Gradients go back position by position: n must be a number, not {n}.")
     jacobians = ["W_h"] * n
     if function != "identity":
         if function not in get_args(Sloped):

@@ -17,7 +17,7 @@ from symattn.derivation.derivation import Derivation, Operand, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.ops import Activation, Add, Append, MatMul
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick
 from symattn.foundation.languages import message
@@ -27,7 +27,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     """States H.1, H.2, … and all of them as H; outputs Y where there is W_y.  Without H_0 the start is 0."""
     n = sizes["n"]
     if not isinstance(n, int):
-        raise InputError(f"A recurrent network is unrolled position by position: n must be a number, not {n}.")
+        raise LetterError(f"A recurrent network is unrolled position by position: n must be a number, not {n}.")
     if "c" in d.givens and "W_y" not in d.givens:
         raise InputError("The bias c belongs to the outputs, which need W_y; only c is given.")
     if settings.by == "matrix":

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation, column_of, row_of
 from symattn.derivation.mechanisms.base import BY_TOKEN, Mechanism, Settings, gather, mix, mix_token
-from symattn.errors import InputError
+from symattn.errors import LetterError
 from symattn.exact import Size
 
 
@@ -13,7 +13,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         return mix(d, settings)
     n = sizes["n"]
     if not isinstance(n, int):
-        raise InputError("Token by token, the number of tokens must be a number.")
+        raise LetterError("Token by token, the number of tokens must be a number.")
     for t in range(n):
         if settings.orientation == "rows":
             d = mix_token(d, settings, t, row_of("A", t), upright=False)

@@ -263,8 +263,8 @@ def matched(
     handed = [_handed(file, head) for file, head in zip(found, heads, strict=True)]
     if papers.entrants:
         roster = _Roster(papers.entrants, _shared(found))
-        handed = _once_each([_on_sheet(roster.owned(one), papers) for one in handed])
-        handed = _entered_first(handed, entered)
+        owned = [_on_sheet(roster.owned(one), papers) for one in handed]
+        handed = _entered_first(_once_each(owned), entered, owned)
         handed.sort(key=lambda one: one.entrant.number if one.entrant else len(papers.entrants) + 1)
     else:
         handed = _said_if_twice([*(_on_sheet(one, papers) for one in handed), *entered])
@@ -477,14 +477,17 @@ def _once_each(handed: Sequence[Handed]) -> list[Handed]:
     return kept
 
 
-def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed]) -> list[Handed]:
-    """The rows of a table, and the files of those who have no row."""
-    files = {one.entrant.number: one.file.path for one in handed if one.entrant}
+def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed], every: Sequence[Handed]) -> list[Handed]:
+    """The rows of a table, each with all of its student's files, and the files of those who have no row."""
+    files: dict[int, list[str]] = {}
+    for one in every:
+        if one.entrant:
+            files.setdefault(one.entrant.number, []).append(one.file.path)
     rows = {one.entrant.number for one in entered if one.entrant}
     said = []
     for one in entered:
-        if one.entrant and (path := files.get(one.entrant.number)):
-            notice = message("It was entered in the table, and {file} is not marked.", file=path)
+        if one.entrant and (paths := files.get(one.entrant.number)):
+            notice = message("It was entered in the table; files not marked: {files}.", files=", ".join(paths))
             one = replace(one, notices=(*one.notices, notice))
         said.append(one)
     return [*(one for one in handed if not (one.entrant and one.entrant.number in rows)), *said]

@@ -394,7 +394,7 @@ def _printed_page(
         case "notebook":
             cells = ["".join(cell["source"]) for cell in json.loads(notebook.write(document))["cells"]]
         case "html":
-            cells = [as_markdown(html.write(document))]
+            cells = [as_markdown(f"<html><body>{html.bare(document)}</body></html>")]
         case "markdown":
             cells = [markdown.write(document)]
     found = [_said(block) for cell in cells for block in md.page(cell).blocks]

@@ -100,9 +100,11 @@ const fresh = () => Math.floor(Math.random() * 1e6);
 function stated() {
   const hash = new URLSearchParams(location.hash.slice(1));
   if (known.includes(hash.get("language"))) language = hash.get("language");
-  const recipe = hash.get("recipe");
-  const seed = Number.parseInt(hash.get("seed"), 10);
-  if (recipe) return { recipe, seed: Number.isSafeInteger(seed) ? seed : fresh() };
+  const { recipe, seed, language: _, ...others } = Object.fromEntries(hash);
+  if (Object.keys(others).length || !/^\d{1,15}$/.test(seed ?? "0") || (recipe ?? seed) === "" || (seed && !recipe)) {
+    return { recipe: location.hash.slice(1), seed: 0 }; // mistyped or cut off: Python says so
+  }
+  if (recipe) return { recipe, seed: seed === undefined ? fresh() : +seed };
   return progress.last ?? { recipe: recipeOf(COURSE.topics[0], COURSE.topics[0].levels[0]), seed: fresh() };
 }
 
@@ -150,7 +152,9 @@ function written() {
 const turnTo = (wanted) => draw(wanted, "pushState");
 
 const draw = ({ recipe, seed }, step = "replaceState") => during(async () => {
-  show({ ...(await ask("draw", { recipe, seed, language })), recipe, seed });
+  const drawn = await ask("draw", { recipe, seed, language }).catch(lost);
+  if (!drawn) return;
+  show({ ...drawn, recipe, seed });
   above = null;
   progress.last = { recipe, seed };
   keep();
@@ -162,9 +166,16 @@ const draw = ({ recipe, seed }, step = "replaceState") => during(async () => {
 function show(drawn) {
   begin(drawn);
   at("sheet").innerHTML = drawn.html;
-  at("tools").hidden = false;
-  at("result").hidden = true;
+  for (const name of ["sheet", "tools"]) at(name).hidden = false;
+  for (const name of ["result", "lost"]) at(name).hidden = true;
   parts().forEach(furnish);
+}
+
+// An address that leads to no sheet: what to do, and for whoever made it, why.
+function lost({ message }) {
+  at("why").textContent = message;
+  at("lost").hidden = false;
+  for (const name of ["sheet", "tools", "result"]) at(name).hidden = true;
 }
 
 function begin(drawn) {
@@ -534,6 +545,7 @@ at("next").onclick = () => {
 };
 at("back").onclick = () => history.back();
 at("check").onclick = checkAll;
+at("start").onclick = () => turnTo({ recipe: recipeOf(COURSE.topics[0], COURSE.topics[0].levels[0]), seed: fresh() });
 at("undo").onclick = undo;
 at("print").onclick = () => window.print();
 at("link").onclick = async () => {

@@ -11,6 +11,7 @@ from symattn.derivation.derivation import Derivation, Index, Op, Step, StepName
 from symattn.derivation.ops import Mask, MatMul
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.position import Rotate
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
@@ -185,6 +186,16 @@ def over_one_denominator(formula: Formula) -> Formula:
             case _:
                 return formula
     return Fraction(Sum(tuple(terms)), below) if below is not None else formula
+
+
+def refuse_outside(entries: WhichEntries, steps: Iterable[Step]) -> None:
+    """`InputError` for chosen entries that no matrix of the steps has; one with a letter for a size has them all."""
+    shapes = list(dict.fromkeys(step.result.shape for step in steps))
+    for entry in () if isinstance(entries, str) else entries:
+        within = (all(not isinstance(n, int) or k < n for k, n in zip(entry, shape, strict=True)) for shape in shapes)
+        if not any(within):
+            known = ", ".join(f"{rows}×{columns}" for rows, columns in shapes)
+            raise InputError(f"No matrix has the entry {entry[0] + 1},{entry[1] + 1}; they are {known}.")
 
 
 def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int, int]], str]:
