@@ -144,6 +144,9 @@ def _call(run: str, wrap: str) -> str:
     return f"#{wrap}({literal(run)})"
 
 
+_WHOLE = 12.0  # em: no wider equation is broken at its sign in a line of text
+
+
 def _text(content: Inlines, room: float = common.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     return "".join(_inline(inline, room) for inline in spans(content))
@@ -165,7 +168,7 @@ def _inline(inline: Span, room: float = common.LINE) -> str:
             call = f"m({_spoken(formula)}, ${source}$)"
             if width(formula) > room or "[U+" in source:  # codes are wider than their characters
                 call = f"whole({call})"
-            elif dense or matrix:
+            elif dense or matrix or (contains(formula, Relation) and width(formula) <= _WHOLE):
                 call = f"high({call})"
             return f"#{call}" if source else ""
         case _:
@@ -502,7 +505,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
         air="0.4" if worked else "0.65" if page.compact else "1",
-        fields=[literal(_printable(name)) for name in document.fields],
+        fields=[literal(_printable(common.label(name))) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
@@ -1101,7 +1104,7 @@ def _choices(choices: Choices, page: Page) -> str:
         ticks = [", none"] * len(ticks)
     elif form:
         spot = form.spot("choices")
-        says = [f"{common.letter(i)}: {text.plain(item)}" for i, item in enumerate(choices.items)]
+        says = [f"{common.label(common.letter(i))} {text.plain(item)}" for i, item in enumerate(choices.items)]
         ticks = [_more(literal(form.address(spot, said, i, holds="tick"))) for i, said in enumerate(says, 1)]
     items = (
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
@@ -1169,7 +1172,7 @@ def _row_by_row(table: Table, page: Page) -> str:
     rows = []
     for row in table.rows:
         cells = [
-            f"strong[{_text(head)}#{literal(':')}] + [ {_text(cell, page.line)}]"
+            f"strong[{_text(head)}#{literal(common.label(''))}] + [ {_text(cell, page.line)}]"
             if text.plain(head).strip()
             else f"[{_text(cell, page.line)}]"
             for head, cell in zip(table.header, row, strict=True)
