@@ -144,9 +144,6 @@ def _call(run: str, wrap: str) -> str:
     return f"#{wrap}({literal(run)})"
 
 
-_WHOLE = 12.0  # em: no wider equation is broken at its sign in a line of text
-
-
 def _text(content: Inlines, room: float = common.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     return "".join(_inline(inline, room) for inline in spans(content))
@@ -168,7 +165,7 @@ def _inline(inline: Span, room: float = common.LINE) -> str:
             call = f"m({_spoken(formula)}, ${source}$)"
             if width(formula) > room or "[U+" in source:  # codes are wider than their characters
                 call = f"whole({call})"
-            elif dense or matrix or (contains(formula, Relation) and width(formula) <= _WHOLE):
+            elif dense or matrix:
                 call = f"high({call})"
             return f"#{call}" if source else ""
         case _:
