@@ -8,8 +8,10 @@ from html import unescape
 
 import pytest
 
+import symattn
 from symattn.api import make_recipe
 from symattn.derivation.misconceptions import SLIPS, misconceptions
+from symattn.exact import NEGATIVE_INFINITY
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import Look, Words, spans
 from symattn.page.presentation import presented
@@ -95,3 +97,16 @@ def test_steps_are_formulas_where_they_are_names_of_matrices() -> None:
     assert [isinstance(part, Words) for step in ("S'", "A_1", "Z", "(b)", "A.1") for part in step_in_signs(step)] == [
         False, False, False, True, True,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "fractions"),
+    [({"scale": "none"}, False), ({"scale": "none", "mask": "causal"}, False), ({"mask": "causal"}, True)],
+)
+def test_fractions_are_spoken_of_where_there_are_any(settings: dict[str, str], fractions: bool) -> None:
+    [made] = symattn.worksheet(
+        "self_attention", seed=4, sizes={"d_k": 3}, stop_at="M" if "mask" in settings else "S", **settings
+    )
+    entries = [entry for step in made.problem.asked_steps for entry in step.result]
+    assert fractions == any(not isinstance(entry, int) and entry is not NEGATIVE_INFINITY for entry in entries)
+    assert ("fractions" in FORMATS["text"].write(made.worksheet)) == fractions
