@@ -185,9 +185,9 @@ def test_the_numbers_of_the_comparison(count, width):
 
 def test_the_page_is_in_the_notation_of_the_note():
     text = derive("note-003-multi-head").text("text")
-    assert "W = [K_{4×4}, V_{4×4}, Q_{4×4}]" in text
+    assert "W = [K₄ₓ₄, V₄ₓ₄, Q₄ₓ₄]" in text
     assert [s.name for s in derive("note-003-multi-head").steps[:3]] == ["K", "V", "Q"], "the note's order"
-    for words in ("Input 1", "(A) Scores S^(1)", "(B) Softmax Ŝ^(2)", "(D) Output, head 2", "k₁^(1)", "O_{4×4}"):
+    for words in ("Input 1", "(A) Scores S^(1)", "(B) Softmax Ŝ^(2)", "(D) Output, head 2", "k₁^(1)", "O₄ₓ₄"):
         assert words in text, words
     recurrent = derive("note-003-recurrent")
     assert [s.name for s in recurrent.steps[:2]] == ["H_x.1", "H.1"], "one input after the other"

@@ -239,7 +239,7 @@ OPTIONS = Choices(
 
 def test_options_in_text() -> None:
     assert body("text", OPTIONS) == (
-        "  [ ] A  ⎡ 1  2 ⎤     [ ] B  ⎡ 1  3 ⎤     [x] C  none of them\n         ⎣ 3  4 ⎦            ⎣ 2  4 ⎦"
+        "  [ ] A.  ⎡ 1  2 ⎤     [ ] B.  ⎡ 1  3 ⎤     [x] C.  none of them\n          ⎣ 3  4 ⎦             ⎣ 2  4 ⎦"
     )
 
 

@@ -44,7 +44,10 @@ def not_scaled(d: Derivation) -> Rewritten | None:
 
 
 def multiplied(d: Derivation) -> Rewritten | None:
-    return {"S'": place[0].with_op(Scale(divide(1, place[1].divisor)))} if (place := scaling(d)) else None
+    if not (place := scaling(d)):
+        return None
+    of = place[1].of
+    return {"S'": place[0].with_op(Scale(divide(1, place[1].divisor), f"1/{of}" if of else ""))}
 
 
 def scaled_after_softmax(d: Derivation) -> Rewritten | None:

@@ -276,7 +276,11 @@ class Scale(RuleOp):
         return entrywise(lambda x: x / divisor, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        return Fraction(operands[0], self.symbol(style))
+        match self.symbol(style):
+            case Fraction(above, below) if above == ONE:  # a fraction in a fraction is hard to read
+                return Product((below, operands[0]), "·")
+            case divisor:
+                return Fraction(operands[0], divisor)
 
     def factors(self, style: Style, *matrices: Formula) -> Formula:
         """A matrix in a numerator would be set too small to read."""

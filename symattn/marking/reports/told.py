@@ -386,7 +386,7 @@ class Told:
                 says = (Words(sentences(_sentence(candidate), message(counted.feedback))),)
         if self.reader == "teacher" and name:
             how = (Words(_sentence(candidate)),) if candidate.says else says
-            return sentence("{code} {name}", code=candidate.id, name=name), how
+            return sentence("{code} – {name}", code=candidate.id, name=name), how
         return name, says
 
     def _slips(self, event: Event) -> Inlines:

@@ -406,8 +406,8 @@ def _title(heading: MarkdownBlock) -> str:
 
 
 def _letters(text: str) -> Counter[str]:
-    """How often every letter and digit comes: in formulas, formats differ in order and signs, as ᵀ or ⊤."""
-    plain = unicodedata.normalize("NFKC", _COMMAND.sub("", text.replace("ᵀ", "")))
+    """How often every letter and digit comes: in formulas, formats differ in order and signs, as ᵀ or ⊤, ₓ or ×."""
+    plain = unicodedata.normalize("NFKC", _COMMAND.sub("", re.sub("[ᵀₓ]", "", text)))
     return Counter(c for c in plain if c.isascii() and c.isalnum())
 
 

@@ -95,7 +95,7 @@ class _Page(HTMLParser):
             self._line(self._box)
             self._box = ""
             self._typed_into = max(0, self._typed_into - 1)
-        elif tag == "strong" and self._box:
+        elif tag == "strong" and self._box and not "".join(self._text).endswith("."):  # pages of earlier versions
             self._text.append(".")
         elif tag == "span" and self._spans and self._spans.pop():
             self._line()

@@ -561,6 +561,11 @@ def _visible(character: str) -> str:
             return character
 
 
+def label(name: str) -> str:
+    """A name before what it is of, with the language's colon: "Nom :" in French."""
+    return say("{label}:", label=name)
+
+
 def composed(text: str) -> str:
     """Letters and the accents after them as one character wherever there is one."""
     return unicodedata.normalize("NFC", text)

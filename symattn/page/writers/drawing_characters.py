@@ -16,6 +16,7 @@ from symattn.foundation.terminal import columns_of
 from symattn.page.document import Diagram, Inlines, Place
 from symattn.page.writers import blocks as draw
 from symattn.page.writers.blocks import EMPTY, Block, text
+from symattn.page.writers.common import label
 from symattn.page.writers.figures import Network, Node, arranged, is_waypoint, network
 
 _GAP = 3  # columns between boxes with frames
@@ -42,7 +43,7 @@ def characters(
     else:
         drawn = list(_in_words(diagram, said, words))
     labels = [
-        f"{words(frame.label)}: {', '.join(said[place] for place in frame.boxes)}"
+        f"{words(frame.label)}{label('')} {', '.join(said[place] for place in frame.boxes)}"
         for frame in diagram.frames
         if frame.label
     ]

@@ -16,6 +16,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote, unquote
 
+from symattn.foundation.languages import say
 from symattn.page.document import Heading
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Form:
     def address(self, spot: Spot, says: str, *at: int, **how: Any) -> str:
         """The address of a link that shall be a field: `at` is where in the place, `says` what is read out for it."""
         says = " ".join(says.split())
-        says = f"{spot.place}: {says}" if spot.question else says
+        says = f"{say('{label}:', label=spot.place)} {says}" if spot.question else says
         return Field(str(replace(spot, at=at)), says, self.size, **how).address
 
 

@@ -475,7 +475,7 @@ def _body(document: Document, screen: _Screen) -> str:
     if document.subtitle:
         parts.append(f'<p class="subtitle" dir="auto">{escaped(document.subtitle)}</p>')
     if document.fields:
-        items = tuple(FillIn((Words(say("{label}:", label=name)),), 34) for name in document.fields)
+        items = tuple(FillIn((Words(common.label(name)),), 34) for name in document.fields)
         parts.append(_fill_ins(items, screen))
     head = "\n".join(parts)
     if any(isinstance(block, Solved) for block in all_blocks(document.blocks)):
@@ -833,7 +833,7 @@ def _table_of_grid(
         f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
         for i, head in enumerate(before)
     ]
-    first = f"{say('Working')}: " if working else ""
+    first = f"{common.label(say('Working'))} " if working else ""
     title = (
         f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n"
         if grid.name != NOTHING
@@ -899,7 +899,7 @@ def _choices(choices: Choices, screen: _Screen) -> str:
     kind, asked = ("checkbox", say("Tick all that apply")) if choices.several else ("radio", say("Tick one"))
     box = f'<input type="{kind}" name="{escaped(f"choice {screen.groups} {screen.sheet}".strip())}"/>'
     listed = "\n".join(
-        f"<label>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></label>"
+        f"<label>{box} <strong>{common.letter(i)}.</strong> <span>{_text(item)}</span></label>"
         for i, item in enumerate(choices.items)
     )
     legend = f'<legend class="heard">{screen.label(asked)}</legend>'
@@ -909,7 +909,7 @@ def _choices(choices: Choices, screen: _Screen) -> str:
 def _ticked(i: int, item: Inlines, ticked: bool) -> str:
     sign, says = ("☒", say("ticked")) if ticked else ("☐", say("not ticked"))
     box = f'<span role="img" aria-label="{says}">{sign}</span>'
-    return f"<li>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></li>"
+    return f"<li>{box} <strong>{common.letter(i)}.</strong> <span>{_text(item)}</span></li>"
 
 
 def _solved(solved: Solved, screen: _Screen) -> str:

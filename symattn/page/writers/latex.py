@@ -100,7 +100,7 @@ def _written(document: Document, macros: str) -> str:
             "page_words": _page_words(),
             "body": blocks.body(document.blocks),
         }
-        fields = [escaped(name) for name in document.fields]
+        fields = [escaped(common.label(name)) for name in document.fields]
         notation = sorted(blocks.notation.items())
         return filled(
             template_of(chosen),

@@ -294,7 +294,8 @@ class Blocks:
     def _one_below_the_other(self, heads: Sequence[Inlines], row: Sequence[Inlines]) -> str:
         """The cells of a row of a table that is too wide in large print, each with its head."""
         cells = ((self.text(head), self.text(cell)) for head, cell in zip(heads, row, strict=True))
-        return "\\par\n".join(f"\\textbf{{{head}:}} {cell}" if head else cell for head, cell in cells)
+        colon = escaped(common.label(""))
+        return "\\par\n".join(f"\\textbf{{{head}{colon}}} {cell}" if head else cell for head, cell in cells)
 
     def _cell(self, content: Inlines, room: float) -> str:
         source = self.text(content, room=room)

@@ -195,7 +195,7 @@ def fragment(document: Document) -> str:
 
 def field(name: str) -> str:
     """A line to fill in at the head of a page."""
-    return f"{escaped(name)}: {escaped('_' * 16)}"
+    return f"{escaped(common.label(name))} {escaped('_' * 16)}"
 
 
 def body(blocks: Iterable[Block]) -> str:
@@ -249,7 +249,7 @@ def _block(block: Block) -> str:
         case AnswerGrid():
             return _grid(block)
         case WorkingSpace():
-            return f"*{say('Working')}:*\n\n&nbsp;\n\n&nbsp;"
+            return f"*{common.label(say('Working'))}*\n\n&nbsp;\n\n&nbsp;"
         case AnswerSpace():
             return _together(common.one_after_another(block))
         case FillIns(items):

@@ -133,7 +133,7 @@ def _parts(blocks: Sequence[Block]) -> Iterator[Program | list[Block]]:
                 section = takewhile(lambda other: not isinstance(other, Heading), blocks[i:])
                 if not any(isinstance(other, Program) for other in section):
                     yield part
-                    yield [Paragraph((Words(say("{label}:", label=say("Working"))),))]
+                    yield [Paragraph((Words(common.label(say("Working"))),))]
                     part = []
             case Heading():
                 yield part

@@ -42,6 +42,7 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     index_needs_brackets,
 )
+from symattn.foundation.languages import speaking
 from symattn.foundation.terminal import columns_of
 from symattn.page.document import (
     AnswerGrid,
@@ -94,7 +95,7 @@ COLUMNS = 100  # the width of formulas
 PROSE = 84  # and of prose, which is read more easily in shorter lines
 
 _SUPERSCRIPT = dict(zip("0123456789+−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
-_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx=,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₌,", strict=True))
+_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx×=,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓₓ₌,", strict=True))
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "exponential": 12, "word": 12}
 
@@ -200,7 +201,11 @@ def _index(sub: tuple[Formula, ...]) -> str:
     """Small characters if there are any for all of it; else after a low line."""
     words = common.index_comma(sub).join(map(on_one_line, sub))
     is_word = any(isinstance(item, Name) and len(item.base) > 1 for item in sub)
-    if not is_word and all(character in _SUBSCRIPT for character in words):
+    return _below(words, small=not is_word)
+
+
+def _below(words: str, small: bool = True) -> str:
+    if small and all(character in _SUBSCRIPT for character in words):
         return "".join(_SUBSCRIPT[character] for character in words)
     return f"_{words}" if words.isalnum() else f"_{{{words}}}"
 
@@ -328,7 +333,7 @@ def _annotated(node: Annotated, flat: bool) -> Picture:
         case "under" if not flat:
             return draw.stacked((body, note), body.baseline)
         case "index":
-            return _lowered(body, f"_{{{note.lines[0].strip('()')}}}")
+            return _lowered(body, _below(note.lines[0].strip("()")))
         case "under" | "beside":
             return beside(body, text("  " if node.place == "beside" else " "), note)
         case _:
@@ -418,7 +423,8 @@ def write(document: Document) -> str:
         head.append(visible(document.subtitle))
     parts = ["\n".join(head)]
     if document.fields:
-        parts.append("   ".join(f"{visible(name)}: {'_' * 20}" for name in document.fields))
+        with speaking(document.look.language):
+            parts.append("   ".join(f"{visible(common.label(name))} {'_' * 20}" for name in document.fields))
     parts += _blocks(document.blocks, COLUMNS)
     foot = "   ".join(visible(part) for part in (document.sheet, document.footer) if part)
     if foot:
@@ -728,7 +734,7 @@ def _fill_ins(items: Sequence[FillIn], width: int) -> str:
 
 def _choices(block: Choices, width: int) -> str:
     """Options with a box each; those that are matrices are drawn, side by side as far as a line goes."""
-    marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}" for i in range(len(block.items))]
+    marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}." for i in range(len(block.items))]
     widest = max(map(len, marks), default=0)
     if not any(contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
         return "\n".join(

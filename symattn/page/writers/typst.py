@@ -502,7 +502,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         form=asked,
         air="0.4" if worked else "0.65" if page.compact else "1",
-        fields=[literal(_printable(name)) for name in document.fields],
+        fields=[literal(_printable(common.label(name))) for name in document.fields],
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
@@ -1101,7 +1101,7 @@ def _choices(choices: Choices, page: Page) -> str:
         ticks = [", none"] * len(ticks)
     elif form:
         spot = form.spot("choices")
-        says = [f"{common.letter(i)}: {text.plain(item)}" for i, item in enumerate(choices.items)]
+        says = [f"{common.label(common.letter(i))} {text.plain(item)}" for i, item in enumerate(choices.items)]
         ticks = [_more(literal(form.address(spot, said, i, holds="tick"))) for i, said in enumerate(says, 1)]
     items = (
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
@@ -1169,7 +1169,7 @@ def _row_by_row(table: Table, page: Page) -> str:
     rows = []
     for row in table.rows:
         cells = [
-            f"strong[{_text(head)}#{literal(':')}] + [ {_text(cell, page.line)}]"
+            f"strong[{_text(head)}#{literal(common.label(''))}] + [ {_text(cell, page.line)}]"
             if text.plain(head).strip()
             else f"[{_text(cell, page.line)}]"
             for head, cell in zip(table.header, row, strict=True)

@@ -295,7 +295,7 @@ def _with_rule(title: Inlines, name: Formula, rule: Formula) -> Inlines:
     match title:
         case (Sentence(places=((*others, (place, (Math(last),))))) as said,) if last == name:
             return (replace(said, places=(*others, (place, (Math(rule),)))),)
-    return sentence("{title}: {rule}", title=title, rule=rule)
+    return sentence("{matrix} {name}", matrix=title, name=rule)
 
 
 def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:

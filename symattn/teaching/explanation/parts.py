@@ -10,7 +10,7 @@ from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.exact import Matrix, Outline, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, decide
 from symattn.formula import Formula, Relation
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
@@ -101,9 +101,9 @@ def instructions(problem: Problem) -> str:
 
 
 def _whole_numbers(problem: Problem) -> bool:
-    """Whether nothing but whole numbers is asked for, and so no form need be said."""
-    asked = (step.result for step in problem.asked_steps)
-    return all(isinstance(entry, int) for result in asked if isinstance(result, Matrix) for entry in result)
+    """Whether nothing but whole numbers, and −∞, is asked for, and so no form need be said."""
+    asked = (step.result for step in problem.asked_steps if isinstance(step.result, Matrix))
+    return all(isinstance(entry, int) or entry is NEGATIVE_INFINITY for result in asked for entry in result)
 
 
 _EXACT_FORMS = {

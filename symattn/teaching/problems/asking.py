@@ -140,6 +140,12 @@ def bank(kind: type[T], name: str) -> T:
     return read(kind, tomllib.loads(text), f"{name}.toml")
 
 
+def in_digits(count: int | Fraction) -> str:
+    """With gaps between thousands, which read alike where the comma is the decimal mark: 1 048 576; but 4096."""
+    gaps = isinstance(count, int) and count >= 10_000
+    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}") if gaps else str(count)
+
+
 def series(items: Iterable[str]) -> str:
     """a; b; c."""
     return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)

@@ -349,7 +349,7 @@ def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Pro
             offers.append(Offer(text, _derived(d[name], token, wording), True))
         elif id in known:
             slip = SLIPS[id.partition(" ")[0]]
-            why = sentence("{code} {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
+            why = sentence("{code} – {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
             offers.append(Offer(text, why, False, slip.id))
         else:
             offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))

@@ -35,6 +35,7 @@ from symattn.teaching.problems.asking import (
     Prose,
     choice_part,
     counted_again,
+    in_digits,
     number_part,
     put_in,
     table_part,
@@ -257,22 +258,17 @@ def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) ->
     else:
         larger.insert(0, (plain + 4 * d, "N1", "Biases were counted, and there are none."))
     terms = f"4·{d}·{d}" + (f" + 4·{d}" if bias else "")
-    key = Offer((Words(_digits(right)),), (Words(f"{terms} = {_digits(right)}."),), True)
+    key = Offer((Words(in_digits(right)),), (Words(f"{terms} = {in_digits(right)}."),), True)
     wrong = sorted((*smaller[:at], *larger[: 3 - at]))
-    offers = [Offer((Words(_digits(count)),), say(why), False, diagnosis) for count, diagnosis, why in wrong]
+    offers = [Offer((Words(in_digits(count)),), say(why), False, diagnosis) for count, diagnosis, why in wrong]
     return put_in(offers, at, key)
-
-
-def _digits(count: int) -> str:
-    """With gaps between thousands, which read alike where the comma is the decimal mark: 1 048 576; but 4096."""
-    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}") if count >= 10_000 else str(count)
 
 
 def _polynomial(name: str, k: int, say: Prose) -> Part:
     item, value = ITEMS[name], polynomial(name)
     wrong = tuple(
         (
-            *((Words(f"{diagnosis} "),) if diagnosis else ()),
+            *((Words(f"{diagnosis} – "),) if diagnosis else ()),
             *sentence("{formula}: {meaning}.", formula=read_formula(typed), meaning=say(means)),
         )
         for diagnosis, typed, means in item.wrong
@@ -314,13 +310,13 @@ def _line(what: Inlines, how: str, count: str, value: int) -> Line:
 def _operations(layer: Attention, say: Prose) -> Part:
     projected = product(layer.n, layer.d, layer.d)
     slips = (
-        say("N2 Scores {count}: every head was given the full width.", count=_digits(layer.h * layer.scoring)),
-        say("N4 All numbers doubled, {count} in total: those are FLOPs.", count=_digits(2 * layer.operations)),
+        say("N2 – scores {count}: every head was given the full width.", count=in_digits(layer.h * layer.scoring)),
+        say("N4 – all numbers doubled, {count} in total: those are FLOPs.", count=in_digits(2 * layer.operations)),
         say(
-            "N5 {projections} in total: scores and weighted values were forgotten; N3 {less} in total: $O$ was left "
-            "out.",
-            projections=_digits(4 * projected),
-            less=_digits(layer.operations - projected),
+            "N5 – {projections} in total: scores and weighted values were forgotten; N3 – {less} in total: $O$ was "
+            "left out.",
+            projections=in_digits(4 * projected),
+            less=in_digits(layer.operations - projected),
         ),
     )
     errors = (
@@ -339,7 +335,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
             heads=layer.h,
         ),
         (say("Product"), say("Multiply-adds")),
-        [_line(say(what), how, _digits(count), count) for what, how, count in operation_lines(layer)],
+        [_line(say(what), how, in_digits(count), count) for what, how, count in operation_lines(layer)],
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
@@ -365,12 +361,12 @@ def _scores(drawn: Scores, say: Prose) -> Part:
                 "Every head has {tokens}×{tokens} scores: {heads}·{tokens}·{tokens} = {count}.",
                 tokens=n,
                 heads=h,
-                count=_digits(count),
+                count=in_digits(count),
             ),
             say(
                 "{head}: one head only. {token}: one token only.",
-                head=_digits(n * n),
-                token=_digits(h * n),
+                head=in_digits(n * n),
+                token=in_digits(h * n),
             ),
         ),
         (Mark("B", 1),),
@@ -400,9 +396,9 @@ def _crossover(drawn: Overtaking, say: Prose) -> Part:
                 shorter=f"{_factor(pair.a)} n > {_factor(pair.b)} d",
                 common=pair.common,
                 bound=bound,
-                smallest=_digits(n),
+                smallest=in_digits(n),
             ),
-            say("With one token fewer, {tokens}, it does not hold.", tokens=_digits(n - 1)),
+            say("With one token fewer, {tokens}, it does not hold.", tokens=in_digits(n - 1)),
         ),
         (Mark("M", 1, "both counts"), Mark("A", 1)),
     )
@@ -417,14 +413,14 @@ def _cache(drawn: Cache, say: Prose) -> Part:
     model, n = MODELS[drawn.model], drawn.n
     width = model.d // model.h
     numbers = Attention(model.d, model.h, width, n, model.shared).cache(model.layers)
-    slips = [say("{count} numbers: keys or values, not both.", count=_digits(numbers // 2))]
+    slips = [say("{count} numbers: keys or values, not both.", count=in_digits(numbers // 2))]
     errors = [KnownError(numbers // 2, says=message("keys or values were counted, not both"))]
     heads = message("{heads} heads of width {width}", heads=model.h, width=width)
     if model.shared != model.h:
         sharing = "{heads} query heads of width {width} that share {shared} heads of keys and values"
         heads = message(sharing, heads=model.h, width=width, shared=model.shared)
         own = numbers * model.h // model.shared
-        slips.append(say("{count} numbers: as if every query head had its own.", count=_digits(own)))
+        slips.append(say("{count} numbers: as if every query head had its own.", count=in_digits(own)))
         errors.append(KnownError(own, says=message("every query head was given keys and values of its own")))
     asked = say.paragraph(
         "{model} has {layers} layers with {heads}. How large is the cache for {tokens} tokens, when a number takes "
@@ -438,9 +434,9 @@ def _cache(drawn: Cache, say: Prose) -> Part:
     worked = say.paragraph(
         "{product} = {numbers} numbers (keys and values, layers, tokens, heads, width); times {size}: {bytes} bytes.",
         product=f"2·{model.layers}·{n}·{model.shared}·{width}",
-        numbers=_digits(numbers),
+        numbers=in_digits(numbers),
         size=drawn.bytes,
-        bytes=_digits(numbers * drawn.bytes),
+        bytes=in_digits(numbers * drawn.bytes),
     )
     blank: Inlines = (Math(Blank("word")),)
     rows = ((say("Numbers"), blank), (say("Bytes"), blank))
@@ -460,20 +456,20 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     attention, forward = (part.parameters for part in model.block.parts)
     blocks = layers * model.block.parameters
     counts = [
-        (say("Word embedding"), f"{_digits(words)}·{d}", words * d),
+        (say("Word embedding"), f"{in_digits(words)}·{d}", words * d),
         (say("Position embedding"), f"{positions}·{d}", positions * d),
         (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
         (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
         (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
-        (say("All {layers} blocks", layers=layers), f"{layers}·{_digits(model.block.parameters)}", blocks),
+        (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(model.block.parameters)}", blocks),
         (say("Last layer norm"), f"2·{d}", model.block.norm.parameters),
         (say("Total"), "", model.parameters),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
     slips = (
-        say("N6 {count} in total: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
-        say("N7 {count} in total: a layer norm was given d parameters.", count=_digits(halved)),
+        say("N6 {count} in total: {miscount}.", count=in_digits(twice), miscount=COUNTING["N6"].name),
+        say("N7 {count} in total: a layer norm was given d parameters.", count=in_digits(halved)),
     )
     norm = model.block.norm.parameters
     errors = (
@@ -492,14 +488,14 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
             "{width}$ and {blocks} blocks. Each block has attention with $O$, a feed-forward network of inner width "
             "{inner}, and two layer norms; one more layer norm follows the last block. All linear layers have "
             "biases except the output layer, which is tied to the word embedding. Count the parameters of the model.",
-            words=_digits(words),
+            words=in_digits(words),
             positions=positions,
             width=d,
             blocks=layers,
             inner=4 * d,
         ),
         (say("Parameters of"), say("Number")),
-        [_line(what, how, _digits(count), count) for what, how, count in counts],
+        [_line(what, how, in_digits(count), count) for what, how, count in counts],
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",

@@ -421,7 +421,7 @@ def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
     if not isinstance(error, PlantedSlip):
         return Offer(text, (Words("more than one entry is wrong."),))
     slip, entry = error.made(before), wording.entry(error.step, error.i, error.j)
-    right = "right: {code} {name}. In {entry} {how}."
+    right = "right: {code} – {name}. In {entry} {how}."
     why = sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
     return Offer(text, why, True, error.kind)
 

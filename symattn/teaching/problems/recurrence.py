@@ -33,7 +33,7 @@ from symattn.page.document import (
     listing,
     places_of,
 )
-from symattn.teaching.problems.asking import LETTERS, Line, bank, counted_again, number_part, table_part
+from symattn.teaching.problems.asking import LETTERS, Line, bank, counted_again, in_digits, number_part, table_part
 from symattn.teaching.problems.base import Family, ProblemType, Spec
 from symattn.teaching.problems.layers import (
     Work,
@@ -214,7 +214,7 @@ def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
 
 
 def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> Line:
-    return Line(what, value, say(how, value=Strong(str(value)), **shown))
+    return Line(what, value, say(how, value=Strong(in_digits(value)), **shown))
 
 
 def _product(what: Inlines, factors: str, value: int) -> Line:
@@ -395,7 +395,7 @@ def _parallel(content: Content) -> Part:
         [say(work.text) for work in works],
         [k for k, work in enumerate(works) if work.parallel],
         [say(work.why) for work in works],
-        [f"{letter} " for letter in LETTERS],
+        [message("{label}: ", label=letter) for letter in LETTERS],
     )
 
 

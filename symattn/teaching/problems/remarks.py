@@ -94,11 +94,11 @@ def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
 
 
 def diagnosis(wrong: WrongDerivation, wording: Wording, strong: bool = False) -> Inlines:
-    """X1 softmax over columns.  Normalise the row of each query: …"""
+    """X1 – softmax over columns.  Normalise the row of each query: …"""
     m = wrong.misconception
     code = Strong(m.id) if strong else Words(m.id)
     name, told = wording.in_signs(m.name), feedback(wrong, wording)
-    return sentence("{code} {name}. {feedback}", code=code, name=name, feedback=told)
+    return sentence("{code} – {name}. {feedback}", code=code, name=name, feedback=told)
 
 
 def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
@@ -120,7 +120,7 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         return Math(wording.name(step))
 
     def name(id: str) -> Inlines:
-        return sentence("{code} {name}", code=id, name=wording.in_signs(by_id[id].misconception.name))
+        return sentence("{code} – {name}", code=id, name=wording.in_signs(by_id[id].misconception.name))
 
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
