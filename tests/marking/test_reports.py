@@ -217,7 +217,7 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
     found = plain(feedback_document(CASES["01-note-002"].report))
     assert squeezed("This looks like “Not scaled”, or perhaps “Base 10 used”.") in found
     found = plain(marking_document(CASES["01-note-002"].report))
-    assert squeezed("This fits “C1 Not scaled”, and also “X4 Base 10 used”") in found
+    assert squeezed("This fits “C1 – Not scaled”, and also “X4 – Base 10 used”") in found
 
 
 def test_a_misread_number_is_where_to_look_first():

@@ -42,7 +42,7 @@ from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
-from symattn.page.writers import common, html, markdown, notebook
+from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
@@ -394,6 +394,8 @@ def _printed_page(
         case "notebook":
             cells = ["".join(cell["source"]) for cell in json.loads(notebook.write(document))["cells"]]
         case "html":
+            from symattn.page.writers import html  # most work is handed in otherwise
+
             cells = [as_markdown(f"<html><body>{html.bare(document)}</body></html>")]
         case "markdown":
             cells = [markdown.write(document)]

@@ -454,8 +454,12 @@ def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> 
 
 
 _WIDE = "\u2e80-\u303f\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\U00020000-\U0003fffd"
-_OPENING, _CLOSING = r"\[(（〔［【《〈「『“‘", r"\])）〕］】》〉」』”’,.;:!?，。、；：！？…·%％"
-_PLACES = re.compile(rf"( +)|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])")
+_WIDE_OPENING, _WIDE_CLOSING = "（〔［【《〈「『“‘", "）〕］】》〉」』”’，。、；：！？…"
+_OPENING, _CLOSING = rf"\[({_WIDE_OPENING}", rf"\]){_WIDE_CLOSING},.;:!?·%％"
+_PLACES = re.compile(
+    rf"(?<![{_WIDE_OPENING} ])( ++)(?![{_WIDE_CLOSING}])"
+    rf"|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])"
+)
 """Where a line may end: at spaces, and beside a Han character.
 
 What opens ends no line, what closes begins none."""
