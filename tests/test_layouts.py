@@ -254,6 +254,14 @@ def test_columns_hold_every_part_in_its_order(name: str) -> None:
     assert any(isinstance(block, Columns) for block in made.document(layout="columns").blocks)
 
 
+def test_columns_hold_every_question_of_the_usual_worksheet() -> None:
+    """The first asks for a shape as well, in a sentence."""
+    (made,) = symattn.worksheet(seed=7)
+    blocks = made.document(layout="columns").blocks
+    (columns,) = (block for block in blocks if isinstance(block, Columns))
+    assert len(columns.rows) == len(made.question.parts) == 7
+
+
 @pytest.mark.covering(most=11)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_steps_stand_at_the_left_and_their_working_at_the_right(name: str) -> None:

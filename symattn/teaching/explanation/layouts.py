@@ -39,7 +39,7 @@ from symattn.page.document import (
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.question import MatrixAnswer, Part, Question
+from symattn.teaching.question import MatrixAnswer, Part, Question, StepAnswer
 
 Layout = Literal["matrix", "falk", "columns", "flow"]
 LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns", "flow")
@@ -301,7 +301,8 @@ def _with_rule(title: Inlines, name: Formula, rule: Formula) -> Inlines:
 def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:
     """What is asked, and where the answer goes, for the two columns; none for a part that is no matrix to work out."""
     room = next((k for k, block in enumerate(part.ask) if isinstance(block, AnswerGrid | WorkingSpace | Falk)), None)
-    if room is None or not all(isinstance(block, Display) for block in part.ask[:room]):
+    said = Display | Paragraph if isinstance(part.answer, StepAnswer) else Display  # which shape is to be given
+    if room is None or not all(isinstance(block, said) for block in part.ask[:room]):
         return None
     if any(width(line) > NARROW for line in formulas_among(part.ask[:room])):
         return None
