@@ -427,3 +427,11 @@ def test_working_beside_a_filled_grid_is_working() -> None:
     attempt = read(LABELLED["S = [[1, 2], [3, 4]]"]("Q", key()["Q"]))
     text = fill(blank(), [question()], [attempt]).replace("*Working:*", "*Working:* 1·0 + 2·3 = 6, and so on", 1)
     assert not read(text, "markdown").remarks
+
+
+@pytest.mark.parametrize("gap", [" " * 200, "\t" * 70, " \t" * 5000, "\N{NO-BREAK SPACE}" * 3000])
+def test_long_gaps_between_numbers_change_nothing(gap: str) -> None:
+    """They cost no time either: patterns that seek in them would take their square."""
+    rows = [["2", "1", "3"], ["0", "1", "1"], ["2", "2", "2"]]
+    wide = read("S =\n" + "\n".join(gap.join(row) for row in rows), "markdown")
+    assert values(wide.answers["S"]) == rows

@@ -56,6 +56,9 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
 """What the first bytes of a file show it to be, and what is to be done then."""
+LONGEST_GAP = 64
+"""Spaces and tabs on end that are kept: nobody aligns by more, and what seeks in a long run takes its square."""
+_LONG_GAP = re.compile(rf"[ \t\u00a0\u3000]{{{LONGEST_GAP + 1},}}")
 EMPTY = message("It is empty: perhaps the work was saved under another name.")
 
 
@@ -188,7 +191,7 @@ def decoded(content: str | bytes) -> str:
                 raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
         raise InputError(_OTHER)
-    return text.removeprefix("\ufeff")
+    return _LONG_GAP.sub(" " * LONGEST_GAP, text.removeprefix("\ufeff"))
 
 
 def _of_windows(content: bytes) -> str:

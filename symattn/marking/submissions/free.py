@@ -515,7 +515,9 @@ _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
 _SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
-_OTHER_ENTRY = re.compile(r"[\s,;]+(?=[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)")
+_OTHER_ENTRY = re.compile(
+    r"(?<![\s,;])[\s,;]+(?=[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
+)
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
@@ -606,8 +608,9 @@ def _results(text: str, columns: int) -> Rows:
     return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
 
 
-_GAPS = (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")
-_ROUND_A_SIGN = re.compile(r"\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
+_SPACE = r"(?<!\s)\s*"  # a whole run of it: beginning in the middle of a long one takes its square
+_GAPS = (r"\t+", rf"{_SPACE}&\s*", rf"{_SPACE}\|\s*", rf"{_SPACE};\s*", r",\s+", r",", r"\s{2,}", r"\s+")
+_ROUND_A_SIGN = re.compile(rf"{_SPACE}([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 _LONGEST_LINE = 2000
 
 
