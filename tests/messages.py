@@ -102,7 +102,7 @@ def extracted() -> Mapping[Template, str]:
         where = path.relative_to(PACKAGE).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
         speaks = any(part in SPEAKING for part in where.split("/")) and path.name not in SILENT
-        called = () if path.name in SILENT else _called(tree)
+        called = () if path.name in SILENT else templates_in(tree)
         for template in (*called, *(_written(tree) if speaks else ())):
             found.setdefault(template, where)
     for path in sorted(PACKAGE.rglob("*.toml")):
@@ -137,7 +137,7 @@ def _is_said(text: str) -> bool:
     return text.count("{") > 1 or bool(_SPOKEN.search(PLACES.sub("", text)))
 
 
-def _called(tree: ast.AST) -> Iterator[Template]:
+def templates_in(tree: ast.AST) -> Iterator[Template]:
     """What calls that make messages are given."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):

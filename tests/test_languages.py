@@ -148,7 +148,7 @@ def test_a_language_has_the_messages_of_the_sources(language):
     ],
 )
 def test_a_template_is_read_where_it_stands(source, templates):
-    read = messages._called(ast.parse(source))
+    read = messages.templates_in(ast.parse(source))
     assert [(template.context, template.one, template.other) for template in read] == templates
 
 

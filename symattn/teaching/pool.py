@@ -46,9 +46,9 @@ class Tally:
     room: int | None = None
     """How many there were before the first that overlaps more than is wanted, once there is one."""
     ahead: int = 0
-    """How many are chosen before the first is handed out, unless the room is found to end before."""
+    """How many are chosen before the first is handed out."""
     told: Callable[[int], None] = lambda room: None
-    """Who is told of the room as soon as it is known."""
+    """Who is told of the room: before the first is handed out, if it is known then."""
 
     def refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
@@ -104,9 +104,9 @@ def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float
     One whose key is too much like another's waits, and is judged only if after enough draws there is none better.
     """
     found = _one_by_one(spec, candidates, tally, overlap)
-    first: list[One] = []
-    while len(first) < tally.ahead and tally.room is None:
-        first.append(next(found))
+    first = [next(found) for _ in range(tally.ahead)]
+    if first and tally.room is not None:
+        tally.told(tally.room)
     yield from chain(first, found)
 
 
@@ -163,7 +163,8 @@ def _one_by_one(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: 
             tally.alike.append(overlapping)
             if tally.room is None:
                 tally.room = len(seen)
-                tally.told(tally.room)
+                if len(seen) >= tally.ahead:
+                    tally.told(tally.room)
         seen.add(found.name)
         keys.add(found.key)
         yield found

@@ -257,7 +257,7 @@ def test_every_explanation_is_told_the_likelier_first():
     answers = {part: [[e.text for e in row] for row in written.rows] for part, written in made.script.items()}
     marking = symattn.check(symattn.derive("note-002", by="matrix"), answers, policy="ib")
     text = " ".join(marking.text("text", "teacher").split())
-    assert "This fits “C1 Not scaled”, and also “X4 Base 10 used”; they cannot be told apart here." in text
+    assert "This fits “C1 – Not scaled”, and also “X4 – Base 10 used”; they cannot be told apart here." in text
 
 
 WITNESSES = {

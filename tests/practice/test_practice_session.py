@@ -71,9 +71,9 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
 @pytest.mark.parametrize("name", sorted(problem_types()))
 @pytest.mark.covering(most=5)
 def test_marking_a_page_needs_no_fonts_which_a_browser_has_not(name, monkeypatch):
-    monkeypatch.setattr(html, "_font", lambda: pytest.fail("a font was read"))
     session = Session()
     shown, _ = drawn(session, f"--problem {name}", 3)
+    monkeypatch.setattr(html, "write", lambda document: pytest.fail("a page with its fonts was written"))
     marked = session.mark(shown["sheet"], shown["html"])
     assert marked["total"] == 0
 

@@ -306,7 +306,8 @@ def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:
         return None
     if any(width(line) > NARROW for line in formulas_among(part.ask[:room])):
         return None
-    return part.ask[:room], part.ask[room:]
+    sentences = tuple(block for block in part.ask[:room] if isinstance(block, Paragraph))
+    return tuple(block for block in part.ask[:room] if block not in sentences), (*sentences, *part.ask[room:])
 
 
 def joined(blocks: Iterable[Block]) -> list[Block]:
