@@ -217,6 +217,12 @@ def test_three_cells_behind_a_name_are_a_row_or_a_place_with_its_answer() -> Non
     assert values(labelled.answers["S"]) == looks_like_places
 
 
+def test_a_matrix_of_one_row_is_a_row_even_if_it_begins_as_its_first_place() -> None:
+    (sheet,) = symattn.worksheet("attention", sizes={"n": 1, "m": 3}, seed=3)
+    said = read_submission("S,1,1,2", [sheet.question], form="csv").attempts[0].answers["S"]
+    assert values(said) == [["1", "1", "2"]]
+
+
 def test_a_row_behind_an_unknown_name_goes_into_no_matrix() -> None:
     attempt = read_submission("S,1,2,3\nXYZ,4,5,6\n,7,8,9\n", [question()], form="csv")
     assert values(attempt.attempts[0].answers["S"]) == [["1", "2", "3"]]

@@ -65,7 +65,8 @@ def layout(settings: Settings) -> Layout:
 def angles(settings: Settings, width: Size) -> tuple[Angle, ...]:
     """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says."""
     if not isinstance(width, int) or width % 2:
-        raise LetterError(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
+        refused = InputError if isinstance(width, int) else LetterError
+        raise refused(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
     pairs = width // 2
     if settings.angles is None:
         if is_symbolic(settings.wavelength) or sign(settings.wavelength) <= 0:

@@ -328,14 +328,14 @@ def _fits(row: list[str], order: Sequence[str]) -> bool:
 
 def _is_labelled(paper: Paper, rows: list[list[str]]) -> bool:
     """Whether lines of four cells are the rows of matrices of three columns, each behind its name: as many as each has,
-    and not the entries of its first places in turn, as somebody writes who has not gone on.
+    and not the entries of its first places in turn, as somebody writes who has not gone on; a row alone is a row.
     """
     filled = [row for row in rows if any(row)]
     shapes = {part.name: shape_of(part) for written in paper.written[:1] for part in written.question.parts}
     rows_of = Counter(row[0] for row in filled)
     complete = all(shapes.get(name) == (count, 3) for name, count in rows_of.items())
     begun = {(name, str(k // 3 + 1), str(k % 3 + 1)) for name, count in rows_of.items() for k in range(count)}
-    return complete and {tuple(row[:3]) for row in filled} != begun
+    return complete and (max(rows_of.values()) == 1 or {tuple(row[:3]) for row in filled} != begun)
 
 
 def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:

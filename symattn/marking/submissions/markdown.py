@@ -419,10 +419,11 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 def _said(block: MarkdownBlock) -> str:
     """What of a block no reformatting and no look changes: brackets, transposes and decimal signs are chosen."""
     text = "".join("".join(row) for row in block.rows) if block.rows else block.text
-    return re.sub("[.,]", "", md.normal(_OF_LOOKS.sub("", text)))
+    return re.sub("[.,]", "", md.normal(_BRACKETS.sub("", _TRANSPOSES.sub("^T", text))))
 
 
-_OF_LOOKS = re.compile(r"(?<=\\begin\{)[bp](?=matrix)|(?<=\\end\{)[bp](?=matrix)|\^\{\\(?:top|mathsf\{T\})\}")
+_BRACKETS = re.compile(r"(?<=\\begin\{)[bp](?=matrix)|(?<=\\end\{)[bp](?=matrix)")
+_TRANSPOSES = re.compile(r"\^\{\\(?:top|mathsf\{T\})\}")
 
 
 def _is_foot(text: str) -> bool:
