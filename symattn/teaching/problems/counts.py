@@ -468,8 +468,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
     slips = (
-        say("N6 {count} in total: {miscount}.", count=in_digits(twice), miscount=COUNTING["N6"].name),
-        say("N7 {count} in total: a layer norm was given d parameters.", count=in_digits(halved)),
+        say("N6 – {count} in total: {miscount}.", count=in_digits(twice), miscount=COUNTING["N6"].name),
+        say("N7 – {count} in total: a layer norm was given d parameters.", count=in_digits(halved)),
     )
     norm = model.block.norm.parameters
     errors = (
