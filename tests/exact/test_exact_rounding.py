@@ -31,8 +31,8 @@ x = sympy.Symbol("x")
 
 
 def truth_of(recipe, digits=400) -> Fraction:
-    mpmath.mp.dps = digits
-    return mp_fraction(in_mpmath(recipe))
+    with mpmath.workdps(digits):
+        return mp_fraction(in_mpmath(recipe))
 
 
 @pytest.mark.slow
@@ -66,8 +66,8 @@ def widened(interval):
     ],
 )
 @pytest.mark.parametrize("digits", [6, 20, 120, 500])
+@mpmath.workdps(800)
 def test_intervals_of_sympy_expressions(expression, witness, digits):
-    mpmath.mp.dps = 800
     interval = enclose(expression, digits)
     assert interval.low <= interval.high
     assert mp_fraction(mpmath.mpf(witness(mpmath.mp))) in widened(interval)
@@ -162,8 +162,8 @@ def test_texts():
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("places", [10, 1000, 5000])
 def test_any_number_of_digits(places):
-    mpmath.mp.dps = places + 50
-    mass = mp_fraction(mpmath.e**2 / (1 + mpmath.e**2))
+    with mpmath.workdps(places + 50):
+        mass = mp_fraction(mpmath.e**2 / (1 + mpmath.e**2))
     text = decimal_text(divide(e(2), e(2) + 1), places)
     assert len(text) == places + 2
     assert Fraction(Decimal(text)) == reference(mass, places, "even")
@@ -180,9 +180,9 @@ def test_significant_digits(recipe, digits):
         assert Decimal(text) == Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(exact)
 
 
+@mpmath.workdps(80)
 def test_outside_the_class():
     outside = sympy.exp(sympy.exp(-1)) + 5
-    mpmath.mp.dps = 80
     assert decimal_text(outside, 40) == mpmath.nstr(mpmath.exp(mpmath.exp(-1)) + 5, 41)
     formally = sympy.exp(sympy.exp(-1)) ** 2 / sympy.exp(2 * sympy.exp(-1), evaluate=False) * sympy.Rational(1, 2)
     assert decimal_text(formally, 0) == "0"
@@ -214,9 +214,9 @@ def test_largest_remainder_of_rational_rows(parts, places):
     assert largest_remainder(row, places) == hamilton(row, places)
 
 
+@mpmath.workdps(60)
 def test_largest_remainder_of_softmax_rows():
     rng = random.Random(3)
-    mpmath.mp.dps = 60
     for _ in range(100):
         scores = [Fraction(rng.randint(-4, 4), 2) for _ in range(rng.randint(2, 5))]
         exps = [e(s) for s in scores]

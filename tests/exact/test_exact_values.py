@@ -115,8 +115,8 @@ def test_exponentials_multiply(a, b):
 @pytest.mark.slow
 @relaxed
 @given(everything)
+@mpmath.workdps(120)
 def test_values_agree_with_mpmath(recipe):
-    mpmath.mp.dps = 120
     truth, value = in_mpmath(recipe), numerically(ours(recipe))
     assert abs(truth - value) <= mpmath.mpf(10) ** -40 * (1 + abs(truth))
 
@@ -194,10 +194,10 @@ POWERS = [
 
 
 @pytest.mark.parametrize(("base", "exponent"), POWERS)
+@mpmath.workdps(60)
 def test_powers_agree_with_mpmath(base, exponent):
     value = power(base, exponent)
     assert not is_symbolic(value)
-    mpmath.mp.dps = 60
     truth = mpmath.mpf(Fraction(base).numerator) / Fraction(base).denominator
     truth = truth ** (mpmath.mpf(Fraction(exponent).numerator) / Fraction(exponent).denominator)
     assert abs(numerically(value) - truth.real) < mpmath.mpf(10) ** -40 * abs(truth)

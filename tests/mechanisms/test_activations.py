@@ -36,7 +36,12 @@ from symattn.teaching.fairness import self_check
 from tests import oracles
 from tests.test_workings import meaning, named_view
 
-mpmath.mp.dps = 60
+
+@pytest.fixture(autouse=True, scope="module")
+def sixty_digits():
+    with mpmath.workdps(60):
+        yield
+
 
 WITNESS = {
     "relu": lambda x: max(x, mpmath.mpf(0)),

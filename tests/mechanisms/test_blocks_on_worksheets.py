@@ -107,9 +107,9 @@ def test_a_counted_generator_gives_pythons_numbers_and_ends() -> None:
 # ------------------------------------------------------------------------------------ wrong answers beyond any page
 
 
+@mpmath.workdps(40)
 def test_powers_with_long_fractions_are_worked_out_in_decimals_at_once() -> None:
     """No root of degree 10^28 is taken; mpmath is the witness."""
-    mpmath.mp.dps = 40
     with going_on("decimal"):
         for q in (Fraction(123456789, 1000003), Fraction(10**29 + 1, 10**28), Fraction(1, 1001), Fraction(-7, 3)):
             expected = mpmath.power(2, mpmath.mpf(q.numerator) / q.denominator)

@@ -1,0 +1,213 @@
+"""Masks as people give them: by name (causal, padding:2), by rows of 1 and 0, by rows of what is added to the scores,
+or several of these joined by +; read once, and then asked what each query sees."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import TypeAlias
+
+from symattn.derivation.ops.attention import Keep, blocks, both, causal, full, padding, past, prefix, window
+from symattn.errors import InputError, ShapeError, offered
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+
+_EXPECTED = (
+    "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
+    "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
+    "+ were expected"
+)
+_NAMES = ("causal", "past", "padding", "window", "prefix", "blocks")
+_HIDDEN, _ADDITIVE = "hidden:", "additive:"
+
+HIDDEN_FROM = -10_000
+"""From here on down, what a program adds to a score hides it: its weight is 0 in every format."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mask that is made for the sizes: causal, padding:2."""
+
+    spec: str
+
+    @property
+    def kind(self) -> str:
+        return self.spec if self.spec == "causal:top-left" else self.spec.partition(":")[0].strip()
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        kind, *numbers = (part.strip() for part in self.spec.split(":"))
+        try:
+            match kind, numbers:
+                case "causal", []:
+                    return causal(rows, columns)
+                case "causal", ["top-left"]:
+                    return causal(rows, columns, top_left=True)
+                case "past", []:
+                    return past(rows, columns)
+                case "padding", [real]:
+                    return padding(rows, columns, _within(int(real), 1, columns))
+                case "window", [width]:
+                    return window(rows, columns, _within(int(width), 1, columns))
+                case "window", [width, "both"]:
+                    return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
+                case "prefix", [first]:
+                    return prefix(rows, columns, _within(int(first), 1, columns))
+                case "blocks", [sizes]:
+                    listed = [int(size) for size in sizes.split(",")]
+                    if sum(listed) == rows == columns and min(listed) > 0:
+                        return blocks(listed)
+                    raise ValueError
+        except ValueError:
+            pass
+        raise InputError(f"The mask {self.spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}.")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is seen and what is not, entry by entry."""
+
+    seen: Keep
+    kind = "custom"
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        if len(self.seen) != rows or any(len(row) != columns for row in self.seen):
+            lengths = "/".join(sorted({str(len(row)) for row in self.seen}))
+            raise ShapeError(
+                f"The mask has {len(self.seen)} rows of {lengths} entries; the scores are {rows}×{columns}."
+            )
+        return self.seen
+
+
+@dataclass(frozen=True)
+class Added:
+    """What is added to the scores; −∞ hides."""
+
+    values: Matrix
+    kind = "custom"
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        if self.values.shape != (rows, columns):
+            have = "×".join(map(str, self.values.shape))
+            raise ShapeError(f"The mask is {have}; the scores are {rows}×{columns}.")
+        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in self.values.rows)
+
+
+@dataclass(frozen=True)
+class Masks:
+    """The masks that are joined: a query sees what all of them let through, and their finite values are added up."""
+
+    joined: tuple[Named | Rows | Added, ...]
+
+    @property
+    def kind(self) -> str:
+        """What it is called, in whichever order it is said: causal, padding, …; causal+padding; custom, by rows."""
+        kinds = {mask.kind for mask in self.joined}
+        return "+".join(kind for kind in (*_KINDS, "custom") if kind in kinds)
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        """Which keys each query may see."""
+        return reduce(both, (mask.keep(rows, columns) for mask in self.joined), full(rows, columns))
+
+    def added(self, keep: Keep) -> Matrix | None:
+        """What is added where something is seen, if any of it is not 0."""
+        added = [mask.values for mask in self.joined if isinstance(mask, Added)]
+        if all(x is NEGATIVE_INFINITY or x == 0 for values in added for x in values):
+            return None
+        return Matrix.of(
+            [_sum(values[i, j] for values in added) if seen else NEGATIVE_INFINITY for j, seen in enumerate(row)]
+            for i, row in enumerate(keep)
+        )
+
+
+_KINDS = ("causal", "causal:top-left", *_NAMES[1:])
+
+
+def masks(spec: object) -> Masks | None:
+    """The masks that a setting asks for; none for none.  `InputError` if it is neither a name nor rows."""
+    if spec is None or spec is False:
+        return None
+    if not isinstance(spec, str):
+        return Masks((_of_rows(spec),))
+    parts = [part.strip() for part in re.split(r"\+(?![^\[]*\])", spec)]  # causal+additive:[[0, 1+1], [0, 0]] is two
+    named = [part for part in parts if part.lower() != "none"]
+    return Masks(tuple(map(_part, named))) if spec.strip() and named else None
+
+
+def _part(text: str) -> Named | Rows | Added:
+    if text.startswith("["):
+        return Rows(_written_rows(text))
+    if text.startswith(_HIDDEN):
+        hidden = _written_rows(text.removeprefix(_HIDDEN))
+        return Rows(tuple(tuple(not x for x in row) for row in hidden))
+    if text.startswith(_ADDITIVE):
+        return Added(_written_numbers(text))
+    name = text.partition(":")[0].strip()
+    if text and name not in _NAMES:
+        raise InputError(
+            f"There is no mask {text[:60]!r}; {offered(name, (*_NAMES, 'hidden', 'additive'), _EXPECTED)}"
+        )
+    return Named(text)
+
+
+def _written_numbers(text: str) -> Matrix:
+    """additive:[[0, -10], [0, 0]]."""
+    rows = text.removeprefix(_ADDITIVE).strip()
+    if not re.fullmatch(r"\[\s*\[[^\[\]]*\](\s*,\s*\[[^\[\]]*\])*\s*\]", rows):
+        raise InputError(
+            f"The mask {text[:60]!r} is not written as rows of numbers, such as additive:[[0, -10], [0, 0]]."
+        )
+    try:
+        return Matrix([entry.strip() for entry in row.split(",")] for row in re.findall(r"\[([^\[\]]+)\]", rows))
+    except InputError as error:
+        raise InputError(f"The mask {text[:60]!r}: {error}") from error
+
+
+def _written_rows(text: str) -> Keep:
+    if not re.fullmatch(r"\s*\[\s*\[[01,\s]*\](\s*,\s*\[[01,\s]*\])*\s*\]\s*", text):
+        raise InputError(f"The mask {text[:60]!r} is not written as rows of 1 and 0, such as [[1, 0], [1, 1]].")
+    try:
+        return _seen(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise InputError(f"The mask {text[:60]!r} cannot be read at character {error.pos + 1}.") from error
+
+
+def _of_rows(spec: object) -> Rows | Added:
+    """Rows of 1 and 0, or of what is added, as programs have them: 0 and −∞ or −1e9."""
+    rows = spec.rows if isinstance(spec, Matrix) else spec
+    if not isinstance(rows, Sequence) or not all(isinstance(row, Sequence) for row in rows):
+        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
+    entries = [str(x) for row in rows for x in row if x != 0]
+    if entries and all(x.startswith(("-", "−")) for x in entries):
+        return Added(Matrix([_added(x) for x in row] for row in rows))
+    return Rows(_seen(rows))
+
+
+def _added(x: object) -> object:
+    return NEGATIVE_INFINITY if isinstance(x, int | float | Fraction) and x <= HIDDEN_FROM else x
+
+
+def _seen(rows: Iterable[Sequence[object]]) -> Keep:
+    listed = [tuple(row) for row in rows]
+    if any(x not in (0, 1) for row in listed for x in row):
+        raise InputError(
+            "A mask given by rows has only the entries 1 (seen) and 0 (hidden), or only 0 (seen) and −∞ (hidden)."
+        )
+    return tuple(tuple(map(bool, row)) for row in listed)
+
+
+def _sum(values: Iterable[Value]) -> Value:
+    return reduce(add, values)
+
+
+def _within(number: int, low: int, high: int) -> int:
+    if not low <= number <= high:
+        raise ValueError(number)
+    return number
+
+
+Spec: TypeAlias = object
