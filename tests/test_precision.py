@@ -4,13 +4,13 @@ import ast
 from pathlib import Path
 
 TESTS = Path(__file__).parent
-SET = {"dps", "prec"}
+SET, OF_ALL = {"dps", "prec"}, ("mp", "mpmath", "getcontext()")
 
 
 def set_for_good(tree: ast.AST) -> list[int]:
-    """Where the precision of mpmath is set and not given back; `workdps` gives it back."""
+    """Where the precision of mpmath or of decimals is set and not given back, as by `workdps` and `localcontext`."""
     stored = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
-    return [n.lineno for n in stored if n.attr in SET and ast.unparse(n.value).split(".")[-1] in ("mp", "mpmath")]
+    return sorted(n.lineno for n in stored if n.attr in SET and ast.unparse(n.value).endswith(OF_ALL))
 
 
 def test_precision_is_given_back():
@@ -19,4 +19,6 @@ def test_precision_is_given_back():
 
 
 def test_a_precision_set_for_good_is_seen():
-    assert set_for_good(ast.parse("mpmath.mp.dps = 40\nwith mpmath.workdps(40):\n    mp.prec = 9")) == [1, 3]
+    assert set_for_good(
+        ast.parse("mpmath.mp.dps = 40\nwith mpmath.workdps(40):\n    mp.prec = 9\ngetcontext().prec = 60")
+    ) == [1, 3, 4]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, getcontext
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from random import Random
 from typing import Any, Literal
@@ -26,7 +26,6 @@ from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions.entries import grid
 from symattn.teaching.question import Question, StepAnswer
 
-getcontext().prec = 60
 Number = Decimal
 Rows = list[list[Number | None]]
 """A matrix; None for −∞."""
@@ -286,24 +285,28 @@ def right_script(question: Question, style: Style) -> Attempt:
 
 def script(question: Question, d: Derivation, style: Style, slip: Slip | None = None) -> Attempt:
     """What somebody hands in who works so, on a derivation that may be a wrong one."""
-    if style.machine:
-        parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
-        values = by_machine(d, style.machine)
-        return Attempt({part: grid([[str(x) for x in row] for row in values[step]]) for part, step in parts.items()})
-    return _handed_in(question, d, style, Student(d, style, slip).page)
+    with localcontext(prec=60):
+        if style.machine:
+            parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
+            values = by_machine(d, style.machine)
+            return Attempt(
+                {part: grid([[str(x) for x in row] for row in values[step]]) for part, step in parts.items()}
+            )
+        return _handed_in(question, d, style, Student(d, style, slip).page)
 
 
 def copied(question: Question, d: Derivation, style: Style) -> Attempt:
     """What somebody hands in who carries on exactly, on a derivation that may be a wrong one."""
-    page = {
-        step.name: [
-            [x if x is None else style.rounded(x, style.written.get(step.name, style.places)) for x in row]
-            for row in _decimals(step.result)
-        ]
-        for step in d
-        if isinstance(step.result, Matrix)
-    }
-    return _handed_in(question, d, style, page)
+    with localcontext(prec=60):
+        page = {
+            step.name: [
+                [x if x is None else style.rounded(x, style.written.get(step.name, style.places)) for x in row]
+                for row in _decimals(step.result)
+            ]
+            for step in d
+            if isinstance(step.result, Matrix)
+        }
+        return _handed_in(question, d, style, page)
 
 
 def _handed_in(question: Question, d: Derivation, style: Style, page: dict[str, Rows]) -> Attempt:
