@@ -16,7 +16,8 @@ import symattn
 from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import CHOICES, mask_keep
+from symattn.derivation.mechanisms.base import CHOICES
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.derivation.ops import OPS
 from symattn.errors import InputError, nearest, offered
