@@ -44,6 +44,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
+    WordAnswer,
     marks_in_words,
     option_letter,
 )
@@ -282,7 +283,8 @@ class Told:
         here = [e for e in self.report.events if e.part == part and not (e is self.first and self.is_line(part))]
         alike: dict[Inlines, list[Event]] = {}
         for event in here:
-            alike.setdefault(self.says(event), []).append(event)
+            if says := self.says(event):
+                alike.setdefault(says, []).append(event)
         for says, events in alike.items():
             yield sentence(
                 "{mistakes}: {explanation}", mistakes=listing(list(map(self._at_places, events))), explanation=says
@@ -443,12 +445,22 @@ class Told:
                 return words.AGAIN if self._came_before(event) else words.CELLS
             case _, MatrixAnswer() if self._counted(event.part):
                 return words.AGAIN if self._came_before(event) else words.COUNT
+            case _, OrderAnswer():
+                return words.NEIGHBOURS
+            case _, WordAnswer():
+                return words.LINES
             case "answer", _:
-                return words.NOT_RIGHT
+                return "" if self._left_open(event) else words.NOT_RIGHT
             case "slip", _:
                 return words.AT_ONE_ENTRY
             case _:
                 return words.WRONG
+
+    def _left_open(self, event: Event) -> bool:
+        """Whether a mistake is a right option that was not ticked; how many there are is said of the line."""
+        answer, said = self.asked(event.part), self.said(event.part)
+        several = isinstance(answer, ChoiceAnswer) and answer.several and isinstance(said, Ticked)
+        return several and all(self._verdicts(part)[i, j].written.blank for part, i, j in event.entries)
 
     def _counted(self, part: str) -> bool:
         """Whether things are counted in a part, and added up or multiplied."""
