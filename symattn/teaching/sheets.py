@@ -383,8 +383,11 @@ def formats() -> tuple[str, ...]:
 
 
 def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
-    """The formats, each once; among them those of question banks, if `banks` can be written as well."""
-    listed = tuple(dict.fromkeys(asked))
+    """The formats, each once, by name or by the ending of their files (md, tex); among them those of question banks, if
+    `banks` can be written as well.
+    """
+    endings = {suffix(form).removeprefix("."): form for form in FORMATS}
+    listed = tuple(dict.fromkeys(endings.get(form.removeprefix("."), form) for form in asked))
     for form in listed:
         if form in THROUGH_PDF or form in FORMATS or (banks and form in EXPORTERS):
             continue
