@@ -39,7 +39,6 @@ from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say
 from symattn.page.document import (
     DEFAULT_LOOK,
-    ONLY_MARKS,
     AnswerGrid,
     AnswerSpace,
     Block,
@@ -860,6 +859,14 @@ def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
     return tuple(map(sound, blocks))
 
 
+_SHORT_FORMULA = 14.0  # em: it has room in a narrow part of a line
+
+
+def stays_whole(formula: Formula) -> bool:
+    """Whether a formula in a heading is so short that the line breaks before it and not at its equals sign."""
+    return width(formula) <= _SHORT_FORMULA
+
+
 OF_HEADING = 1.25  # of the width of text, that of headings, which are bold
 
 
@@ -874,16 +881,12 @@ def with_marks_in_headings(blocks: Iterable[Block], line: float) -> tuple[Block,
         match block:
             case Heading():
                 heading = len(done)
-            case Paragraph(content, str() as codes) if codes and heading is not None:
+            case Paragraph(_, codes, alone) if alone and heading is not None:
                 above = done[heading]
                 assert isinstance(above, Heading)
-                told = list(spans(content))
-                words = [part.text for part in told if isinstance(part, Words)]
-                if words == [say(word.text) for word in ONLY_MARKS]:
-                    told, words = [], []
-                marks = " ".join(filter(None, ("".join(words), codes, above.marks)))
+                marks = " ".join(filter(None, (alone, above.marks)))
                 whole = inlines_width(above.whole) * OF_HEADING + inlines_width((Words(marks),)) + 2
-                if len(words) == len(told) and (not told or whole < line):
+                if alone == codes or whole < line:
                     done[heading] = replace(above, marks=marks)
                     heading = None
                     continue

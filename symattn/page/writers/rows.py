@@ -45,7 +45,7 @@ _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
 _MARKS = 9  # millimetres at the end of a heading
-_BEFORE_BREAK = 0.75  # of a formula, which may break at its equals sign
+_BEFORE_BREAK = 0.75  # of a long formula, which may break at its equals sign
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def _heading(lines: float) -> float:
 
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
-    formulas = (width(part.formula) for part in spans(heading.whole) if isinstance(part, Math))
-    return common.inlines_width(heading.whole) * _EM + _MARKS, max(formulas, default=0.0) * _EM * _BEFORE_BREAK
+    formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
+    unbroken = (width(one) * (1 if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
+    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0) * _EM
 
 
 def _displayed(blocks: Sequence[Display]) -> float:
