@@ -94,7 +94,7 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
-from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, worked_in_rows
+from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, pages_in_rows, worked_in_rows
 
 SUFFIX = ".typ"
 BESIDES: frozenset[Besides] = frozenset()
@@ -572,6 +572,14 @@ def _printable(words: str) -> str:
     """Text for places that hold no markup: what cannot be printed is transliterated or its code in brackets."""
     runs = coverage.shown(common.visible(words))
     return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
+
+
+def fewest_pages(document: Document) -> int:
+    """About how many pages a worksheet takes if as much is to stand on them as has room; 0 for anything else."""
+    if document.solutions != "blank" or document.look.fillable:
+        return 0
+    with speaking(document.look.language):
+        return pages_in_rows(settled(document).blocks, Page(document.look, closer=True))
 
 
 _BOX = "#notebox("
