@@ -45,7 +45,7 @@ _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
 _MARKS = 9  # millimetres at the end of a heading
-_BEFORE_BREAK = 0.75  # of a formula, which may break at its equals sign
+_BEFORE_BREAK = 0.75  # of a long formula, which may break at its equals sign
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def _heading(lines: float) -> float:
 
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
-    formulas = (width(part.formula) for part in spans(heading.whole) if isinstance(part, Math))
-    return common.inlines_width(heading.whole) * _EM + _MARKS, max(formulas, default=0.0) * _EM * _BEFORE_BREAK
+    formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
+    unbroken = (width(one) * (1 if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
+    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0) * _EM
 
 
 def _displayed(blocks: Sequence[Display]) -> float:
@@ -178,6 +179,12 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     return next(found for pages, found in ways if pages == fewest)
 
 
+def pages_in_rows(blocks: Sequence[Block], page: Page) -> int:
+    """About how many pages the blocks take in the rows that are lowest."""
+    pages, _ = _arranged(list(_parts(common.without_programs(blocks), page)), page, MOST)
+    return pages + 1
+
+
 def _parts(blocks: Sequence[Block], page: Page) -> Iterator[Block | Labelled | Asked]:
     k = 0
     while k < len(blocks):
@@ -215,7 +222,7 @@ def _is_plain(block: Block) -> bool:
 
 def _arranged(parts: Sequence[Block | Labelled | Asked], page: Page, most: int) -> tuple[int, list[Placed]]:
     """How many pages it takes with so many questions in a row, and the rows that take least."""
-    best: list[tuple[tuple[int, float], list[Placed]]] = [((0, TITLE), [])]
+    best: list[tuple[tuple[int, float], list[Placed]]] = [((0, TITLE - _saved("title", page)), [])]
     for end, part in enumerate(parts, 1):
         if not isinstance(part, Asked):
             where, before = best[-1]
@@ -228,7 +235,7 @@ def _arranged(parts: Sequence[Block | Labelled | Asked], page: Page, most: int) 
                 break
             for high, rows in _rows(row, page):
                 where, before = best[end - count]
-                options.append((_after(where, high, page), [*before, *rows]))
+                options.append((_after(where, high - _saved("question", page), page), [*before, *rows]))
         best.append(min(options, key=lambda option: option[0]))
     (pages, _), found = best[-1]
     return pages, found
@@ -248,18 +255,18 @@ def _height(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
         case Labelled(_, shown):
-            return _high((shown,)) + 3
+            return _high((shown,)) + 3 - _saved("given", page)
         case Paragraph(content):
-            return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5
+            return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5 - _saved("text", page)
         case Heading():
-            return _heading(1)
+            return _heading(1) - _saved("heading", page)
         case Display():
             return _high((block,))
         case ItemList(items):
             lines = sum(-(-common.inlines_width(item) * _CHARACTERS // page.width) for item in items)
             return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
-            return sum(_height(one, page) for one in inside) + 15
+            return sum(_height(one, page) for one in inside) + 15 - _saved("box", page)
         case Together(inside):
             return sum(_height(one, page) for one in inside)
         case AnswerSpace(AnswerGrid() as boxes):
@@ -275,6 +282,14 @@ def _height(block: Block | Labelled, page: Page) -> float:
         case PageBreak():
             return 0.0
     return 12.0
+
+
+_CLOSER = {"title": 5.5, "given": 10.0, "text": 3.0, "box": 3.0, "heading": 5.0, "question": 4.5}
+
+
+def _saved(what: str, page: Page) -> float:
+    """The millimetres that something takes less on a page that is closer, on average."""
+    return _CLOSER[what] if page.closer else 0.0
 
 
 def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[Placed]]]:

@@ -94,7 +94,7 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
-from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, worked_in_rows
+from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, pages_in_rows, worked_in_rows
 
 SUFFIX = ".typ"
 BESIDES: frozenset[Besides] = frozenset()
@@ -147,6 +147,14 @@ def _call(run: str, wrap: str) -> str:
 def _text(content: Inlines, room: float = common.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     return "".join(_inline(inline, room) for inline in spans(content))
+
+
+def _title(content: Inlines) -> str:
+    """Text of a heading, which breaks before a short formula and not at its equals sign."""
+    return "".join(
+        f"#box[{_inline(part)}]" if isinstance(part, Math) and common.stays_whole(part.formula) else _inline(part)
+        for part in spans(content)
+    )
 
 
 def _inline(inline: Span, room: float = common.LINE) -> str:
@@ -495,6 +503,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
     form = Form(document.sheet, document.look.text_size) if asked else None
     page = Page(document.look, dense=worked, closer=closer, form=form)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
+    blocks = common.with_marks_in_headings(common.with_sound_levels(document.blocks), page.line)
     return filled(
         "document.typ.j2",
         sheet_comment=line,
@@ -516,7 +525,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_body(common.with_marks_in_headings(common.with_sound_levels(document.blocks), page.line), page),
+        body=_below_title(_body(blocks, page)),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -563,6 +572,22 @@ def _printable(words: str) -> str:
     """Text for places that hold no markup: what cannot be printed is transliterated or its code in brackets."""
     runs = coverage.shown(common.visible(words))
     return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
+
+
+def fewest_pages(document: Document) -> int:
+    """About how many pages a worksheet takes if as much is to stand on them as has room; 0 for anything else."""
+    if document.solutions != "blank" or document.look.fillable:
+        return 0
+    with speaking(document.look.language):
+        return pages_in_rows(settled(document).blocks, Page(document.look, closer=True))
+
+
+_BOX = "#notebox("
+
+
+def _below_title(body: str) -> str:
+    """The body of a page; a box with which it begins has no rule of its own below that of the title."""
+    return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
 
 
 def _body(blocks: Sequence[Block], page: Page) -> str:
@@ -766,7 +791,7 @@ def _block(block: Block, page: Page) -> str:
             content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
-            return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)
+            return f"#heading(level: {level})[{_title(content)}{_marks(marks)}]" if words else _marks(marks)
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
@@ -816,9 +841,9 @@ def _block(block: Block, page: Page) -> str:
             return _table(block, page)
         case Box(title, (ItemList(items, ordered=False),)) if page.dense and not page.large:
             told = "#h(1em)".join(_text(item, page.line) for item in items)
-            return f"#notebox([])[{_words(title, 'strong')}#h(1em){told}]"
+            return f"{_BOX}[])[{_words(title, 'strong')}#h(1em){told}]"
         case Box(title, blocks):
-            return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
+            return f"{_BOX}[{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
             last = blocks[-1] if blocks else None
