@@ -53,6 +53,12 @@ def write_pdf(document: Document) -> bytes:
             if document.look.text_size <= TEXT_SIZE and _may_be_fewer(pdf, document):
                 closer = COMPILER.compile(write(closer=True)[0].encode(), system_fonts=system_fonts)
                 pdf = min(pdf, closer, key=lambda made: len(_pages(made)))
+                close = pdf is closer
+                for questions in (1, 2):
+                    if document.solutions != "blank" and _ends_within(pdf, _SHORT):
+                        more = write(closer=close, whole_end=questions)[0].encode()
+                        with_more = COMPILER.compile(more, system_fonts=system_fonts)
+                        pdf = min(with_more, pdf, key=lambda made: len(_pages(made)))
         except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
             refused = error
             continue
@@ -75,13 +81,17 @@ def _pages(pdf: bytes) -> list[int]:
     return [int(length[1]) if length else 0 for length in found]
 
 
+def _ends_within(pdf: bytes, share: float) -> bool:
+    """Whether less stands on the last page than such a share of what stands on others."""
+    *before, last = _pages(pdf)
+    return bool(before) and last * len(before) < share * sum(before)
+
+
 def _may_be_fewer(pdf: bytes, document: Document) -> bool:
     """Whether what stands on the last page may have room on those before it."""
-    *before, last = _pages(pdf)
-    if not before:
-        return False
-    short = last * len(before) < max(_SHORT, _SHORT_OF_MANY * (len(before) + 1)) * sum(before)
-    return short or 0 < typst_writer.fewest_pages(document) <= len(before)
+    pages = len(_pages(pdf))
+    short = _ends_within(pdf, max(_SHORT, _SHORT_OF_MANY * pages))
+    return short or (pages > 1 and 0 < typst_writer.fewest_pages(document) < pages)
 
 
 def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Mapping[str, str]]], bool]]:

@@ -94,7 +94,17 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
-from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, pages_in_rows, worked_in_rows
+from symattn.page.writers.rows import (
+    Asked,
+    InRow,
+    Labelled,
+    Placed,
+    WorkedRow,
+    in_part,
+    in_rows,
+    pages_in_rows,
+    worked_in_rows,
+)
 
 SUFFIX = ".typ"
 BESIDES: frozenset[Besides] = frozenset()
@@ -486,18 +496,24 @@ def write(document: Document) -> str:
 
 
 def written(
-    document: Document, also: Iterable[str] = (), *, careful: bool = False, closer: bool = False
+    document: Document,
+    also: Iterable[str] = (),
+    *,
+    careful: bool = False,
+    closer: bool = False,
+    whole_end: int = 0,
 ) -> tuple[str, Mapping[str, str]]:
     """The whole document, and what stands in it in the place of text that cannot be printed.
 
     The characters `also` can be printed too; `careful`, only Latin letters are.  `closer`, there is less space between
-    what stands in it, and above and below, and questions stand side by side wherever that is lower.
+    what stands in it, and above and below, and questions stand side by side wherever that is lower; `whole_end` is how
+    many questions at the end stay on one page.
     """
     with speaking(document.look.language), coverage.printing(also, careful) as account:
-        return _document(settled(document), account, closer), account.replaced
+        return _document(settled(document), account, closer, whole_end), account.replaced
 
 
-def _document(document: Document, account: coverage.Printing, closer: bool) -> str:
+def _document(document: Document, account: coverage.Printing, closer: bool, whole_end: int) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     worked = document.solutions in ("key", "worked")
     form = Form(document.sheet, document.look.text_size) if asked else None
@@ -525,7 +541,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_below_title(_body(blocks, page)),
+        body=_below_title(_body(blocks, page, whole_end)),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -590,16 +606,23 @@ def _below_title(body: str) -> str:
     return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
 
 
-def _body(blocks: Sequence[Block], page: Page) -> str:
+def _body(blocks: Sequence[Block], page: Page, whole_end: int) -> str:
     """The blocks of a page, with questions side by side where they have room."""
-    sources: list[str] = []
     placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
+    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)]
+    if not 0 < whole_end < len(starts):
+        return "\n\n".join(_sources(placed, page))
+    last = starts[-whole_end]
+    end = "\n\n".join(_sources(placed[last:], page))
+    return "\n\n".join((*_sources(placed[:last], page), f"#whole-end[\n{end}\n]"))
+
+
+def _sources(placed: Sequence[Placed], page: Page) -> Iterator[str]:
     for whole, run in groupby(placed, lambda one: not isinstance(one, Labelled | InRow | WorkedRow)):
         if whole:
-            sources.append(_blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page))
+            yield _blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page)
         else:
-            sources += [_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow)]
-    return "\n\n".join(sources)
+            yield from (_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow))
 
 
 def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
@@ -1132,7 +1155,16 @@ def _choices(choices: Choices, page: Page) -> str:
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
         for i, item in enumerate(choices.items)
     )
-    return f"#choices({common.choice_columns(choices, page)},\n{''.join(items)})" if choices.items else ""
+    return f"#choices({_columns_of_choices(choices, page)},\n{''.join(items)})" if choices.items else ""
+
+
+def _columns_of_choices(choices: Choices, page: Page) -> str:
+    """The columns in which options stand: in a key all in one line, if they have room there as wide as they are."""
+    widths = [common.inlines_width(item) + common.CHOICE_LABEL + common.CHOICE_GAP for item in choices.items]
+    columns = common.choice_columns(choices, page)
+    if page.dense and columns < len(widths) and sum(widths) < page.line:
+        return _array(["auto"] * len(widths))
+    return _array(["1fr"] * columns)
 
 
 def _option(content: Inlines) -> str:
