@@ -861,7 +861,7 @@ def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
     return tuple(map(sound, blocks))
 
 
-_SHORT_FORMULA = 14.0  # em: it has room in a narrow part of a line
+_SHORT_FORMULA = 16.0  # em: it has room in a narrow part of a line
 
 
 def stays_whole(formula: Formula) -> bool:

@@ -83,8 +83,8 @@ def _pages(pdf: bytes) -> list[int]:
 
 def _ends_within(pdf: bytes, share: float) -> bool:
     """Whether less stands on the last page than such a share of what stands on others."""
-    *before, last = _pages(pdf)
-    return bool(before) and last * len(before) < share * sum(before)
+    pages = _pages(pdf)
+    return len(pages) > 1 and pages[-1] * (len(pages) - 1) < share * sum(pages[:-1])
 
 
 def _may_be_fewer(pdf: bytes, document: Document) -> bool:

@@ -814,7 +814,11 @@ def _block(block: Block, page: Page) -> str:
             content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
-            return f"#heading(level: {level})[{_title(content)}{_marks(marks)}]" if words else _marks(marks)
+            return (
+                f"#heading(level: {level})[{_title(content)}{_marks(marks, _ends_whole(block))}]"
+                if words
+                else _marks(marks)
+            )
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
@@ -929,8 +933,17 @@ def _addresses(page: Page, kind: Kind, name: Formula, rows: Sequence[Sequence[Fo
 # --- blocks -------------------------------------------------------------------------------------------
 
 
-def _marks(marks: str) -> str:
-    return f"#at-margin[{_words(marks)}]" if marks else ""
+def _marks(marks: str, joined: bool = False) -> str:
+    return f"#at-margin{'(joined: true)' * joined}[{_words(marks)}]" if marks else ""
+
+
+def _ends_whole(heading: Heading) -> bool:
+    """Whether a heading ends with a short formula, beside which there is room for a number of marks."""
+    match heading.whole:
+        case (*_, Math(formula)):
+            return heading.marks.startswith("[") and common.stays_whole(formula)
+        case _:
+            return False
 
 
 def _content(formula: Formula, pads: tuple[float, float] = (0.0, 0.0)) -> str:
