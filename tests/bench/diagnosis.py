@@ -1,16 +1,18 @@
 """What the marker calls mistakes that were planted: every mechanism, every misconception, slips of every kind.
 
-    python tests/bench/diagnosis.py [--only MECHANISM …] [--slips 40] [--parts 6] [--seed 1] [--list]
+    python tests/bench/diagnosis.py [--only MECHANISM …] [--beliefs N] [--slips 40] [--parts 6] [--seed 1] [--list]
 
-Planted are each misconception that can be seen, in full; some that hold in one row or column only, or in all but one;
-and slips in single entries.  The slips come from SymPy's own tree of an entry, and from what pens do to digits, not
-from the catalogue.  Whoever made one goes on rightly from it.  A mistake is named if it is one event and what was
-planted is among its explanations, or a misconception that would have the same in every box.
+With `--beliefs 10 --slips 12 --parts 0` all mechanisms take two minutes.  Planted are each misconception that can be
+seen, in full; some that hold in one row or column only, or in all but one; and slips in single entries.  The slips come
+from SymPy's own tree of an entry, and from what pens do to digits, not from the catalogue.  Whoever made one goes on
+rightly from it.  A mistake is named if it is one event and what was planted is among its explanations, or a
+misconception that would have the same in every box.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -360,12 +362,17 @@ def few(name: str, slip_count: int, part_count: int, seed: int, belief_count: in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=list(mechanisms()))
+    parser.add_argument("--beliefs", type=int, help="misconceptions for each mechanism; all, if it is not said")
     parser.add_argument("--slips", type=int, default=40)
     parser.add_argument("--parts", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="what was not named, script by script")
     options = parser.parse_args()
-    outcomes = list(tried(options.only, options.slips, options.parts, options.seed))
+    outcomes: list[Outcome] = []
+    for name in options.only:
+        start = time.process_time()
+        outcomes += tried([name], options.slips, options.parts, options.seed, options.beliefs)
+        print(f"{name}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
     tables: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for o in outcomes:
         for table in ("all", "mechanism", "kind"):
