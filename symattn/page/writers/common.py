@@ -869,6 +869,15 @@ def stays_whole(formula: Formula) -> bool:
     return width(formula) <= _SHORT_FORMULA
 
 
+def ends_whole(heading: Heading) -> bool:
+    """Whether a heading ends with a short formula, behind words, and its marks are a number of marks."""
+    match tuple(spans(heading.whole)):
+        case (Words(), *_, Math(formula)):
+            return heading.marks.startswith("[") and stays_whole(formula)
+        case _:
+            return False
+
+
 OF_HEADING = 1.25  # of the width of text, that of headings, which are bold
 
 

@@ -47,6 +47,7 @@ _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
 _MARKS = 9  # millimetres at the end of a heading
+_LARGER = 1.22  # than text, formulas in headings are
 _BEFORE_BREAK = 0.75  # of a long formula, which may break at its equals sign
 
 
@@ -74,6 +75,12 @@ class Asked:
     def said(self) -> tuple[Paragraph, ...]:
         return tuple(block for block in self.above if isinstance(block, Paragraph))
 
+    def breaks(self, room: float) -> bool:
+        """Whether the heading takes two lines, a formula alone on the second."""
+        *words, _ = spans(self.heading.whole)
+        first = common.inlines_width(tuple(words)) * _EM + _MARKS
+        return common.ends_whole(self.heading) and first <= room < _heading_width(self.heading)[0]
+
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
         heading, unbroken = _heading_width(self.heading)
@@ -95,8 +102,8 @@ def _heading(lines: float) -> float:
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
     formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
-    unbroken = (width(one) * _EM * (1 if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
-    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0) + _MARKS
+    unbroken = (width(one) * _EM * (_LARGER if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
+    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0)
 
 
 def _displayed(blocks: Sequence[Display]) -> float:

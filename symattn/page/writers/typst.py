@@ -638,14 +638,21 @@ def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
 
 
 def _in_row(row: InRow, page: Page) -> str:
-    cells = "".join(f"[\n{_question(question, row, page)}\n]" for question in row.questions)
+    shares = zip(row.questions, row.widths, strict=True)
+    cells = "".join(f"[\n{_question(question, wide, row, page)}\n]" for question, wide in shares)
     widths = _array(f"{wide:.1f}mm" for wide in row.widths)
     return f"#in-row({widths}, {row.below}mm, [{_words(say('Working'))}]){cells}" + "\n#more-space" * (row.below > 0)
 
 
-def _question(question: Asked, row: InRow, page: Page) -> str:
-    """A question in its part of a line."""
-    before = _blocks((question.heading, *question.said), page)
+def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
+    """A question in its part of a line; in a heading of two lines, the marks are at the end of the first."""
+    heading = question.heading
+    if question.breaks(wide):
+        *words, rule = spans(heading.whole)
+        lines = f"{_title(tuple(words))}{_marks(heading.marks)}#linebreak(){_title((rule,))}"
+        before = "\n\n".join((f"#heading(level: {heading.level})[{lines}]", _blocks(question.said, page)))
+    else:
+        before = _blocks((heading, *question.said), page)
     formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
@@ -815,7 +822,7 @@ def _block(block: Block, page: Page) -> str:
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
             return (
-                f"#heading(level: {level})[{_title(content)}{_marks(marks, _ends_whole(block))}]"
+                f"#heading(level: {level})[{_title(content)}{_marks(marks, common.ends_whole(block))}]"
                 if words
                 else _marks(marks)
             )
@@ -935,15 +942,6 @@ def _addresses(page: Page, kind: Kind, name: Formula, rows: Sequence[Sequence[Fo
 
 def _marks(marks: str, joined: bool = False) -> str:
     return f"#at-margin{'(joined: true)' * joined}[{_words(marks)}]" if marks else ""
-
-
-def _ends_whole(heading: Heading) -> bool:
-    """Whether a heading ends with a short formula, beside which there is room for a number of marks."""
-    match heading.whole:
-        case (*_, Math(formula)):
-            return heading.marks.startswith("[") and common.stays_whole(formula)
-        case _:
-            return False
 
 
 def _content(formula: Formula, pads: tuple[float, float] = (0.0, 0.0)) -> str:
