@@ -16,7 +16,8 @@ import symattn
 from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import CHOICES, mask_keep
+from symattn.derivation.mechanisms.base import CHOICES
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.derivation.ops import OPS
 from symattn.errors import InputError, nearest, offered
@@ -226,3 +227,10 @@ def test_an_option_of_single_worksheets_is_told_where_exams_have_it_if_they_have
     data = {"question": [{"type": "full"}]}
     (data if place == "top" else data["question"][0])[key] = given  # and there it is known indeed
     assert exam_spec(data, path, ())
+
+
+def test_a_format_goes_by_the_ending_of_its_files_as_well():
+    """Those that a teacher types first: md, tex."""
+    assert check_formats(["md", ".tex", "ipynb", "txt", "typ", "html", "pdf", "markdown"]) == (
+        "markdown", "latex", "notebook", "text", "typst", "html", "pdf",
+    )  # fmt: skip

@@ -68,9 +68,9 @@ def _marked(job: Any) -> Answer:
 def _formats_with_json(forms: Sequence[str]) -> list[str]:
     """The formats of a document, and json."""
     listed = list(dict.fromkeys(forms))
-    if listed != ["json"]:
-        check_formats(form for form in listed if form != "json")
-    return listed
+    if not listed:
+        check_formats(listed)
+    return [name for form in listed for name in (["json"] if form == "json" else check_formats([form]))]
 
 
 def checking(settings: Any) -> Job:

@@ -210,7 +210,8 @@ class Attempt:
     `worked` those beside whose answer there is working, which only a person can read.
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
     for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
-    read: a person has to see whether it is one, or shows the method of one.
+    read: a person has to see whether it is one, or shows the method of one.  `otherwise` is the attempt in the other
+    way that the file may be read: the one that earns more counts.
     """
 
     answers: Mapping[str, Said]
@@ -219,6 +220,7 @@ class Attempt:
     remarks: tuple[Remark, ...] = ()
     worked: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
+    otherwise: Attempt | None = None
 
 
 @dataclass(frozen=True)

@@ -185,10 +185,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2"."""
+    """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2".
+
+    `marks_alone` say all that the content says of them, for a heading: "M1 A2 (one for each row)".
+    """
 
     content: Inlines
     marks: str = ""
+    marks_alone: str = ""
 
 
 ONLY_MARKS = (Words("Marks"),)

@@ -170,7 +170,7 @@ class _Translator:
         return self._part(part)
 
 
-_TEXTS = frozenset({"title", "subtitle", "marks", "description", "words"})
+_TEXTS = frozenset({"title", "subtitle", "marks", "marks_alone", "description", "words"})
 """Fields of a page's nodes that are texts which are read."""
 
 

@@ -184,10 +184,10 @@ def _told(told: Told, part: str) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
     here = [event for event in told.report.events if event.part == part]
     places = not isinstance(told.asked(part), TICKED)
-    for event in here:
-        yield Paragraph(told.mistake(event) if places else told.says(event))
+    said = [told.mistake(event) if places else told.says(event) for event in here]
+    yield from map(Paragraph, filter(None, said))
     verdicts = told.report.of(part).values()
-    if here:  # else the remarks on the line say it
+    if any(said):  # else the remarks on the line say it
         for says in unread((v.i, v.j, v.written) for v in verdicts):
             yield Paragraph((Words(says),))
         return

@@ -95,7 +95,7 @@ class ShapeAnswer:
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option of a multiple choice; `diagnosis` is the id of the misconception that leads to a wrong one, `why` what
-    the key says against it.
+    is said against it, to students too: it names no right one.
     """
 
     text: Inlines

@@ -383,10 +383,12 @@ def formats() -> tuple[str, ...]:
 
 
 def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
-    """The formats, each once; among them those of question banks, if `banks` can be written as well."""
-    listed = tuple(dict.fromkeys(asked))
+    """The formats, each once, by name or by the ending of their files (md, tex); among them those of question banks, if
+    `banks` can be written as well.
+    """
+    listed = tuple(dict.fromkeys(form if _has(form, banks=True) else _by_ending(form) for form in asked))
     for form in listed:
-        if form in THROUGH_PDF or form in FORMATS or (banks and form in EXPORTERS):
+        if _has(form, banks):
             continue
         if form in EXPORTERS:
             raise InputError(f"{form} is a format of question banks, which worksheets and exams are written in alone.")
@@ -394,6 +396,15 @@ def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
     if not listed:
         raise InputError(f"No format was given; there are {', '.join(_known(banks))}.")
     return listed
+
+
+def _has(form: str, banks: bool) -> bool:
+    """Asked by name, so that no other writer is loaded."""
+    return form in THROUGH_PDF or form in FORMATS or (banks and form in EXPORTERS)
+
+
+def _by_ending(form: str) -> str:
+    return next((one for one in FORMATS if suffix(one) == "." + form.removeprefix(".")), form)
 
 
 def _known(banks: bool) -> tuple[str, ...]:

@@ -34,10 +34,10 @@ from symattn.marking.reports.told import MOST_FITS, Told
 from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Inlines, Math, Words, spans
+from symattn.page.document import Inlines, Math, spans
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
-from symattn.teaching.question import ChoiceAnswer, Mark, Option, Part, Question
+from symattn.teaching.question import ChoiceAnswer, Question
 from symattn.teaching.sheets import sheets
 
 SOME = (
@@ -377,7 +377,10 @@ def test_rows_and_columns_are_those_of_the_page():
     assert tried
 
 
-CHOICES = ("choice", "counts", "design", "find-error", "heatmap", "masks", "prove", "recurrence", "shapes", "translate")
+CHOICES = (
+    "choice", "counts", "design", "estimate", "find-error", "heatmap", "masks", "prove", "recurrence", "shapes",
+    "translate",
+)  # fmt: skip
 
 
 @cache
@@ -405,22 +408,32 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
             assert said
             for one in answer.right:
                 right = plain(answer.options[one].text).rstrip(".")
-                assert not any(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", sentence) for sentence in said)
+                for text in (right, right.partition(":")[0]):  # Line 2: X has d_model columns
+                    assert not any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", sentence) for sentence in said)
             assert NOT_RIGHT not in said or answer.options[k].why == () or kind == "shapes", (part, k)
 
 
-def test_what_the_key_says_against_an_option_is_not_told_where_it_names_the_right_one() -> None:
-    texts = [(Words("half of them"),), (Words("none"),), (Words("all"),)]
-    whys = [(), (Words("none of them can be seen, so it is half of them."),), (Words("some are hidden."),)]
-    options = tuple(Option(text, k == 0, why=why) for k, (text, why) in enumerate(zip(texts, whys, strict=True)))
-    part = Part("a", (Words("Seen"),), (), (), ChoiceAnswer(options), (Mark("B", 1),))
-    question = Question("choice", "One", (), (part,), None)
-    said = [
-        plain(Told(report, "student").says(report.events[0]))
-        for k in (1, 2)
-        if (report := mark(question, Attempt({"a": Ticked(frozenset({k}))})))
-    ]
-    assert said == [NOT_RIGHT, "Some are hidden."]
+def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it() -> None:
+    question = sheet_of("find-error", 1)
+    for part, _, k in ticked_wrongly(question):
+        report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
+        assert [(event.kind, event.candidates) for event in report.events] == [("answer", ())]
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "recurrence"])
+def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind: str) -> None:
+    question = sheet_of(kind, 1)
+    for part in question.parts:
+        answer = part.answer
+        if not isinstance(answer, ChoiceAnswer) or not answer.several:
+            continue
+        for k in answer.right:
+            report = mark(question, Attempt({part.name: Ticked(frozenset({k}))}))
+            told, left = Told(report, "student"), len(answer.right) - 1
+            assert len(report.events) == left
+            says = "One more option should be ticked." if left == 1 else f"{left} more options should be ticked."
+            assert not left or [plain(one.remarks) for one in told.lines if one.remarks] == [says]
+            assert not any(told.says(event) for event in report.events)
 
 
 @pytest.mark.parametrize("orientation", ["rows", "columns"])

@@ -217,6 +217,29 @@ def test_three_cells_behind_a_name_are_a_row_or_a_place_with_its_answer() -> Non
     assert values(labelled.answers["S"]) == looks_like_places
 
 
+def test_lines_that_may_be_rows_or_places_are_marked_as_both_and_it_is_said_which_was_taken() -> None:
+    """Rows that begin with 1 1, 1 2 and 1 3, and a first row by places: each is right as it was meant."""
+    rows = [["1", "1", "2"], ["1", "2", "1"], ["1", "3", "3"]]
+    text = "\n".join(",".join(["S", *row]) for row in rows)
+    first = read(text, "csv")
+    other = first.otherwise
+    assert other is not None
+    assert (values(first.answers["S"]), values(other.answers["S"])) == ([["2", "1", "3"]], rows)
+    [places], [whole] = ([remark.says for remark in one.remarks] for one in (first, other))
+    assert places != whole
+    for scores, taken in ((rows, whole), ([["2", "1", "3"], ["4", "0", "5"], ["7", "2", "2"]], places)):
+        d = symattn.derive("attention", Q=scores, K=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], V=[[1], [0], [2]], scale="none")
+        [report] = symattn.check(d, f"{text}\n").reports
+        assert not report.events
+        assert taken in [remark.says for remark in report.attempt.remarks]
+
+
+def test_places_that_no_matrix_has_are_rows_and_places_below_their_heads_are_places() -> None:
+    assert read("S,1,1,2\nS,1,2,1\nS,1,4,3", "csv").otherwise is None
+    assert read("S,1,1,2\nS,1,1,1\nS,1,3,3", "csv").otherwise is None
+    assert read("part,row,column,answer\nS,1,1,2\nS,1,2,1\nS,1,3,3", "csv").otherwise is None
+
+
 def test_a_matrix_of_one_row_is_a_row_even_if_it_begins_as_its_first_place() -> None:
     (sheet,) = symattn.worksheet("attention", sizes={"n": 1, "m": 3}, seed=3)
     said = read_submission("S,1,1,2", [sheet.question], form="csv").attempts[0].answers["S"]

@@ -226,16 +226,20 @@ def test_what_is_broken_is_named_with_the_reason(graded):
 
 
 def test_pages_about_an_exam_are_in_its_language(tmp_path):
-    """Unless another one is asked for; a picture's reason and the counts are, too."""
+    """Unless another one is asked for; a picture's reason, remarks with places in them and the counts are, too."""
     exam = made_exam(tmp_path, 2, 1, head='language = "de"\n')
     (tmp_path / "in").mkdir()
     (tmp_path / "in/001-s001.png").write_bytes(PICTURE)
     known = papers(exam)
-    (tmp_path / "in/002-s002.toml").write_text(script(known, known.entrants[1], "blank"), encoding="utf-8")
+    unknown = "\n[answers.q1]\nnonsense = 3\n"
+    (tmp_path / "in/002-s002.toml").write_text(script(known, known.entrants[1], "blank") + unknown, encoding="utf-8")
     words = ["grade", str(exam), str(tmp_path / "in"), "--format", "markdown", "-q", "--out"]
     for more, said in (
-        ([], ("Übersicht über die Klasse", "1 bewertet; 1 nicht lesbar", "ein Bild")),
-        (["--language", "en"], ("Summary of the class", "1 marked; 1 broken", "a picture")),
+        ([], ("Übersicht über die Klasse", "1 offen; 1 nicht lesbar", "ein Bild", "'nonsense' ist kein Teil")),
+        (
+            ["--language", "en"],
+            ("Summary of the class", "1 pending; 1 broken", "a picture", "'nonsense' is not a part"),
+        ),
     ):
         out = tmp_path / f"out{len(more)}"
         outcome = CliRunner().invoke(main, [*words, str(out), *more])

@@ -9,7 +9,8 @@ import pytest
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.mechanisms.base import mask_keep, mask_kind, mask_op
+from symattn.derivation.mechanisms.base import mask_op
+from symattn.derivation.mechanisms.masks import mask_keep, masks
 from symattn.derivation.ops import Bias, Mask
 from symattn.derivation.ops.attention import HIDES
 from symattn.errors import InputError, ShapeError, UndefinedError
@@ -109,7 +110,7 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
         mask_op(Settings(mask=mask), n, 3).hides for mask, n in (("causal", 3), ("causal", 2), ("causal:top-left", 2))
     )
     assert len({square, wide, left}) == 3
-    assert mask_kind("causal+[[1, 0]]") == "causal+custom"
+    assert masks("causal+[[1, 0]]").kind == "causal+custom"
 
 
 def test_the_first_token_has_no_past():

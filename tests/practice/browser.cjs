@@ -113,6 +113,13 @@ async function pictured(page, script) {
     said.axe[name] = await violations(page);
   }
   await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  said.paper = await page.evaluate(() => ({
+    clicked: [...document.querySelectorAll('button, select')].filter((one) => one.checkVisibility()).map((one) => one.outerHTML),
+    background: getComputedStyle(document.documentElement).backgroundColor,
+    cut: [...document.querySelectorAll('.part, #result')].filter((one) => getComputedStyle(one).breakInside !== 'avoid').length,
+  }));
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
   for (const width of [320, 390]) {
     await page.setViewportSize({ width, height: 844 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -206,6 +206,7 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert [one[:4] for one in said["lost"]] == [[PAGE["lost"], "", True, False]] * 5
     assert all("is no recipe" in why or "There is no mechanism" in why for *_, why in said["lost"])
     assert said["wide"] == []
+    assert said["paper"] == {"clicked": [], "background": "rgb(255, 255, 255)", "cut": 0}
     assert said["hint"]["level"] == 2
     assert said["exercise"] == 1
     assert said["moves"] == [[2, 1], [2, 2], [1, 2], [1, 1], [2, 1], [1, 1]]

@@ -19,6 +19,7 @@ from writer_samples import equal, indexed, n, over, plus, sheet
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
+from symattn.exact import Matrix
 from symattn.formula.nodes import (
     Formula,
     Fraction,
@@ -41,7 +42,6 @@ from symattn.page.document import (
     Document,
     Entries,
     Heading,
-    Inlines,
     Look,
     Paragraph,
     Program,
@@ -57,6 +57,8 @@ from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.rows import InRow, Labelled, Placed, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
+from symattn.teaching.explanation.solutions import marking
+from symattn.teaching.question import Mark, MatrixAnswer, Part
 from symattn.teaching.sheets import Sheet, sheets
 
 MECHANISMS = [name for name in mechanisms() if name != "custom"]
@@ -103,17 +105,18 @@ def _matrices(blocks: tuple[Block, ...]) -> Iterator[Formula]:
             yield from (matrix for matrix in found if not contains(matrix, Name))
 
 
-@pytest.mark.parametrize("purpose", [ONLY_MARKS, (Words("A1: every row."),)])
-def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: Inlines) -> None:
-    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), Paragraph(purpose, "M1 A1"))
+@pytest.mark.parametrize("purpose", ["", "every row"])
+def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: str) -> None:
+    part = Part("S", (Words("Scores"),), (), (), MatrixAnswer(Matrix([[1]])), (Mark("M", 1), Mark("A", 1, purpose)))
+    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), *marking(part))
     (page,) = pages(plain(sheet(*blocks)))
-    said = "" if purpose == ONLY_MARKS else "A1: every row. "
-    assert f"Scores {said}M1 A1 [2]" in words_on(page)
+    said = f" ({purpose})" if purpose else ""
+    assert f"Scores M1 A1{said} [2]" in words_on(page)
     assert "Marks" not in words_on(page)
 
 
 def test_marks_stand_in_the_heading_in_every_language() -> None:
-    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), Paragraph(ONLY_MARKS, "M1 A1"))
+    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"))
     document = presented(replace(sheet(*blocks), look=Look(language="de")))
     assert "Punkte" in text.write(document)
     assert '"M1 A1 [2]"' in typst.write(document)
@@ -121,8 +124,9 @@ def test_marks_stand_in_the_heading_in_every_language() -> None:
 
 
 def test_marks_stay_where_they_are_if_no_heading_has_room_for_them() -> None:
-    long = Paragraph((Words("A1: every row that is right, and every other one. " * 3),), "M1 A1")
-    for blocks in ((Heading((Words("Scores"),), 1, "[2]"), long), (Paragraph(ONLY_MARKS, "M1 A1"),)):
+    said = "A1: every row that is right, and every other one. " * 3
+    long = Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")
+    for blocks in ((Heading((Words("Scores"),), 1, "[2]"), long), (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),)):
         source = typst.write(sheet(*blocks))
         assert '#at-margin[#text("M1 A1")]' in source
         assert "M1 A1 [2]" not in source

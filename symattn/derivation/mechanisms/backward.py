@@ -15,7 +15,8 @@ from functools import reduce
 from operator import add
 
 from symattn.derivation.derivation import Derivation, Lines, Op, Operand, Pull, Step, StepName, Taken, Use, symbols
-from symattn.derivation.mechanisms.base import Settings, mask_keep
+from symattn.derivation.mechanisms.base import Settings
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.scores import Bias

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import permutations
-from operator import add
 from typing import Annotated, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
@@ -26,13 +23,14 @@ from symattn.derivation.derivation import (
     symbols,
     transposed,
 )
+from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
-from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
+from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.entrywise import RoundingMethod
 from symattn.derivation.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.carry import Arithmetic
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
@@ -702,173 +700,12 @@ def _divisor(divisor: Value, spec: object) -> Value:
 
 def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None:
     """The masking step: what is hidden becomes −∞; finite values are added; none for no mask."""
-    spec = _in_words(settings.mask)
-    keep = mask_keep(spec, rows, columns)
-    if keep is None:
-        return None
-    if isinstance(rows, int) and isinstance(columns, int) and isinstance(spec, str):
-        added = [_additive(part, rows, columns) for part in _parts(spec) if part.startswith(_ADDITIVE)]
-        if any(x is not NEGATIVE_INFINITY and x != 0 for values in added for x in values):
-            return Bias(
-                Matrix.of(
-                    [_sum([m[i, j] for m in added]) if seen else NEGATIVE_INFINITY for j, seen in enumerate(row)]
-                    for i, row in enumerate(keep)
-                )
-            )
-    return Mask(keep, settings.mask_style, mask_kind(spec))
-
-
-def _sum(values: Sequence[Value]) -> Value:
-    return reduce(add, values)
-
-
-_ADDITIVE, _HIDDEN = "additive:", "hidden:"
-_KINDS = ("causal", "causal:top-left", "past", "padding", "window", "prefix", "blocks")
-
-
-def _parts(spec: str) -> list[str]:
-    """The masks that are joined: causal+additive:[[0, 1+1], [0, 0]] is two; none of them where there is no mask."""
-    parts = [part.strip() for part in re.split(r"\+(?![^\[]*\])", spec)]
-    return [part for part in parts if part.lower() != "none"] if spec.strip() else []
-
-
-def mask_kind(spec: object) -> str:
-    """What a mask is called, in whichever order it is said: causal, padding, …; causal+padding; custom, by rows."""
-    if not isinstance(spec, str):
-        return "custom"
-    kinds = {part if part in _KINDS else part.partition(":")[0] for part in _parts(spec)}
-    return "+".join([kind for kind in _KINDS if kind in kinds] + ["custom"] * bool(kinds - {*_KINDS}))
-
-
-HIDDEN_FROM = -10_000
-"""From here on down, what a program adds to a score hides it: its weight is 0 in every format."""
-
-
-def _in_words(spec: object) -> object:
-    """Rows of what is added to the scores, as programs have them (0 and -inf or -1e9), as additive:[[…]]."""
-    rows = spec.rows if isinstance(spec, Matrix) else spec
-    if not isinstance(rows, Sequence) or isinstance(rows, str) or not all(isinstance(row, Sequence) for row in rows):
-        return spec
-    entries = [str(x) for row in rows for x in row if x != 0]
-    if not entries or not all(x.startswith(("-", "−")) for x in entries):
-        return spec
-    return f"{_ADDITIVE}[{', '.join(f'[{_row(row)}]' for row in rows)}]"
-
-
-def _row(added: Sequence[object]) -> str:
-    return ", ".join("-inf" if isinstance(x, int | float | Fraction) and x <= HIDDEN_FROM else str(x) for x in added)
-
-
-def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
-    """Which keys each query may see; none for no mask, () where the sizes are letters."""
-    spec = _in_words(spec)
-    parts = _parts(spec) if isinstance(spec, str) else []
-    for part in parts:
-        _known_mask(part)
-    if spec is None or spec is False or (isinstance(spec, str) and not parts):
+    mask = masks(settings.mask)
+    if mask is None:
         return None
     if not isinstance(rows, int) or not isinstance(columns, int):
-        return ()
-    if not isinstance(spec, str):
-        return _custom_mask(spec, rows, columns)
-    return reduce(both, (_named_mask(part, rows, columns) for part in parts))
-
-
-def _known_mask(part: str) -> None:
-    """`InputError` if there is no mask of that name."""
-    name, known = (
-        part.partition(":")[0].strip(),
-        ("causal", "past", "padding", "window", "prefix", "blocks", "hidden", "additive"),
-    )
-    if part and not part.startswith("[") and name not in known:
-        raise InputError(f"There is no mask {part[:60]!r}; {offered(name, known, _EXPECTED)}")
-
-
-_EXPECTED = (
-    "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
-    "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
-    "+ were expected"
-)
-
-
-def _named_mask(spec: str, rows: int, columns: int) -> Keep:
-    if spec.startswith("["):
-        return _custom_mask(_written_mask(spec), rows, columns)
-    if spec.startswith(_ADDITIVE):
-        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in _additive(spec, rows, columns).rows)
-    if spec.startswith(_HIDDEN):
-        hidden = _custom_mask(_written_mask(spec.removeprefix(_HIDDEN)), rows, columns)
-        return tuple(tuple(not x for x in row) for row in hidden)
-    kind, *numbers = (part.strip() for part in spec.split(":"))
-    try:
-        match kind, numbers:
-            case "causal", []:
-                return causal(rows, columns)
-            case "causal", ["top-left"]:
-                return causal(rows, columns, top_left=True)
-            case "past", []:
-                return past(rows, columns)
-            case "padding", [real]:
-                return padding(rows, columns, _within(int(real), 1, columns))
-            case "window", [width]:
-                return window(rows, columns, _within(int(width), 1, columns))
-            case "window", [width, "both"]:
-                return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
-            case "prefix", [first]:
-                return prefix(rows, columns, _within(int(first), 1, columns))
-            case "blocks", [sizes]:
-                listed = [int(size) for size in sizes.split(",")]
-                if sum(listed) == rows == columns and min(listed) > 0:
-                    return blocks(listed)
-                raise ValueError
-    except ValueError:
-        pass
-    raise InputError(f"The mask {spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}.")
-
-
-def _additive(spec: str, rows: int, columns: int) -> Matrix:
-    """What a mask adds to the scores: additive:[[0, -10], [0, 0]]."""
-    text = spec.removeprefix(_ADDITIVE).strip()
-    if not re.fullmatch(r"\[\s*\[[^\[\]]*\](\s*,\s*\[[^\[\]]*\])*\s*\]", text):
-        raise InputError(
-            f"The mask {spec[:60]!r} is not written as rows of numbers, such as additive:[[0, -10], [0, 0]]."
-        )
-    try:
-        values = Matrix([entry.strip() for entry in row.split(",")] for row in re.findall(r"\[([^\[\]]+)\]", text))
-    except InputError as error:
-        raise InputError(f"The mask {spec[:60]!r}: {error}") from error
-    if values.shape != (rows, columns):
-        raise ShapeError(f"The mask is {values.shape[0]}×{values.shape[1]}; the scores are {rows}×{columns}.")
-    return values
-
-
-def _within(number: int, low: int, high: int) -> int:
-    if not low <= number <= high:
-        raise ValueError(number)
-    return number
-
-
-def _written_mask(text: str) -> object:
-    if not re.fullmatch(r"\s*\[\s*\[[01,\s]*\](\s*,\s*\[[01,\s]*\])*\s*\]\s*", text):
-        raise InputError(f"The mask {text[:60]!r} is not written as rows of 1 and 0, such as [[1, 0], [1, 1]].")
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"The mask {text[:60]!r} cannot be read at character {error.pos + 1}.") from error
-
-
-def _custom_mask(spec: object, rows: int, columns: int) -> Keep:
-    listed = spec.rows if isinstance(spec, Matrix) else spec
-    if not isinstance(listed, Sequence) or not all(isinstance(row, Sequence) for row in listed):
-        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
-    keep = tuple(tuple(row) for row in listed)
-    if len(keep) != rows or any(len(row) != columns for row in keep):
-        raise ShapeError(
-            f"The mask has {len(keep)} rows of {'/'.join(sorted({str(len(r)) for r in keep}))} entries; "
-            f"the scores are {rows}×{columns}."
-        )
-    if any(x not in (0, 1) for row in keep for x in row):
-        raise InputError(
-            "A mask given by rows has only the entries 1 (seen) and 0 (hidden), or only 0 (seen) and −∞ (hidden)."
-        )
-    return tuple(tuple(bool(x) for x in row) for row in keep)
+        return Mask((), settings.mask_style, mask.kind)
+    keep = mask.keep(rows, columns)
+    if added := mask.added(keep):
+        return Bias(added)
+    return Mask(keep, settings.mask_style, mask.kind)

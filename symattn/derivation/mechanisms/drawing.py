@@ -13,7 +13,8 @@ from itertools import combinations
 from operator import mul
 from typing import TypeVar
 
-from symattn.derivation.mechanisms.base import Scope, Settings, mask_keep, scale_op
+from symattn.derivation.mechanisms.base import Scope, Settings, scale_op
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import Part
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, UndefinedError

@@ -13,6 +13,7 @@ from dataclasses import replace
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
@@ -23,7 +24,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     n = sizes["n"]
     if not isinstance(n, int):
         raise LetterError(f"Token by token, the number of tokens must be a number, not {n}.")
-    if settings.mask not in (None, "none", "causal"):
+    if (mask := masks(settings.mask)) and mask.kind != "causal":
         raise InputError(
             f"The mask is {settings.mask!r}; with a cache a token sees itself and all before it, as causal."
         )

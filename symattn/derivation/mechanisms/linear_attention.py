@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Part, Stack, SumOver
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -24,10 +25,11 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         raise InputError(f"The scale is {settings.scale!r}, but linear attention has no scores that could be divided.")
     d = d.then("phi_Q", FeatureMap(settings.feature), "Q")  # n × d_k
     d = d.then("phi_K", FeatureMap(settings.feature), "K")  # m × d_k
-    if settings.mask in (None, "none"):
+    mask = masks(settings.mask)
+    if mask is None:
         return _all_at_once(d)
     n, m = sizes["n"], sizes["m"]
-    if settings.mask != "causal" or n != m or not isinstance(n, int):
+    if mask.kind != "causal" or n != m or not isinstance(n, int):
         raise InputError(
             f"The mask is {settings.mask!r} with {n} queries and {m} keys; linear attention is worked out without a "
             "mask, or causal with as many queries as keys."

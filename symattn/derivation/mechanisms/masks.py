@@ -9,13 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
 from operator import add
-from typing import TypeAlias
 
-from symattn.derivation.ops.attention import Keep, blocks, both, causal, full, padding, past, prefix, window
+from symattn.derivation.ops.attention import Keep, blocks, both, causal, padding, past, prefix, window
 from symattn.errors import InputError, ShapeError, offered
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value
 
 _EXPECTED = (
     "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
@@ -111,7 +109,7 @@ class Masks:
 
     def keep(self, rows: int, columns: int) -> Keep:
         """Which keys each query may see."""
-        return reduce(both, (mask.keep(rows, columns) for mask in self.joined), full(rows, columns))
+        return reduce(both, (mask.keep(rows, columns) for mask in self.joined))
 
     def added(self, keep: Keep) -> Matrix | None:
         """What is added where something is seen, if any of it is not 0."""
@@ -138,6 +136,14 @@ def masks(spec: object) -> Masks | None:
     return Masks(tuple(map(_part, named))) if spec.strip() and named else None
 
 
+def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
+    """Which keys each query may see; none for no mask, () where the sizes are letters."""
+    asked = masks(spec)
+    if asked is None or not isinstance(rows, int) or not isinstance(columns, int):
+        return None if asked is None else ()
+    return asked.keep(rows, columns)
+
+
 def _part(text: str) -> Named | Rows | Added:
     if text.startswith("["):
         return Rows(_written_rows(text))
@@ -148,9 +154,7 @@ def _part(text: str) -> Named | Rows | Added:
         return Added(_written_numbers(text))
     name = text.partition(":")[0].strip()
     if text and name not in _NAMES:
-        raise InputError(
-            f"There is no mask {text[:60]!r}; {offered(name, (*_NAMES, 'hidden', 'additive'), _EXPECTED)}"
-        )
+        raise InputError(f"There is no mask {text[:60]!r}; {offered(name, (*_NAMES, 'hidden', 'additive'), _EXPECTED)}")
     return Named(text)
 
 
@@ -208,6 +212,3 @@ def _within(number: int, low: int, high: int) -> int:
     if not low <= number <= high:
         raise ValueError(number)
     return number
-
-
-Spec: TypeAlias = object

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
+from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
 from symattn.derivation.ops import Part
 from symattn.errors import InputError

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import chain
 
 from symattn.derivation.derivation import Derivation, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mask_keep, mask_op, scale_op
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mask_op, scale_op
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     LARGEST_RANGE,
@@ -26,6 +26,7 @@ from symattn.derivation.mechanisms.drawing import (
     projection,
     small,
 )
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import (
     Accumulate,
     Bias,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, mask_keep, scale_op
+from symattn.derivation.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, scale_op
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     LARGEST_RANGE,
@@ -22,6 +22,7 @@ from symattn.derivation.mechanisms.drawing import (
     number,
     small,
 )
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.positional_encoding import angles, layout, positions
 from symattn.derivation.ops import MatMul, Rotate
 from symattn.errors import InputError

@@ -12,9 +12,10 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import Mechanism, Settings, mask_keep
+from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
 

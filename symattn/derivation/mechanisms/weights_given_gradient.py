@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
-from symattn.derivation.mechanisms.base import Mechanism, Settings, attend, mask_keep
+from symattn.derivation.mechanisms.base import Mechanism, Settings, attend
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
 

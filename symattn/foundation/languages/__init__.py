@@ -47,7 +47,9 @@ from symattn.foundation.languages.messages import (
     in_context,
     listed,
     message,
+    packed,
     sentences,
+    unpacked,
 )
 from symattn.foundation.remembered import remembered
 
@@ -295,9 +297,11 @@ __all__ = [
     "listed",
     "message",
     "numbered",
+    "packed",
     "read_catalogue",
     "say",
     "sentences",
     "speaking",
     "spoken",
+    "unpacked",
 ]

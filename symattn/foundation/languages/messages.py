@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
 """A place of a template: a name in braces, or a formula between dollar signs."""
@@ -118,6 +119,31 @@ def filled(template: str, values: Mapping[str, object]) -> str:
     return said
 
 
+def packed(text: object) -> Any:
+    """A text or a number as plain data, of which `unpacked` makes it again with all its places.
+
+    >>> unpacked(packed(message("row {row}", row=2))).values
+    {'row': 2}
+    """
+    match text:
+        case Message():
+            values = {name: packed(value) for name, value in text.values.items()}
+            return [text.template, text.plural, text.context, values, text.capital]
+        case Quoted():
+            return {"quoted": str(text)}
+    return text if isinstance(text, int) else str(text)
+
+
+def unpacked(data: Any) -> Any:
+    """The text or the number that was packed."""
+    match data:
+        case [template, plural, context, dict(values), capital]:
+            return _made(template, plural, context, {name: unpacked(x) for name, x in values.items()}, capital)
+        case {"quoted": text}:
+            return Quoted(text)
+    return data
+
+
 def _made(
     template: str, plural: str, context: str, values: Mapping[str, object], capital: bool = False, text: str = ""
 ) -> Message:
@@ -138,5 +164,7 @@ __all__ = [
     "in_context",
     "listed",
     "message",
+    "packed",
     "sentences",
+    "unpacked",
 ]

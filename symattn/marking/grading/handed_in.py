@@ -16,13 +16,14 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from symattn.errors import InputError
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import message, packed, sentences, unpacked
 from symattn.marking.grading.source import Entrant, Papers, plain_name
 from symattn.marking.submissions.files import EMPTY, FORMS, LARGEST_FILE
 
@@ -69,8 +70,12 @@ class Head:
     id: str = ""
     complaint: str = ""
 
-    def json(self) -> dict[str, str]:
-        return asdict(self)
+    def json(self) -> dict[str, Any]:
+        return {**asdict(self), "complaint": packed(self.complaint)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Head:
+        return cls(**{**data, "complaint": unpacked(data["complaint"])})
 
 
 @dataclass(frozen=True, slots=True)

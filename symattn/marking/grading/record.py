@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from symattn.errors import InputError, offered
-from symattn.foundation.languages import Message, in_context, message
+from symattn.foundation.languages import Message, in_context, message, packed, unpacked
 from symattn.marking.marker.policy import POLICIES, Policy
 from symattn.marking.marker.report import Given, Notice, Report
 from symattn.marking.marker.scheme import Scheme, read_scheme
@@ -137,12 +137,27 @@ class Row:
         return tuple(found)
 
     def json(self) -> dict[str, Json]:
-        return asdict(self)
+        """Plain data; `messages` says how its texts are made, so that they can be said in any language again."""
+        said = [self.reason, *self.notices, *(notice.says for result in self.results for notice in result.notices)]
+        return {**asdict(self), "messages": {text: packed(text) for text in said if isinstance(text, Message)}}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Row:
-        results = tuple(Result(**result) for result in data["results"])
-        return cls(**{**data, "notices": tuple(data["notices"]), "results": results})
+        known = {text: unpacked(kept) for text, kept in data.get("messages", {}).items()}
+        results = tuple(Result(one["variant"], _said_again(one["report"], known)) for one in data["results"])
+        notices = tuple(known.get(text, text) for text in data["notices"])
+        own = {name: x for name, x in data.items() if name != "messages"}
+        own["reason"] = known.get(data["reason"], data["reason"])
+        return cls(**{**own, "notices": notices, "results": results})
+
+
+def _said_again(report: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    """A report in which texts are messages again."""
+    again = {
+        name: [{**one, "says": known.get(one["says"], one["says"])} for one in report[name]]
+        for name in ("notices", "remarks")
+    }
+    return {**report, **again}
 
 
 _IN_WORDS: Mapping[Status, Message] = {

@@ -115,7 +115,7 @@ def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) ->
     ):
         if isinstance(answer, LostError):
             answer = {"head": Head(complaint=_told(answer)).json(), "keep": False}
-        heads[at] = Head(**answer["head"])
+        heads[at] = Head.read(answer["head"])
         if not answer["keep"]:
             hold.discard(at)
     read = [head for head in heads if head is not None]
@@ -236,7 +236,7 @@ class MarkedFolder:
 
     def heads(self) -> dict[str, Head]:
         """The heads of files that the last run looked into."""
-        return {key: Head(**head) for key, head in (_read_json(self.path / HEADS) or {}).items()}
+        return {key: Head.read(head) for key, head in (_read_json(self.path / HEADS) or {}).items()}
 
     def keep_heads(self, heads: Mapping[str, Head]) -> None:
         content = _json({key: head.json() for key, head in heads.items()})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
-from symattn.foundation.languages import sentences
+from symattn.foundation.languages import message, sentences
 from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head
@@ -98,7 +98,11 @@ class Marker:
         marking = mark_all(submission, questions, self.terms)
         variants = self.papers.papers[row.sheet].variants
         results = (Result.of_report(r, v) for r, v in zip(marking.reports, variants, strict=True))
-        remarks = (f"{r.where}: {r.says}" if r.where else r.says for r in submission.remarks if not r.loose)
+        remarks = (
+            message("{place}: {notice}", place=r.where, notice=r.says) if r.where else r.says
+            for r in submission.remarks
+            if not r.loose
+        )
         marked = replace(
             row,
             status="pending" if marking.pending or row.status == "pending" else "marked",

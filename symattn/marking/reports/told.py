@@ -6,7 +6,6 @@ numbers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +28,6 @@ from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, shor
 from symattn.marking.reports.worked import Own
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.page.notation import load_notation
-from symattn.page.writers.text import plain
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
@@ -44,6 +42,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
+    WordAnswer,
     marks_in_words,
     option_letter,
 )
@@ -282,7 +281,8 @@ class Told:
         here = [e for e in self.report.events if e.part == part and not (e is self.first and self.is_line(part))]
         alike: dict[Inlines, list[Event]] = {}
         for event in here:
-            alike.setdefault(self.says(event), []).append(event)
+            if says := self.says(event):
+                alike.setdefault(says, []).append(event)
         for says, events in alike.items():
             yield sentence(
                 "{mistakes}: {explanation}", mistakes=listing(list(map(self._at_places, events))), explanation=says
@@ -417,16 +417,13 @@ class Told:
         )
 
     def _against_option(self, event: Event) -> Inlines:
-        """What the key says against a wrong option, unless it would tell the student a right one."""
+        """What the key says against a wrong option."""
         answer, said = self.asked(event.part), self.said(event.part)
         if not isinstance(answer, ChoiceAnswer) or not isinstance(said, Ticked):
             return ()
         wrong = sorted(said.options - answer.right)
         told = [k for k in wrong if (event.part, k, 0) in event.entries] if answer.several else wrong
-        if len(told) != 1 or not (why := answer.options[told[0]].why):
-            return ()
-        still_open = (answer.options[k].text for k in answer.right - said.options)
-        return () if any(_speaks_of(why, option) for option in still_open) else begun(why)
+        return begun(answer.options[told[0]].why) if len(told) == 1 else ()
 
     def _unexplained(self, event: Event, shown: bool = False) -> str:
         """What to do about a mistake of which the cause is not known; a teacher knows what to do."""
@@ -443,12 +440,22 @@ class Told:
                 return words.AGAIN if self._came_before(event) else words.CELLS
             case _, MatrixAnswer() if self._counted(event.part):
                 return words.AGAIN if self._came_before(event) else words.COUNT
+            case _, OrderAnswer():
+                return words.NEIGHBOURS
+            case _, WordAnswer():
+                return words.LINES
             case "answer", _:
-                return words.NOT_RIGHT
+                return "" if self._left_open(event) else words.NOT_RIGHT
             case "slip", _:
                 return words.AT_ONE_ENTRY
             case _:
                 return words.WRONG
+
+    def _left_open(self, event: Event) -> bool:
+        """Whether a mistake is a right option that was not ticked; how many there are is said of the line."""
+        answer, said = self.asked(event.part), self.said(event.part)
+        several = isinstance(answer, ChoiceAnswer) and answer.several and isinstance(said, Ticked)
+        return several and all(self._verdicts(part)[i, j].written.blank for part, i, j in event.entries)
 
     def _counted(self, part: str) -> bool:
         """Whether things are counted in a part, and added up or multiplied."""
@@ -808,13 +815,6 @@ def explained(mistake: Inlines, explanation: Inlines) -> Inlines:
 def _cells_in(event: Event) -> list[Cell]:
     """The entries that a mistake spoilt in the line where it is seen."""
     return [(i, j) for part, i, j in event.entries if part == event.part]
-
-
-def _speaks_of(sentence: Inlines, thing: Inlines) -> bool:
-    """Whether a text has another one in it, or what stands before a colon there: Line 2."""
-    whole = plain(thing).strip(" .")
-    sought = (re.escape(text) for text in (whole, whole.partition(":")[0]))
-    return any(re.search(rf"(?i)(?<!\w){text}(?!\w)", plain(sentence)) for text in sought)
 
 
 def _spaced(parts: Iterable[Inlines]) -> Inlines:

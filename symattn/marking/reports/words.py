@@ -166,7 +166,9 @@ SHAPES = message(
 CELLS = message("This is not right. Take one row after the other: which keys may this query see?")
 COUNT = message("This is not right. Write it as a product of sizes, and count each factor once.")
 AGAIN = message("This is not right either.")
-NOT_RIGHT = message("This is not right. Read the question again.")
+NOT_RIGHT = message("This is not right.")
+NEIGHBOURS = message("This is not right. Take two neighbours at a time: which of them comes first?")
+LINES = message("This is not right. Work out each line from the lines above it, and compare.")
 AT_ONE_ENTRY = message("This is wrong. Check it against the lines above.")
 
 

@@ -254,15 +254,40 @@ def _kind(value: object) -> str:
 
 
 def read_csv(text: str, questions: Sequence[Question]) -> Paper:
-    """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows."""
+    """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows.
+
+    Lines that may be either are read as both, as the likelier one first.
+    """
     rows = _csv_rows(text)
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
-    if (long := _long_form(rows)) and not _is_labelled(paper, rows):
+    long = _long_form(rows)
+    if long is None:
+        _read_blocks(paper, rows)
+    elif not _is_labelled(paper, rows):
         _read_long(paper, *long)
     else:
+        placed = Paper.of(questions, paper.sheet, paper.name, paper.student)
         _read_blocks(paper, rows)
+        if not _are_places(paper, rows):
+            return paper
+        _read_long(placed, *long)
+        for one, says in ((paper, _AS_ROWS), (placed, _AS_PLACES)):
+            one.written[0].remark("CSV", says)
+        if _are_first_places(rows):
+            paper, placed = placed, paper
+        paper.otherwise = placed
     return paper
+
+
+_AS_ROWS = message(
+    "Three numbers after a name were taken as a row of the matrix; they could also be a row number, a column number "
+    "and an entry."
+)
+_AS_PLACES = message(
+    "Three numbers after a name were taken as a row number, a column number and an entry; they could also be a row of "
+    "the matrix."
+)
 
 
 def csv_head(text: str) -> tuple[str, str, str]:
@@ -327,15 +352,35 @@ def _fits(row: list[str], order: Sequence[str]) -> bool:
 
 
 def _is_labelled(paper: Paper, rows: list[list[str]]) -> bool:
-    """Whether lines of four cells are the rows of matrices of three columns, each behind its name: as many as each has,
-    and not the entries of its first places in turn, as somebody writes who has not gone on; a row alone is a row.
+    """Whether lines of four cells may be the rows of matrices of three columns, each behind its name: as many as each
+    has.
     """
-    filled = [row for row in rows if any(row)]
-    shapes = {part.name: shape_of(part) for written in paper.written[:1] for part in written.question.parts}
-    rows_of = Counter(row[0] for row in filled)
-    complete = all(shapes.get(name) == (count, 3) for name, count in rows_of.items())
-    begun = {(name, str(k // 3 + 1), str(k % 3 + 1)) for name, count in rows_of.items() for k in range(count)}
-    return complete and (max(rows_of.values()) == 1 or {tuple(row[:3]) for row in filled} != begun)
+    shapes = _shapes(paper)
+    return all(shapes.get(name) == (count, 3) for name, count in Counter(row[0] for row in rows if any(row)).items())
+
+
+def _shapes(paper: Paper) -> dict[str, tuple[int, int]]:
+    return {part.name: shape_of(part) for written in paper.written[:1] for part in written.question.parts}
+
+
+def _are_places(paper: Paper, rows: list[list[str]]) -> bool:
+    """Whether lines of four cells may be entries, each behind its row and column: of places that are there, once."""
+    shapes, places = _shapes(paper), [tuple(row[:3]) for row in rows if any(row)]
+    inside = all(
+        part in shapes and all(x.isdecimal() and 1 <= int(x[:4]) <= k for x, k in zip(at, shapes[part], strict=True))
+        for part, *at in places
+    )
+    return inside and len({*places}) == len(places)
+
+
+def _are_first_places(rows: list[list[str]]) -> bool:
+    """Whether places are the first of their matrices in turn, as somebody writes who has not gone on; one alone is
+    rather a row.
+    """
+    places = {tuple(row[:3]) for row in rows if any(row)}
+    count = Counter(part for part, *_ in places)
+    begun = {(part, str(k // 3 + 1), str(k % 3 + 1)) for part, number in count.items() for k in range(number)}
+    return max(count.values()) > 1 and places == begun
 
 
 def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:

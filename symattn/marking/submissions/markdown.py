@@ -38,7 +38,7 @@ from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorat
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
+from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, grids_of, tables_of
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
@@ -730,11 +730,8 @@ def _own_words(paper: Paper, sheet: Sheet) -> None:
 
 
 def _free_text(paper: Paper, sheet: Sheet) -> None:
-    """What stands in no place of the sheet: read if it can be, and told if it cannot.
-
-    Below a part that has an answer it is working, in which only matrices by the name of another part count.
-    """
-    left: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
+    """What stands in no place of the sheet: read if it can be, and told if it cannot."""
+    under: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
     beside: list[MarkdownBlock] = []  # under no question
     asked = not any(sheet.begins_question(block) for block in sheet.blocks)  # a paper has pages besides its questions
     rough = sheet.is_printed or any(block.kind == "text" and _is_foot(block.text) for block in sheet.blocks)
@@ -745,28 +742,35 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
         if question is None and not rough and id(block) not in sheet.used and sheet.added(block, 0):
             beside.append(block)
         elif question is not None and asked and id(block) not in sheet.used and sheet.added(block, question):
-            left.setdefault((question, part), []).append(block)
-    for (q, p), blocks in left.items():
-        written = paper.written[q]
-        here = "" if p is None else sheet.asked[q].parts[p].name
-        working = here in written.parts
-        if working:
-            written.worked.add(here)
-        text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
-        reader = free.FreeText(written, text, here, beside=working)
-        unread = reader.unread()
-        titles = reader.titles(unread) if not sheet.is_printed else []
-        if working and unread:
-            written.unread.add(here)
-        for line, said in free.told([piece for piece in unread if piece not in titles]) if not working else ():
-            written.not_read(sheet.page.where(line), said, here)
-        for piece in titles:
-            if not free.is_surely_title(piece.text):
-                written.remark(sheet.page.where(piece.start), _no_answer(piece))
-                written.unread.update(reader.may_answer(piece))
-    pieces = [
-        piece for piece in free.pieces(beside, sheet.page.lines) if not (piece.blank or sheet.is_field(piece.text))
-    ]
+            under.setdefault((question, part), []).append(block)
+    for (question, part), blocks in under.items():
+        here = "" if part is None else sheet.asked[question].parts[part].name
+        _under_a_question(paper.written[question], here, blocks, sheet)
+    _under_none(paper, beside, sheet)
+
+
+def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> None:
+    """Below a part that has an answer it is working, in which only matrices by the name of another part count."""
+    working = here in written.parts
+    if working:
+        written.worked.add(here)
+    text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
+    reader = free.FreeText(written, text, here, beside=working)
+    unread = reader.unread()
+    titles = reader.titles(unread) if not sheet.is_printed else []
+    if working and unread:
+        written.unread.add(here)
+    for line, said in free.told([piece for piece in unread if piece not in titles]) if not working else ():
+        written.not_read(sheet.page.where(line), said, here)
+    for piece in titles:
+        if not free.is_surely_title(piece.text):
+            written.remark(sheet.page.where(piece.start), _no_answer(piece))
+            written.unread.update(reader.may_answer(piece))
+
+
+def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> None:
+    """Nothing of it is an answer; what is no title is told as unread."""
+    pieces = [p for p in free.pieces(blocks, sheet.page.lines) if not (p.blank or sheet.is_field(p.text))]
     for line, said in free.told([piece for piece in pieces if not free.is_title(piece.text)]):
         says = message("This stands under no question: {text}", text=repr(said))
         paper.not_read(sheet.page.where(line), says, loose=True)

@@ -17,6 +17,8 @@ _BLOCKS = frozenset(
     ("p", "div", "li", "tr", "table", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure")
 )
 _HEADING = re.compile(r"h([1-6])")
+_TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="choices"')
+"""What a sheet of ours has for answers, one of them at least."""
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -171,7 +173,7 @@ def _lines_of(rows: list[list[str]]) -> list[str]:
 
 def as_markdown(text: str) -> str:
     """A web page as Markdown, with the identity of the sheet and its language at the head."""
-    page = _Page('<table class="grid"' in text or 'class="fill-in"' in text)
+    page = _Page(_TYPED_INTO.search(text) is not None)
     page.feed(text)
     page.close()
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")

@@ -50,9 +50,15 @@ def write_pdf(document: Document) -> bytes:
         try:
             source, replaced = write()
             pdf = COMPILER.compile(source.encode(), system_fonts=system_fonts)
-            if _ends_short(pdf) and document.look.text_size <= TEXT_SIZE:
+            if document.look.text_size <= TEXT_SIZE and _may_be_fewer(pdf, document):
                 closer = COMPILER.compile(write(closer=True)[0].encode(), system_fonts=system_fonts)
                 pdf = min(pdf, closer, key=lambda made: len(_pages(made)))
+                close = pdf is closer
+                for questions in (1, 2):
+                    if document.solutions != "blank" and _ends_within(pdf, _SHORT):
+                        more = write(closer=close, whole_end=questions)[0].encode()
+                        with_more = COMPILER.compile(more, system_fonts=system_fonts)
+                        pdf = min(with_more, pdf, key=lambda made: len(_pages(made)))
         except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
             refused = error
             continue
@@ -64,7 +70,9 @@ def write_pdf(document: Document) -> bytes:
 
 
 _CONTENTS = re.compile(rb"/Type/Page/[^>]*/Contents (\d+) 0 R")
-_SHORT = 0.42  # of what stands on other pages: of 28 last pages with more, up to 0.7, only two had room
+_SHORT, _SHORT_OF_MANY = 0.42, 0.125
+"""Of what stands on other pages: of 28 last pages with more than the first, up to 0.7, only two had room on those
+before it; every page before it finds room for the second besides."""
 
 
 def _pages(pdf: bytes) -> list[int]:
@@ -73,10 +81,17 @@ def _pages(pdf: bytes) -> list[int]:
     return [int(length[1]) if length else 0 for length in found]
 
 
-def _ends_short(pdf: bytes) -> bool:
-    """Whether so little stands on the last page that it may have room on those before it."""
-    pages = _pages(pdf)
-    return len(pages) > 1 and pages[-1] < _SHORT * sum(pages[:-1]) / (len(pages) - 1)
+def _ends_within(pdf: bytes, share: float) -> bool:
+    """Whether less stands on the last page than such a share of what stands on others."""
+    *before, last = _pages(pdf)
+    return bool(before) and last * len(before) < share * sum(before)
+
+
+def _may_be_fewer(pdf: bytes, document: Document) -> bool:
+    """Whether what stands on the last page may have room on those before it."""
+    pages = len(_pages(pdf))
+    short = _ends_within(pdf, max(_SHORT, _SHORT_OF_MANY * pages))
+    return short or (pages > 1 and 0 < typst_writer.fewest_pages(document) < pages)
 
 
 def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Mapping[str, str]]], bool]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial, reduce
+from itertools import accumulate, product
 
 from symattn.formula.nodes import Row
 from symattn.formula.width import width, wrapped
@@ -23,6 +24,7 @@ from symattn.page.document import (
     Display,
     Entries,
     Heading,
+    HeatMap,
     ItemList,
     Math,
     PageBreak,
@@ -45,7 +47,7 @@ _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
 _MARKS = 9  # millimetres at the end of a heading
-_BEFORE_BREAK = 0.75  # of a formula, which may break at its equals sign
+_BEFORE_BREAK = 0.75  # of a long formula, which may break at its equals sign
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,9 @@ def _heading(lines: float) -> float:
 
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
-    formulas = (width(part.formula) for part in spans(heading.whole) if isinstance(part, Math))
-    return common.inlines_width(heading.whole) * _EM + _MARKS, max(formulas, default=0.0) * _EM * _BEFORE_BREAK
+    formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
+    unbroken = (width(one) * _EM * (1 if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
+    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0) + _MARKS
 
 
 def _displayed(blocks: Sequence[Display]) -> float:
@@ -168,14 +171,26 @@ Placed = Block | Labelled | InRow | WorkedRow
 def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     """The blocks, with questions in rows where that saves a page; as they are in large print and in columns.
 
-    On a page that is to be `closer` they stand in the rows that are lowest.
+    On a page that is to be `closer` any row will do, else the shortest that do.  Rows without which the pages are as
+    few are taken apart again.
     """
     if page.large or page.form or page.share < 1:
         return list(blocks)
     parts = list(_parts(common.without_programs(blocks), page))
     ways = [_arranged(parts, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
     fewest = min(pages for pages, _ in ways)
-    return next(found for pages, found in ways if pages == fewest)
+    pieces = _taken_apart(next(way for way in ways if way[0] == fewest), page)
+    return [one for piece in _with_more_at_the_end(pieces, page) for one in piece.placed]
+
+
+def pages_in_rows(blocks: Sequence[Block], page: Page) -> int:
+    """How many pages the blocks may take in the rows that are lowest: an estimate, rather too small."""
+    pages, _ = _arranged(list(_parts(common.without_programs(blocks), page)), page, MOST, page.text_height * _HOPEFUL)
+    return pages + 1
+
+
+_HOPEFUL = 1.05  # of a page, what is estimated to fill it may have room
+_CAREFUL = 0.975  # and what certainly has
 
 
 def _parts(blocks: Sequence[Block], page: Page) -> Iterator[Block | Labelled | Asked]:
@@ -213,53 +228,102 @@ def _is_plain(block: Block) -> bool:
     return (isinstance(block, Paragraph) and not block.marks) or (isinstance(block, Display) and not block.lead)
 
 
-def _arranged(parts: Sequence[Block | Labelled | Asked], page: Page, most: int) -> tuple[int, list[Placed]]:
-    """How many pages it takes with so many questions in a row, and the rows that take least."""
-    best: list[tuple[tuple[int, float], list[Placed]]] = [((0, TITLE), [])]
+@dataclass(frozen=True)
+class _Piece:
+    """What stays on one page: a block, or some questions in a row; and about how high it is in millimetres."""
+
+    placed: tuple[Placed, ...]
+    high: float
+    questions: tuple[Asked, ...] = ()
+
+
+_Arranged = tuple[int, list[_Piece]]
+"""Pieces from top to bottom, and how many pages end among them."""
+
+
+def _arranged(
+    parts: Sequence[Block | Labelled | Asked], page: Page, most: int, room: float | None = None
+) -> _Arranged:  # fmt: skip
+    """The rows of so many questions at most that take least, on pages with so much room."""
+    room = room or page.text_height
+    best: list[tuple[tuple[int, float], list[_Piece]]] = [(_top(page), [])]
     for end, part in enumerate(parts, 1):
         if not isinstance(part, Asked):
             where, before = best[-1]
-            best.append((_after(where, _height(part, page), page, part), [*before, part]))
+            piece = _Piece((part,), _height(part, page))
+            best.append((_after(where, piece, room), [*before, piece]))
             continue
         options = []
         for count in range(1, min(most, end) + 1):
             row = [question for question in parts[end - count : end] if isinstance(question, Asked)]
             if len({question.heading.level for question in row}) > 1 or len(row) < count:
                 break
-            for high, rows in _rows(row, page):
-                where, before = best[end - count]
-                options.append((_after(where, high, page), [*before, *rows]))
+            where, before = best[end - count]
+            options += [(_after(where, piece, room), [*before, piece]) for piece in _rows(row, page)]
         best.append(min(options, key=lambda option: option[0]))
     (pages, _), found = best[-1]
     return pages, found
 
 
-def _after(
-    where: tuple[int, float], high: float, page: Page, block: Block | Labelled | None = None
-) -> tuple[int, float]:
-    """The page, and how far down it, after something so high that stays on one page."""
+def _top(page: Page) -> tuple[int, float]:
+    return 0, TITLE - _saved("title", page)
+
+
+def _after(where: tuple[int, float], piece: _Piece, room: float) -> tuple[int, float]:
+    """The page, and how far down it, after a piece."""
     pages, used = where
-    if isinstance(block, PageBreak) or (used + high > page.text_height and used):
+    if isinstance(piece.placed[0], PageBreak) or (used + piece.high > room and used):
         pages, used = pages + 1, 0.0
-    return pages + int(high // page.text_height), used + high % page.text_height
+    return pages + int(piece.high // room), used + piece.high % room
+
+
+def _taken_apart(arranged: _Arranged, page: Page) -> list[_Piece]:
+    """The pieces, the questions of a row one below the other where that certainly takes no page more."""
+    pages, pieces = arranged
+    room = page.text_height * _CAREFUL
+    k = 0
+    while k < len(pieces):
+        apart = [_usual(question, page) for question in pieces[k].questions]
+        tried = [*pieces[:k], *apart, *pieces[k + 1 :]]
+        if len(apart) > 1 and reduce(lambda where, piece: _after(where, piece, room), tried, _top(page))[0] <= pages:
+            pieces, k = tried, k + len(apart) - 1
+        k += 1
+    return pieces
+
+
+def _with_more_at_the_end(pieces: list[_Piece], page: Page) -> list[_Piece]:
+    """The pieces, those before the last page on it as well where it would have little: frames fill what they leave."""
+    places = list(accumulate(pieces, partial(_after, room=page.text_height), initial=_top(page)))
+    last, used = places[-1]
+    start = next((k for k, (number, _) in enumerate(places[1:]) if number == last), 0)
+    for k in range(start - 1, -1, -1):
+        if used > _LITTLE * page.text_height or places[k + 1][0] < last - 1:
+            break
+        used += pieces[k].high
+        if isinstance(pieces[k].placed[0], InRow | Heading) and _LITTLE < used / page.text_height < _MUCH:
+            return [*pieces[:k], _Piece((PageBreak(),), 0.0), *pieces[k:]]
+    return pieces
+
+
+_LITTLE, _MUCH = 0.3, 0.6  # of a page
 
 
 def _height(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
         case Labelled(_, shown):
-            return _high((shown,)) + 3
+            return _high((shown,)) + 3 - _saved("given", page)
         case Paragraph(content):
-            return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5
+            return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5 - _saved("text", page)
         case Heading():
-            return _heading(1)
+            return _heading(1) - _saved("heading", page)
         case Display():
             return _high((block,))
         case ItemList(items):
             lines = sum(-(-common.inlines_width(item) * _CHARACTERS // page.width) for item in items)
             return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
-            return sum(_height(one, page) for one in inside) + 15
+            return sum(_height(one, page) for one in inside) + 15 - _saved("box", page)
         case Together(inside):
             return sum(_height(one, page) for one in inside)
         case AnswerSpace(AnswerGrid() as boxes):
@@ -272,13 +336,23 @@ def _height(block: Block | Labelled, page: Page) -> float:
             return 10.0 * (len(rows) + 1)
         case Choices(items):
             return 9.0 * -(-len(items) // common.choice_columns(block, page))
+        case HeatMap(levels, column_labels=labels):
+            return common.SQUARE * len(levels) + (20 if labels else 12)
         case PageBreak():
             return 0.0
     return 12.0
 
 
-def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[Placed]]]:
-    """What these questions may be in one row, with its height."""
+_CLOSER = {"title": 5.5, "given": 10.0, "text": 3.0, "box": 3.0, "heading": 5.0, "question": 4.5}
+
+
+def _saved(what: str, page: Page) -> float:
+    """The millimetres that something takes less on a page that is closer, on average."""
+    return _CLOSER[what] if page.closer else 0.0
+
+
+def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
+    """What these questions may be in one row."""
     if len(questions) == 1:
         yield _usual(questions[0], page)
     below = common.lines_of_pieces((q.working for q in questions if q.working), page)
@@ -286,19 +360,31 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[tuple[float, list[
         narrower = replace(page, narrow=narrow)
         least = [question.width(narrower, beside) for question in questions]
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
-        widths = tuple(wide + spare / len(least) for wide in least)
+        if spare < 0:
+            continue
+        widths = _shared(least, [_heading_width(question.heading)[0] for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
-        if spare >= 0 and high <= page.text_height:
-            yield high, [InRow(tuple(questions), widths, below, beside, narrow)]
+        if high <= page.text_height:
+            row = InRow(tuple(questions), widths, below, beside, narrow)
+            yield _Piece((row,), high - _saved("question", page), row.questions)
             return
 
 
-def _usual(question: Asked, page: Page) -> tuple[float, list[Placed]]:
+def _shared(least: Sequence[float], wished: Sequence[float], spare: float) -> tuple[float, ...]:
+    """The least widths, and what is spare: first to those that are then as wide as they are wished, then to all."""
+    widths = list(least)
+    for lacking, k in sorted((wish - wide, k) for k, (wide, wish) in enumerate(zip(least, wished, strict=True))):
+        if 0 < lacking <= spare:
+            widths[k], spare = wished[k], spare - lacking
+    return tuple(wide + spare / len(widths) for wide in widths)
+
+
+def _usual(question: Asked, page: Page) -> _Piece:
     """A question by itself, its boxes and its working in one frame."""
-    high = question.height(page, page.width, False)
+    high = question.height(page, page.width, False) - _saved("question", page)
     if question.working:
         high += common.below_boxes(AnswerSpace(question.boxes, question.working), page) + 2
-    return high, list(question.blocks)
+    return _Piece(question.blocks, high)
 
 
 # --- keys ---------------------------------------------------------------------------------------------
@@ -366,7 +452,8 @@ class _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
         own, unbroken = _heading_width(heading)
-        own += common.inlines_width((Words(heading.marks),)) * _CHARACTERS
+        marks = common.inlines_width((Words(heading.marks),)) * _CHARACTERS
+        own, unbroken = own + marks, max(unbroken, marks)
         heights = [math.inf]
         for wide in map(_wide, range(1, _PARTS + 1)):
             fits = wide >= min(own, max(unbroken, own * 0.55))

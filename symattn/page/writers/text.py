@@ -95,7 +95,7 @@ COLUMNS = 100  # the width of formulas
 PROSE = 84  # and of prose, which is read more easily in shorter lines
 
 _SUPERSCRIPT = dict(zip("0123456789+−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
-_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx×=,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓₓ₌,", strict=True))
+_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx×=−,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓₓ₌₋,", strict=True))
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "exponential": 12, "word": 12}
 

@@ -94,7 +94,17 @@ from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
-from symattn.page.writers.rows import Asked, InRow, Labelled, WorkedRow, in_part, in_rows, worked_in_rows
+from symattn.page.writers.rows import (
+    Asked,
+    InRow,
+    Labelled,
+    Placed,
+    WorkedRow,
+    in_part,
+    in_rows,
+    pages_in_rows,
+    worked_in_rows,
+)
 
 SUFFIX = ".typ"
 BESIDES: frozenset[Besides] = frozenset()
@@ -147,6 +157,14 @@ def _call(run: str, wrap: str) -> str:
 def _text(content: Inlines, room: float = common.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     return "".join(_inline(inline, room) for inline in spans(content))
+
+
+def _title(content: Inlines) -> str:
+    """Text of a heading, which breaks before a short formula and not at its equals sign."""
+    return "".join(
+        f"#box[{_inline(part)}]" if isinstance(part, Math) and common.stays_whole(part.formula) else _inline(part)
+        for part in spans(content)
+    )
 
 
 def _inline(inline: Span, room: float = common.LINE) -> str:
@@ -478,23 +496,30 @@ def write(document: Document) -> str:
 
 
 def written(
-    document: Document, also: Iterable[str] = (), *, careful: bool = False, closer: bool = False
+    document: Document,
+    also: Iterable[str] = (),
+    *,
+    careful: bool = False,
+    closer: bool = False,
+    whole_end: int = 0,
 ) -> tuple[str, Mapping[str, str]]:
     """The whole document, and what stands in it in the place of text that cannot be printed.
 
     The characters `also` can be printed too; `careful`, only Latin letters are.  `closer`, there is less space between
-    what stands in it, and above and below, and questions stand side by side wherever that is lower.
+    what stands in it, and above and below, and questions stand side by side wherever that is lower; `whole_end` is how
+    many questions at the end stay on one page.
     """
     with speaking(document.look.language), coverage.printing(also, careful) as account:
-        return _document(settled(document), account, closer), account.replaced
+        return _document(settled(document), account, closer, whole_end), account.replaced
 
 
-def _document(document: Document, account: coverage.Printing, closer: bool) -> str:
+def _document(document: Document, account: coverage.Printing, closer: bool, whole_end: int) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     worked = document.solutions in ("key", "worked")
     form = Form(document.sheet, document.look.text_size) if asked else None
     page = Page(document.look, dense=worked, closer=closer, form=form)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
+    blocks = common.with_marks_in_headings(common.with_sound_levels(document.blocks), page.line)
     return filled(
         "document.typ.j2",
         sheet_comment=line,
@@ -516,7 +541,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool) -> s
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_body(common.with_marks_in_headings(common.with_sound_levels(document.blocks), page.line), page),
+        body=_below_title(_body(blocks, page, whole_end)),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -565,16 +590,39 @@ def _printable(words: str) -> str:
     return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
 
 
-def _body(blocks: Sequence[Block], page: Page) -> str:
+def fewest_pages(document: Document) -> int:
+    """About how many pages a worksheet takes if as much is to stand on them as has room; 0 for anything else."""
+    if document.solutions != "blank" or document.look.fillable:
+        return 0
+    with speaking(document.look.language):
+        return pages_in_rows(settled(document).blocks, Page(document.look, closer=True))
+
+
+_BOX = "#notebox("
+
+
+def _below_title(body: str) -> str:
+    """The body of a page; a box with which it begins has no rule of its own below that of the title."""
+    return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
+
+
+def _body(blocks: Sequence[Block], page: Page, whole_end: int) -> str:
     """The blocks of a page, with questions side by side where they have room."""
-    sources: list[str] = []
     placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
+    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)]
+    if not 0 < whole_end < len(starts):
+        return "\n\n".join(_sources(placed, page))
+    last = starts[-whole_end]
+    end = "\n\n".join(_sources(placed[last:], page))
+    return "\n\n".join((*_sources(placed[:last], page), f"#whole-end[\n{end}\n]"))
+
+
+def _sources(placed: Sequence[Placed], page: Page) -> Iterator[str]:
     for whole, run in groupby(placed, lambda one: not isinstance(one, Labelled | InRow | WorkedRow)):
         if whole:
-            sources.append(_blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page))
+            yield _blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page)
         else:
-            sources += [_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow)]
-    return "\n\n".join(sources)
+            yield from (_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow))
 
 
 def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
@@ -766,7 +814,7 @@ def _block(block: Block, page: Page) -> str:
             content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
-            return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)
+            return f"#heading(level: {level})[{_title(content)}{_marks(marks)}]" if words else _marks(marks)
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
@@ -816,9 +864,9 @@ def _block(block: Block, page: Page) -> str:
             return _table(block, page)
         case Box(title, (ItemList(items, ordered=False),)) if page.dense and not page.large:
             told = "#h(1em)".join(_text(item, page.line) for item in items)
-            return f"#notebox([])[{_words(title, 'strong')}#h(1em){told}]"
+            return f"{_BOX}[])[{_words(title, 'strong')}#h(1em){told}]"
         case Box(title, blocks):
-            return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
+            return f"{_BOX}[{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
             last = blocks[-1] if blocks else None
@@ -1107,7 +1155,16 @@ def _choices(choices: Choices, page: Page) -> str:
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
         for i, item in enumerate(choices.items)
     )
-    return f"#choices({common.choice_columns(choices, page)},\n{''.join(items)})" if choices.items else ""
+    return f"#choices({_columns_of_choices(choices, page)},\n{''.join(items)})" if choices.items else ""
+
+
+def _columns_of_choices(choices: Choices, page: Page) -> str:
+    """The columns in which options stand: in a key all in one line, if they have room there as wide as they are."""
+    widths = [common.inlines_width(item) + common.CHOICE_LABEL + common.CHOICE_GAP for item in choices.items]
+    columns = common.choice_columns(choices, page)
+    if page.dense and columns < len(widths) and sum(widths) < page.line:
+        return _array(["auto"] * len(widths))
+    return _array(["1fr"] * columns)
 
 
 def _option(content: Inlines) -> str:

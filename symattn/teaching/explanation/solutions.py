@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from symattn.derivation.derivation import Derivation, Index, Operand, View
 from symattn.exact import Matrix
 from symattn.formula import Formula
+from symattn.foundation.languages import message
 from symattn.page.document import (
     ONLY_MARKS,
     AnswerGrid,
@@ -36,7 +37,19 @@ def marking(part: Part) -> Blocks:
     """What only a marker needs, with the codes of the marks, and what each is for where it has to be said."""
     if not part.marks:
         return part.marking
-    return (*part.marking, Paragraph(explained(part.marks) or ONLY_MARKS, marks_text(part.marks)))
+    return (
+        *part.marking,
+        Paragraph(explained(part.marks) or ONLY_MARKS, marks_text(part.marks), _in_short(part.marks)),
+    )
+
+
+def _in_short(marks: Marks) -> str:
+    """M1 A2 (one for each row)."""
+    said = ""
+    for mark in marks:
+        code = message("{mark} ({purpose})", mark=str(mark), purpose=mark.what) if mark.what else str(mark)
+        said = message("{marks} {mark}", marks=said, mark=code) if said else code
+    return said
 
 
 def explained(marks: Marks) -> Inlines:

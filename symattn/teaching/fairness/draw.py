@@ -17,6 +17,7 @@ from functools import cache, partial
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, is_small
+from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
@@ -167,7 +168,7 @@ def _general_complaints(
 ) -> Iterator[str]:
     """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
     for name, matrix in givens.items():
-        decided_by_mask = StepName.of(name).stem == "A" and settings.mask not in (None, "none")
+        decided_by_mask = StepName.of(name).stem == "A" and masks(settings.mask) is not None
         if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
             yield from _dull(name, matrix)
     try:

@@ -20,7 +20,8 @@ from statistics import median
 from typing import Any, Literal, Self, TypeVar
 
 from symattn.derivation.mechanisms import Mechanism, Settings
-from symattn.derivation.mechanisms.base import mask_keep, scale_op
+from symattn.derivation.mechanisms.base import scale_op
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate

@@ -186,16 +186,19 @@ def table_part(
 
 @dataclass(frozen=True)
 class Offer:
-    """One option of a choice, with the sentence of the key that says why it is right or wrong."""
+    """One option of a choice, with the sentence of the key that says why it is right or wrong; `tells` where that of a
+    wrong one names the right one, so that only the key may say it.
+    """
 
     text: Inlines
     why: Inlines
     right: bool = False
     diagnosis: str = ""
+    tells: bool = False
 
 
 def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
-    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis, o.why) for o in offers), several)
+    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis, () if o.tells else o.why) for o in offers), several)
 
 
 def choices(offers: Sequence[Offer], several: bool = False) -> Choices:

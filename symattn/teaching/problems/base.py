@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.mechanisms.base import mask_keep, scale_op
+from symattn.derivation.mechanisms.base import scale_op
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.foundation.dice import whole
 from symattn.foundation.typed import Between, OneOf, Place, plain, read

@@ -16,7 +16,7 @@ from typing import Any
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import mask_keep
+from symattn.derivation.mechanisms.masks import mask_keep, masks
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
 from symattn.derivation.ops.turning import turned
@@ -99,7 +99,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
                 raise
     settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
     n, m = sizes["n"], sizes.get("m", sizes["n"])
-    aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
+    aimed = n == m and spec.level == "standard" and spec.softmax == "e" and masks(settings.mask) is not None
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), spec.level)
     unavoidable, suspects = _hidden([troubles(d) for d in parents])
@@ -393,7 +393,7 @@ def relabellings(
     sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
     for _ in range(RELABELLINGS):
         orders = {letter: shuffled(rng, range(size)) for letter, size in sizes.items()}
-        if settings.mask not in (None, "none"):
+        if masks(settings.mask):
             orders |= {letter: list(range(sizes[letter])) for letter in TOKENS if letter in sizes}
         elif sizes.get("n") == sizes.get("m", sizes.get("n")):
             orders["m"] = orders["n"]

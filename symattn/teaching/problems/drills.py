@@ -12,8 +12,10 @@ from operator import mul
 from typing import Any, ClassVar, Literal
 
 from symattn.derivation.derivation import Derivation, Operand, transposed
-from symattn.derivation.mechanisms.base import mask_keep, mask_kind
-from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
+from symattn.derivation.mechanisms import Settings
+from symattn.derivation.mechanisms.base import mask_op
+from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
@@ -232,9 +234,9 @@ class Masking(Drill):
         raise InputError("No scores are hidden that have both signs.")
 
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        keep = mask_keep(self.mask, *values_of(d.value("S'")).shape)
-        assert keep
-        return d.then("M", Mask(keep, mask_style, mask_kind(self.mask)), "S'")
+        op = mask_op(Settings(mask=self.mask, mask_style=mask_style), *values_of(d.value("S'")).shape)
+        assert op
+        return d.then("M", op, "S'")
 
 
 @dataclass(frozen=True)

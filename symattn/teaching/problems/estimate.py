@@ -198,6 +198,12 @@ OUTCOMES: Mapping[Outcome, str] = {
     "stays": "It stays the same.",
 }
 Changed = Sequence[int | Fraction | None]
+WAY: Inlines = (
+    Words(
+        "A weight is the exponential of its score over the sum of all exponentials. What does the change do to each?"
+    ),
+)
+"""What is told about a wrong outcome; the key says once, for all of them, why the right one is right."""
 
 
 @dataclass(frozen=True)
@@ -333,7 +339,7 @@ class Change(Item):
             change=say(effect.change, key=key, other=other),
             key=key,
         )
-        offers = [Offer((Words(text),), (), outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
+        offers = [Offer((Words(text),), WAY, outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
         ticked, _ = choices_key(offers)
         explained = (ticked, say.paragraph(effect.reason))
         return Part("", (Words("A change"),), (ask, choices(offers)), explained, choice(offers), (Mark("B", 1),))

@@ -406,12 +406,10 @@ def _what(
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
+        why: Inlines = (Words("this would give other numbers than the working shows."),)
         if right:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
-        else:
-            name = wording.name(w.first or w.misconception.at)
-            why = sentence("{code} would change {matrix} first, and differently.", code=id, matrix=name)
-        offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
+        offers.append(Offer(_done(w, found.derivation, wording), why, right))
     ask = [Paragraph((Words(words.what),))]
     return choice_part("", (Words(words.what_title),), ask, offers, key=ask)
 
@@ -423,7 +421,7 @@ def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
     slip, entry = error.made(before), wording.entry(error.step, error.i, error.j)
     right = "right: {code} – {name}. In {entry} {how}."
     why = sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
-    return Offer(text, why, True, error.kind)
+    return Offer(text, why, True)
 
 
 def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -28,11 +28,10 @@ from symattn.page.document import (
     Table,
     Together,
     Words,
-    WorkingSpace,
     sentence,
 )
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.steps import Detail, cell_kind, entries
+from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
@@ -371,7 +370,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
         title=sentence("Weights {name}", name=name),
         ask=(
             Paragraph((Words(sentences(what, form, dots)),)),
-            WorkingSpace(14 * len(asked)),
+            replace(working_space(step, problem.derivation, problem.exact), count=len(asked)),
             AnswerGrid(name, rows, columns, kind, rest),
         ),
         key=(

@@ -414,14 +414,15 @@ def _fault(content: Content, say: Prose) -> Part:
 
 def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
     """A line that does not break first, with a reason that is none."""
-    if k < fault.breaks:
-        why = message("Line {line} is defined: there is no such rule.", line=k)
-    else:
+    tells = k > fault.breaks
+    if tells:
         reached = "Line {line} is reached only after line {broken}, and there is no such rule."
         why = message(reached, line=k, broken=fault.breaks)
+    else:
+        why = message("Line {line} is defined: there is no such rule.", line=k)
     planted = "The fault is here, but this line still has a shape." if k == fault.line else ""
     excuse = say(BANK.excuses[k - 1])
-    return Offer(say("Line {line}: {why}", line=k, why=excuse), (Words(sentences(why, planted)),))
+    return Offer(say("Line {line}: {why}", line=k, why=excuse), (Words(sentences(why, planted)),), tells=tells)
 
 
 # ------------------------------------------------------------------------------------------------ proving
