@@ -9,8 +9,10 @@ import pytest
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
+from symattn.foundation.dice import Dice
 from symattn.teaching.fairness.family import Band, balanced, draw_givens
 from symattn.teaching.fairness.features import features
+from symattn.teaching.problems import problem_type
 
 FULL = {"n": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 GIVEN = {"n": 3, "m": 3, "d_k": 4, "d_v": 2}
@@ -125,6 +127,31 @@ def test_an_aim_that_would_make_two_keys_alike_is_given_up():
     assert set(first.offsets) == {(0, 0, 1)}
     with pytest.raises(InputError, match="No family"):
         draw_givens(m, settings, FULL, "standard", "base 3", rng, (0, 0, 0), Band.of(first, "standard"))
+
+
+@pytest.mark.parametrize(("name", "sizes"), CASES)
+def test_values_tell_multiplied_scores_from_all_weight_on_the_largest(name, sizes):
+    """C4 and X10 in NumPy; half the siblings that nobody asked for it would not show it."""
+    m, rng = mechanism(name), random.Random(5)
+    settings = Settings.read(m.defaults)
+    band = Band.of(features(m.run(draw_givens(m, settings, sizes, "standard", "e", rng), settings)), "standard")
+    keep = np.array(CAUSAL) if name.startswith("causal") else np.ones((3, 3), bool)
+    for _ in range(4):
+        a = arrays(draw_givens(m, settings, sizes, "standard", "e", rng, None, band, steep=True))
+        multiplied, largest = np.where(keep, np.exp(2 * a["S"]), 0), np.where(keep, a["S"], -np.inf)
+        hard = largest == largest.max(axis=1, keepdims=True)
+        weights = (w / w.sum(axis=1, keepdims=True) for w in (multiplied, hard))
+        one, other = (w @ a["V"] for w in weights)
+        assert abs(one - other).max() >= 0.05
+
+
+@pytest.mark.parametrize("seed", [1, 3, pytest.param(6, marks=pytest.mark.slow)])
+def test_four_tokens_of_four_features_have_a_family(seed):
+    """Few columns of weights make Q and K there: two of eight seeds once had none, and drew what is not compared."""
+    spec = problem_type("full").spec(
+        {"mechanism": "self_attention", "sizes": dict.fromkeys(("n", "d_model", "d_k", "d_v"), 4)}
+    )
+    assert problem_type("full").family(spec, Dice.seeded(seed).rng("family")).band
 
 
 def test_a_fresh_family_lies_in_the_band_that_the_table_of_targets_states():

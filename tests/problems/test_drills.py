@@ -149,3 +149,10 @@ def test_a_wrong_weight_is_found(monkeypatch):
     monkeypatch.setattr(Softmax, "apply", lambda op, *m: honest(op, *m).map(lambda x: x / 2))
     with pytest.raises(SelfCheckError):
         TYPE.prove(question)
+
+
+@pytest.mark.parametrize("stated", [{}, {"notation": "columns"}])
+def test_keys_are_compared_by_the_answers_that_are_printed(stated):
+    """Products are compared before they are worked out in a derivation."""
+    for question in questions(TYPE, 6, **stated):
+        assert TYPE.key(question.content) == tuple(question.entries())

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from itertools import combinations_with_replacement, compress, permutations, product
-from operator import getitem
+from operator import getitem, mul
 from statistics import median
 from typing import Any, Literal, Self, TypeVar
 
@@ -27,6 +28,7 @@ from symattn.exact.approximate import approximate
 from symattn.foundation.dice import pick, picks, sample, shuffled, whole
 from symattn.teaching.fairness.features import Counts, Features, Row, dot_counts, powers
 from symattn.teaching.fairness.patterns import divides_a_power_of_ten
+from symattn.teaching.fairness.separation import LEAST
 
 Level = Literal["starter", "standard", "long"]
 SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]
@@ -212,8 +214,8 @@ impossible: some three seconds, and one."""
 PATIENCE = 4
 """How often the search is begun again where nothing at all was found."""
 
-OUTPUT = 15
-"""How many steps it is worth to count the arithmetic of one column of outputs."""
+OUTPUT, SCORES = 15, 150
+"""How many steps it is worth to count the arithmetic of one column of outputs, and to work out the scores for one K."""
 
 COLUMNS = 7000
 """How many columns of weights are tabulated for each X; where there are more, so many are drawn."""
@@ -221,8 +223,10 @@ COLUMNS = 7000
 HALVES = 50
 """How many halves of queries are put together for each K; where there are more, so many are drawn."""
 
-FRESH = 9
-"""How many variants a fresh family is chosen from."""
+FRESH = 9, 30
+"""How many variants a fresh family is chosen from; more, where there are few columns of weights, for there families
+differ most in how many siblings they have.
+"""
 
 KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 100
 """Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V where they are given,
@@ -237,8 +241,14 @@ TWOS = 5 / 6
 SMALL = 4
 """The largest size of what the columns of weights are tabulated for."""
 
-LENIENT = 1.2
-"""How much above the level's share of negative terms one column may be."""
+LENIENT = 1.2, 1.6
+"""How much above the level's share of negative terms one column may be; more, where there are few."""
+
+ALIKE = 3
+"""What it counts, beside what is outside of what is wanted, that values do not tell two mistakes apart."""
+
+FEW = 100
+"""Up to so many columns of weights are few: those of four features are."""
 
 
 def draw_givens(
@@ -250,6 +260,7 @@ def draw_givens(
     rng: random.Random,
     argmax: Sequence[int] | None = None,
     band: Band | None = None,
+    steep: bool = False,
 ) -> dict[str, Matrix]:
     """One sibling: givens that meet the level's targets and design rules D1–D5, and the band if there is one.
 
@@ -257,27 +268,25 @@ def draw_givens(
     the most typical of a few variants is taken, with a load in the middle of the level's for these sizes, where 4.8
     states one (it does so without a mask).  `softmax` "base 2" and
     "base 3" ask for weights that are finite decimals (the settings' base must be that one), "equal" for rows of equal
-    scores.  `InputError` if no such family is found.
+    scores.  `steep` asks for values that tell multiplied scores from all weight on the largest one (C4 and X10), which
+    come nearest to one another at the output.  `InputError` if no such family is found.
     """
-    wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
-    found: list[tuple[dict[str, Matrix], Counts, float]] = []
+    wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band, steep)
+    found: list[Found] = []
     efforts = PATIENCE
     while wanted.effort.left > 0 or (argmax is None and not found and efforts > 0):
         if wanted.effort.left <= 0:  # a seed may begin in a corner where there is nothing
             efforts -= 1
             wanted.effort.left = EFFORT["sibling"]
-        for rows, counts, load in (_projected if wanted.d_model else _given)(wanted, rng):
-            givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
-            if settings.orientation == "columns":
-                givens = {name: m.T for name, m in givens.items()}
+        for one in (_projected if wanted.d_model else _given)(wanted, rng):
             if band is None:
-                found.append((givens, counts, load))
-            elif band.allows(counts, load):
-                return givens
-        if len(found) >= FRESH:
+                found.append(one)
+            elif band.allows(one.counts, one.load):
+                return _matrices(one.givens, mechanism, settings)
+        if len(found) >= FRESH[wanted.narrow]:
             break
     if found:
-        return found[_most_typical([(counts, load) for _, counts, load in found])][0]
+        return _matrices(_most_typical(found, level, wanted.narrow).givens, mechanism, settings)
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     raise InputError(
         f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and softmax "
@@ -285,11 +294,39 @@ def draw_givens(
     )
 
 
-def _most_typical(drawn: Sequence[tuple[Counts, float]]) -> int:
-    """Which of these is nearest to the middle of all in what siblings share: it has the most siblings."""
-    numbers = [(load / 4, counts.neg, counts.adds, counts.h) for counts, load in drawn]
-    middle = [median(column) for column in zip(*numbers, strict=True)]
-    return min(range(len(drawn)), key=lambda i: math.dist(numbers[i], middle))
+def _matrices(givens: Mapping[str, Rows], mechanism: Mechanism, settings: Settings) -> dict[str, Matrix]:
+    found = {name: Matrix.of(givens[name]) for name in mechanism.givens}
+    return found if settings.orientation == "rows" else {name: m.T for name, m in found.items()}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Givens, the arithmetic up to the scores, the load of it with that of the output, and the rows of scores above
+    their smallest.
+    """
+
+    givens: Mapping[str, Rows]
+    counts: Counts
+    load: float
+    patterns: Rows
+
+
+def _most_typical(drawn: Sequence[Found], level: Level, narrow: bool) -> Found:
+    """Which of these has the most siblings: whose rows of scores come often, and in whose middle many others lie."""
+    target = TARGETS[level]
+    often = Counter(pattern for one in drawn for pattern in one.patterns)
+    apart = (target.spread * median(one.load for one in drawn), target.h[1], TWO_APART, NEG_APART, ADDS_APART)
+    held = [[x / most for x, most in zip(Band.held(one.counts, one.load), apart, strict=True)] for one in drawn]
+
+    def chance(k: int) -> float:
+        """Of what is shared to come as near, and of rows drawn one by one to make up these, in any order."""
+        near = sum(math.exp(-(math.dist(held[k], other) ** 2) / 2) for other in held)
+        if not narrow:  # where there are many columns of weights, rows of all kinds are found
+            return near
+        rows = Counter(drawn[k].patterns)
+        return near * math.prod(math.pow(often[row], count) / math.factorial(count) for row, count in rows.items())
+
+    return drawn[max(range(len(drawn)), key=chance)]
 
 
 @dataclass
@@ -327,6 +364,9 @@ class _Wanted:
     small: _SmallColumns
     mild: _Mild
     powers: dict[tuple[int, _ScoreRow], Row]
+    steep: bool
+    left: dict[tuple[int, _ScoreRow], tuple[float, ...]]
+    narrow: bool
     effort: _Effort
 
     def may_be(self, i: int, row: _ScoreRow) -> bool:
@@ -344,18 +384,21 @@ class _Wanted:
         kinds = [(self.keep[i], self.aims[i] if self.images else set[int]()) for i in range(self.n)]
         return list(map(kinds.index, kinds))
 
-    def can_be_steered(self, scores: Counts) -> bool:
-        """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
-        least, most = self.hard
-        return scores.h <= most and (scores.h >= least or 2 in self.target.entries)
-
-    @property
+    @cached_property
     def hard(self) -> tuple[int, int]:
         """The least and the most hard products; a fresh family leaves room for its siblings."""
         most, apart = self.target.h
         if self.band:
             return self.band.h - apart, min(self.band.h + apart, most)
         return 0, most - apart
+
+    def in_reach(self, least: Counts, most: Counts) -> bool:
+        """Whether the arithmetic up to the scores can come to what siblings share: the least and the most of each."""
+        if not self.band:
+            return True
+        lows, highs = self.band.held(least, 0)[1:], self.band.held(most, 0)[1:]
+        bounds = self.band.bounds[1:]
+        return all(a <= high and b >= low for a, b, (low, high) in zip(lows, highs, bounds, strict=True))
 
     def order(self, S: Sequence[_ScoreRow]) -> Integers:
         """The order of the tokens in which the largest weights are where they are wanted."""
@@ -425,6 +468,25 @@ class _Wanted:
             self.powers[i, row] = powers(masked, self.base)
         return self.powers[i, row]
 
+    def tells_apart(self, S: Sequence[_ScoreRow], values: Sequence[Integers]) -> bool:
+        """Whether these columns of values show which of two mistakes in the weights was made (`draw_givens`)."""
+        if not self.steep:
+            return True
+        apart = (sum(map(mul, self._left(i, row), column)) for i, row in enumerate(S) for column in values)
+        return any(abs(x) >= LEAST for x in apart)
+
+    def _left(self, i: int, row: _ScoreRow) -> tuple[float, ...]:
+        """The weights of scores that were multiplied, less those that are all on the largest score."""
+        if (i, row) not in self.left:
+            rate = approximate(self.divisor) * (1 if self.base == "e" else math.log(approximate(self.base)))
+            most = max(compress(row.scores, self.keep[i]))
+            pairs = list(zip(row.scores, self.keep[i], strict=True))
+            grown = [math.exp(rate * (x - most)) if seen else 0.0 for x, seen in pairs]
+            largest = [x == most and seen for x, seen in pairs]
+            total, ties = sum(grown), sum(largest)
+            self.left[i, row] = tuple(x / total - is_one / ties for x, is_one in zip(grown, largest, strict=True))
+        return self.left[i, row]
+
 
 class _Known(dict[int, T]):
     """What is worked out once for each code; it is forgotten when it grows too large."""
@@ -457,11 +519,10 @@ class _ScoreRow:
     scores: Integers
     patterns: tuple[Integers | None, ...]
     largest: tuple[Integers, ...]
-    fits: bool
 
 
 class _ScoreRows(_Known[_ScoreRow | None]):
-    """Rows of scores by their code; None for those that are too large."""
+    """Rows of scores by their code; None for those that are too large, or that no query may have."""
 
     def __init__(self, keep: Keep, wanted: tuple[tuple[int, frozenset[Integers]], ...], modest: float, most: int):
         super().__init__()
@@ -472,9 +533,11 @@ class _ScoreRows(_Known[_ScoreRow | None]):
         scores = _decoded(code, len(self.keep[0]))
         if max(scores) > self.most or min(scores) < -self.most:
             return None
-        of = {kept: (self._pattern(scores, kept), self._largest(scores, kept)) for kept in self.kinds}
-        patterns, largest = zip(*map(of.__getitem__, self.keep), strict=True)
-        return _ScoreRow(scores, patterns, largest, any(pattern is not None for pattern in patterns))
+        of = {kept: self._pattern(scores, kept) for kept in self.kinds}
+        if not any(pattern is not None for pattern in of.values()):
+            return None
+        largest = {kept: self._largest(scores, kept) for kept in self.kinds}
+        return _ScoreRow(scores, tuple(map(of.__getitem__, self.keep)), tuple(map(largest.__getitem__, self.keep)))
 
     def _pattern(self, scores: Integers, kept: tuple[bool, ...]) -> Integers | None:
         visible = list(compress(scores, kept))
@@ -536,6 +599,8 @@ def _ties(pattern: Integers) -> int:
 DIGIT = 20
 """Binary digits for each number of a column, or of a row, that is coded as one integer: codes add as they do."""
 
+HALF = 1 << DIGIT - 1
+
 
 @lru_cache(maxsize=1 << 14)
 def _code(numbers: Integers) -> int:
@@ -549,9 +614,14 @@ def _rest(numbers: Integers, step: int) -> int:
 
 
 def _decoded(code: int, length: int) -> Integers:
-    half = 1 << DIGIT - 1
-    above = code + sum(half << DIGIT * i for i in range(length))
-    return tuple((above >> DIGIT * i & 2 * half - 1) - half for i in range(length))
+    above = code + _middle(length)
+    return tuple([(above >> place & 2 * HALF - 1) - HALF for place in range(0, DIGIT * length, DIGIT)])
+
+
+@cache
+def _middle(length: int) -> int:
+    """What makes all numbers of a code positive."""
+    return _code((HALF,) * length)
 
 
 MODEST = 3
@@ -569,6 +639,7 @@ def _wanted(
     softmax: SoftmaxKind,
     argmax: Sequence[int] | None,
     band: Band | None,
+    steep: bool,
 ) -> _Wanted:
     if not {"X", "Q"} & set(mechanism.givens):
         raise InputError(f"{mechanism.name} has no scores that its givens could be generated from.")
@@ -596,6 +667,7 @@ def _wanted(
         patterns = {v: allowed & frozenset(multiset) for v, allowed in patterns.items()}
     if not all(patterns.values()):
         raise InputError(f"No row of {max(visible)} scores has the softmax {softmax!r} at the level {level!r}.")
+    narrow = d_model > 0 and len(target.entries) ** d_model <= FEW
     more = sum(max(row.count(True) - 3, 0) for row in keep)
     stated = target.loads.get((n, d_model, sizes["d_k"], sizes["d_v"])) if all(map(all, keep)) else None
     middle, near = (sum(stated) / 2, MIDDLE * (stated[1] - stated[0])) if stated else (0, 0)
@@ -621,8 +693,11 @@ def _wanted(
         rows=_ScoreRows.of(keep, tuple(patterns.items()), MODEST * approximate(divisor), target.largest["S"]),
         remainders=_Remainders.of(step, m),
         small=_SmallColumns.of(n, relu),
-        mild=_Mild.of(LENIENT * target.negatives[1]),
+        mild=_Mild.of(LENIENT[narrow] * target.negatives[1]),
         powers={},
+        steep=steep and scale is not None,
+        left={},
+        narrow=narrow,
         effort=_Effort(EFFORT["sibling" if band else "fresh"]),
     )
 
@@ -693,9 +768,6 @@ def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
 Scored = tuple[Integers, Integers, "_ScoreRow"]
 """The two halves of a query, and its scores."""
 
-Found = tuple[dict[str, Rows], Counts, float]
-"""Givens, the arithmetic up to the scores, and the load of it with that of the output."""
-
 
 def _given(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
     """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
@@ -708,8 +780,6 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
         for Q, S in _queries(wanted, K, values, None, rng):
             weights = wanted.whole_weights(S)
             counts = dot_counts(Q, K)
-            if not wanted.can_be_steered(counts):
-                continue
             for _ in range(VALUES):
                 V = _small(wanted.m, wanted.d_v, wanted, rng)
                 twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
@@ -717,10 +787,10 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
                     continue
                 wanted.effort.left -= 1
                 output = dot_counts(weights, tuple(zip(*V, strict=True))).load
-                if not wanted.excess(counts, output):
+                if not wanted.excess(counts, output) and wanted.tells_apart(S, tuple(zip(*V, strict=True))):
                     order = wanted.order(S)
                     givens = {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
-                    yield givens, counts, counts.load + output
+                    yield Found(givens, counts, counts.load + output, _offsets(S))
                     return
 
 
@@ -732,17 +802,21 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
         return
     table = _Columns(X, wanted, rng)
     for _ in range(KEYS):
-        K = table.matrix(wanted.d_k, pick(rng, (2, 2, 3)), rng)
+        K = table.keys(pick(rng, (2, 2, 3)), rng)
         if K is None:
             continue
         reach = 2 if wanted.d_k > 2 else 4
         box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
         for Q, S in _queries(wanted, K, tuple(box), table, rng):
-            found = _steered(wanted, table, Q, K, S, rng)
-            if found:
-                givens, counts, load = found
-                yield givens | {"X": _ordered(X, wanted.order(S))}, counts, load
+            if found := _steered(wanted, table, Q, K, S, rng):
+                weights, counts, load = found
+                yield Found({**weights, "X": _ordered(X, wanted.order(S))}, counts, load, _offsets(S))
                 return
+
+
+def _offsets(S: Sequence[_ScoreRow]) -> Rows:
+    """The patterns of the rows of scores that there are."""
+    return tuple(pattern for i, row in enumerate(S) if (pattern := row.patterns[i]) is not None)
 
 
 def _queries(
@@ -755,52 +829,50 @@ def _queries(
     scored = _scored(K, values, wanted, rng)
     if table is None:
         scored = _mild_queries(wanted, K, values, scored)
-    wanted.effort.left -= len(scored)
-    likely = [(start + end, row) for start, end, row in scored if row.fits]
-    queries, rows = [q for q, _ in likely], [row for _, row in likely]
-    kinds = {i: [bit for bit, row in enumerate(rows) if wanted.may_be(i, row)] for i in set(wanted.alike)}
-    fitting = [kinds[i] for i in wanted.alike]
-    if not all(fitting):
-        return
-    fitting = [shuffled(rng, bits) for bits in fitting]
-    sieve = _Sieve(queries, fitting, wanted.alike, table) if table else None
+    wanted.effort.left -= SCORES
+    likely = shuffled(rng, [(start + end, row) for start, end, row in scored])
+    sieve = _Sieve(likely, K, wanted, table)
     left, found = NODES, 0
 
     def extend(
-        i: int, among: Iterable[int], Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: list[int]
+        i: int, among: int, Q: Rows, S: tuple[_ScoreRow, ...], patterns: Rows, images: Rows, ends: list[int], *gone: int
     ) -> Iterator[tuple[Rows, tuple[_ScoreRow, ...]]]:
-        """Row i, one `among` these, and those above it; `ends` are those of the columns of Q, as `table` has them."""
+        """Row i, one `among` these, and those above it; `ends` are those of the columns of Q, as `table` has them, and
+        what is `gone` is a bit for each query whose scores are there, and the hard products of these.
+        """
         nonlocal left, found
-        taken, tied = [] if wanted.even else [row.scores for row in S], sum(map(_ties, patterns))
-        shared = wanted.multiset  # of whose patterns one more may come
-        spare = shared and [pattern for pattern in shared if patterns.count(pattern) < shared.count(pattern)]
-        for bit in among:
+        tied, (taken, hard) = sum(map(_ties, patterns)), gone
+        for bit in _bits(among):
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
             wanted.effort.left -= 1
-            q, row = queries[bit], rows[bit]
+            q, row = likely[bit]
             pattern = row.patterns[i]
             assert pattern is not None  # it fits
-            if q in Q or row.scores in taken or _ties(pattern) + tied > wanted.ties:
-                continue
-            if spare is not None and pattern not in spare:
-                continue
             kept = images and tuple([image for image in images if image[i] in row.largest[i]])
-            if images and not kept:
+            if _ties(pattern) + tied > wanted.ties or (images and not kept):
                 continue
-            if not i:
-                if wanted.scores_fit((q, *Q), K, (row, *S), (pattern, *patterns)):
-                    found += 1
-                    yield (q, *Q), (row, *S)
-                continue
-            longer = sieve.longer(ends, q) if sieve else ends
-            if above := sieve.passing(i - 1, longer) if sieve else fitting[i - 1]:
-                yield from extend(i - 1, above, (q, *Q), (row, *S), (pattern, *patterns), kept, longer)
+            longer = (pattern, *patterns)
+            if i:
+                state = sieve.longer(ends, q), taken | sieve.alike[bit], hard + sieve.hard[bit]
+                if above := sieve.passing(i - 1, longer, *state):
+                    yield from extend(i - 1, above, (q, *Q), (row, *S), longer, kept, *state)
+            elif wanted.scores_fit((q, *Q), K, (row, *S), longer):
+                found += 1
+                yield (q, *Q), (row, *S)
 
-    last, ends = wanted.n - 1, [0] * wanted.d_k
-    among = sieve.passing(last, ends) if sieve else fitting[last]
-    yield from extend(last, among, (), (), (), tuple(wanted.images), ends)
+    last, state = wanted.n - 1, ([0] * wanted.d_k, 0, 0)
+    if all(sieve.fitting):
+        yield from extend(last, sieve.passing(last, (), *state), (), (), (), tuple(wanted.images), *state)
+
+
+def _bits(numbers: int) -> Iterator[int]:
+    """The places of the ones in a number, from the last."""
+    while numbers:
+        one = numbers & -numbers
+        numbers ^= one
+        yield one.bit_length() - 1
 
 
 def _mild_queries(wanted: _Wanted, K: Rows, values: Integers, scored: Sequence[Scored]) -> list[Scored]:
@@ -820,33 +892,72 @@ def _twos(numbers: Integers) -> int:
 
 
 class _Sieve:
-    """Of the queries that fit a row, those that leave each column of Q within what weights can make.
+    """Of the queries that fit a row, those that go with what stands below it: rows of scores are all different, their
+    patterns those of the band, hard products as many as are wanted, and columns of Q within what weights can make.
 
     A set of queries is one integer with a bit for each: for every column the union over the entries that may stand
     above those that there are, then the intersection over the columns.
     """
 
     def __init__(
-        self, queries: Sequence[Integers], fitting: Sequence[Sequence[int]], alike: Sequence[int], table: _Columns
+        self, queries: Sequence[tuple[Integers, _ScoreRow]], K: Rows, wanted: _Wanted, table: _Columns | None
     ) -> None:
+        self.wanted = wanted
         bits = [1 << k for k in range(len(queries))]
-        self.passed = [_Passed(column, bits, table.above) for column in zip(*queries, strict=True)]
-        kinds = {i: sum([bits[k] for k in fitting[i]]) for i in set(alike)}
-        self.fitting = [kinds[i] for i in alike]
-        self.order = [row[::-1] for row in fitting]
+        columns = zip(*(q for q, _ in queries), strict=True)
+        self.passed = [_Passed(column, bits, table.above) for column in columns] if table else []
+        kinds: dict[int, dict[Integers, int]] = {i: {} for i in wanted.alike}
+        alike: dict[Integers, int] = {}
+        least, most = wanted.hard
+        large = [sum(abs(x) > 1 for x in column) for column in zip(*K, strict=True)]
+        self.hard: list[int] = []
+        self.having_hard = [0] * (most + 1)
+        for bit, (q, row) in zip(bits, queries, strict=True):
+            hard = sum([count for x, count in zip(q, large, strict=True) if x > 1 or x < -1])
+            self.hard.append(hard)
+            if hard > most:
+                continue
+            self.having_hard[hard] |= bit
+            alike[row.scores] = alike.get(row.scores, 0) | bit
+            for i, having in kinds.items():
+                if (pattern := row.patterns[i]) is not None and wanted.may_be(i, row):
+                    having[pattern] = having.get(pattern, 0) | bit
+        self.least = 0 if 2 in wanted.target.entries else least
+        self.having = [kinds[i] for i in wanted.alike]
+        self.fitting = [sum(having.values()) for having in self.having]
+        self.alike = bits if wanted.even else [alike.get(row.scores, 0) for _, row in queries]
+        self._spare: dict[tuple[int, Rows], int] = {}
+        self._fit_hard: dict[tuple[bool, int], int] = {}
 
-    def passing(self, i: int, ends: Iterable[int]) -> list[int]:
-        """The numbers of those that may stand in row i, above columns with these ends; what was shuffled last first."""
-        left = self.fitting[i]
-        for end, passed in zip(ends, self.passed, strict=True):
-            left &= passed[end]
+    def passing(self, i: int, patterns: Rows, ends: Sequence[int], taken: int, hard: int) -> int:
+        """Those that may stand in row i, above rows with these patterns, columns with these ends and so many hard
+        products; `taken` are those whose scores are there.
+        """
+        if (i, patterns) not in self._spare:
+            self._spare[i, patterns] = self._with_pattern(i, patterns)
+        left = self._spare[i, patterns] & ~taken & self._as_hard(i, hard)
+        for end, passed in zip(ends, self.passed, strict=False):
             if not left:
-                return []
-        return [k for k in self.order[i] if left >> k & 1]
+                break
+            left &= passed[end]
+        return left
+
+    def _as_hard(self, i: int, hard: int) -> int:
+        """Those that bring no more hard products than there may be; above all others, no fewer."""
+        if (i == 0, hard) not in self._fit_hard:
+            least = max(self.least - hard, 0) if i == 0 else 0
+            self._fit_hard[i == 0, hard] = sum(self.having_hard[least : self.wanted.hard[1] - hard + 1])
+        return self._fit_hard[i == 0, hard]
 
     def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
         """The ends with the entries of a query above them."""
         return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
+
+    def _with_pattern(self, i: int, others: Rows) -> int:
+        """Those that fit row i with a pattern of which one more may come beside others."""
+        shared = self.wanted.multiset
+        spare = {pattern for pattern in shared or () if others.count(pattern) < (shared or ()).count(pattern)}
+        return sum(self.having[i].get(pattern, 0) for pattern in spare) if shared else self.fitting[i]
 
 
 class _Passed(_Known[int]):
@@ -921,7 +1032,7 @@ class _Columns:
     """
 
     def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
-        self.X, self.columns = X, tuple(zip(*X, strict=True))
+        self.X, self.columns, self.wanted = X, tuple(zip(*X, strict=True)), wanted
         self.makes: dict[Integers, Integers] = {}
         self.made_by: dict[Integers, list[Integers]] = {}
         self._counts: dict[Integers, Counts] = {}
@@ -939,21 +1050,54 @@ class _Columns:
         self.weights = list(self.makes)
         self.above = _Above({code >> BITS * i for code in map(_end, self.made_by) for i in range(wanted.n)})
 
-    def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
-        """A matrix of columns that can be made, with entries up to `largest`; None if chance gave a dull one."""
+    def keys(self, largest: int, rng: random.Random) -> Rows | None:
+        """Keys of columns that can be made, with entries up to `largest`; None if chance gave dull ones.
+
+        Two columns are made of the others modulo the step, or hardly any query would have scores that are multiples of
+        it; where there are too few columns for that, they are left as they come.
+        """
+        columns, width = self._columns_up_to(largest), self.wanted.d_k
+        chosen, free = sample(rng, columns, width), width - 2
+        if 1 < free < self.wanted.m and 1 < self.wanted.step**free <= len(columns):
+            made = self._made_of(chosen[:free])
+            others = [column for column in columns if self._remainder(column) in made and column not in chosen[:free]]
+            chosen[free:] = sample(rng, others, 2)
+        if len(chosen) < width:
+            return None
+        rows = tuple(zip(*chosen, strict=True))
+        return rows if _sound(rows) else None
+
+    def _remainder(self, column: Integers) -> Integers:
+        return self.wanted.remainders[_code(column)][0]
+
+    def _columns_up_to(self, largest: int) -> list[Integers]:
         if largest not in self._up_to:
             self._up_to[largest] = [column for column in self.made_by if max(map(abs, column)) <= largest]
-        columns = self._up_to[largest]
-        if len(columns) < width:
-            return None
-        rows = tuple(zip(*sample(rng, columns, width), strict=True))
-        return rows if _sound(rows) else None
+        return self._up_to[largest]
+
+    def _made_of(self, columns: Sequence[Integers]) -> set[Integers]:
+        """The remainders of all sums of multiples of some columns."""
+        codes = [0]
+        for column in columns:
+            codes = [code + k * _code(column) for code in codes for k in range(self.wanted.step)]
+        return {self.wanted.remainders[code][0] for code in codes}
+
+    @cached_property
+    def extremes(self) -> tuple[Counts, Counts]:
+        """Of one column, see below."""
+        return _extremes(map(self.counts, self.weights))
 
     def counts(self, w: Integers) -> Counts:
         """The arithmetic of X w."""
         if w not in self._counts:
             self._counts[w] = dot_counts(self.X, (w,))
         return self._counts[w]
+
+
+def _extremes(counts: Iterable[Counts]) -> tuple[Counts, Counts]:
+    """The least and the most of each count."""
+    each = list(zip(*counts, strict=True))
+    return Counts(*map(min, each)), Counts(*map(max, each))
 
 
 class _Above(_Known[list[int]]):
@@ -984,20 +1128,21 @@ def _signs(w: int, column: Integers) -> int:
 
 def _steered(
     wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Sequence[_ScoreRow], rng: random.Random
-) -> Found | None:
+) -> tuple[dict[str, Rows], Counts, float] | None:
     """W_Q, W_K and W_V for the X of a table, changed a column at a time until the arithmetic is as wanted.
 
     The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
     """
     scores = dot_counts(Q, K)
-    if not wanted.can_be_steered(scores):
-        return None
     choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
     d_k, values = wanted.d_k, len(choices)
     choices += [table.weights] * wanted.d_v
     for part in (choices[:d_k], choices[d_k:values]):
         if not all(map(any, zip(*(w for choice in part for w in choice), strict=True))):
             return None
+    ends = [_extremes(map(table.counts, choice)) for choice in choices[:values]] + [table.extremes] * wanted.d_v
+    if not wanted.in_reach(*(sum(each, scores) for each in zip(*ends, strict=True))):
+        return None
     free = [c for c, choice in enumerate(choices) if len(choice) > 1]
     cells = wanted.d_model * (wanted.n + len(choices))
     weights, outputs = wanted.whole_weights(S), dict[Integers, float]()
@@ -1012,10 +1157,13 @@ def _steered(
             outputs[made] = dot_counts(weights, (made,)).load
         return table.counts(w), outputs[made], w.count(0)
 
-    def excess(counts: Counts, output: float, zeros: int) -> float:
-        return wanted.excess(counts, output, zeros / cells)
+    def excess(counts: Counts, output: float, zeros: int, apart: bool) -> float:
+        return wanted.excess(counts, output, zeros / cells) + (0 if apart else ALIKE)
 
-    def found() -> Found | None:
+    def tells_apart() -> bool:
+        return wanted.tells_apart(S, [table.makes[w] for w in chosen[values:]])
+
+    def found() -> tuple[dict[str, Rows], Counts, float] | None:
         """Unless some row of weights is all zeros, for then a feature of X would not be used, or V is dull."""
         W_Q, W_K, W_V = (tuple(zip(*part, strict=True)) for part in (chosen[:d_k], chosen[d_k:values], chosen[values:]))
         used = all(any(row) for W in (W_Q, W_K, W_V) for row in W)
@@ -1031,6 +1179,7 @@ def _steered(
         sum((counts for counts, _, _ in works), scores),
         sum(load for _, load, _ in works),
         sum(zeros for _, _, zeros in works) + sum(row.count(0) for row in table.X),
+        tells_apart(),
     )
     best = excess(*state)
     for _ in range(CHANGES):
@@ -1039,10 +1188,14 @@ def _steered(
         wanted.effort.left -= 1
         c = pick(rng, free)
         w = pick(rng, choices[c])
-        old, new = works[c], work(c, w)
-        changed = (state[0].exchanged(old[0], new[0]), state[1] - old[1] + new[1], state[2] - old[2] + new[2])
+        old, new, before = works[c], work(c, w), chosen[c]
+        chosen[c] = w
+        apart = tells_apart() if c >= values else state[3]
+        changed = (state[0].exchanged(old[0], new[0]), state[1] - old[1] + new[1], state[2] - old[2] + new[2], apart)
         if (now := excess(*changed)) <= best:
-            chosen[c], works[c], state, best = w, new, changed, now
+            works[c], state, best = new, changed, now
+        else:
+            chosen[c] = before
     return None
 
 

@@ -171,9 +171,10 @@ def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
 def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
     """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    steep = "C4≈X10" not in family.unavoidable
 
     def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
-        return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, positions, family.band)
+        return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, positions, family.band, steep)
 
     if family.argmax:
         try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import isqrt
+from operator import mul
 from typing import Any, ClassVar, Literal
 
 from symattn.derivation.derivation import Derivation, Operand, transposed
@@ -106,6 +107,14 @@ class Drill:
         d = self.step(Derivation(thawed(self.given)), mask_style)
         return turned(d) if orientation == "columns" else d
 
+    def entries(self, orientation: str, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
+        """The entries of its answer with where they stand."""
+        return answer_entries(_answer(self.derivation(orientation, mask_style)), None)
+
+
+def _rational(entry: int | str) -> int | Fraction:
+    return entry if isinstance(entry, int) else Fraction(entry)
+
 
 @dataclass(frozen=True)
 class ProductDrill(Drill):
@@ -119,13 +128,19 @@ class ProductDrill(Drill):
     @property
     def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
         """The rows of the first, and the columns of the second."""
-        given, (_, *operands) = thawed(self.given), self.product
-        left, right = (values_of(operand.of(given[operand.name])) for operand in operands)
-        return left.rows, right.T.rows
+        _, first, second = self.product
+        left, right = ([tuple(map(_rational, row)) for row in self.given[of.name]] for of in (first, second))
+        return left, right if second.transposed else list(zip(*right, strict=True))
 
     @property
     def load(self) -> float:
         return dot_counts(*self.factors).load
+
+    def entries(self, orientation: str, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
+        """Most products are drawn only to be compared: their sums are worked out without a derivation."""
+        lines = self.factors if orientation == "rows" else self.factors[::-1]
+        for i, line in enumerate(lines[0], 1):
+            yield from ((f"[{i},{j}]", str(sum(map(mul, line, other)))) for j, other in enumerate(lines[1], 1))
 
     def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
         name, *operands = self.product
@@ -493,7 +508,7 @@ def _key(content: Content) -> tuple[str, ...]:
     return tuple(
         f"{letter}{where}={text}"
         for letter, item in zip(LETTERS.lower(), content.items, strict=False)
-        for where, text in answer_entries(_answer(content.derivation(item)), None)
+        for where, text in item.entries(content.orientation, content.mask_style)
     )
 
 
