@@ -146,6 +146,59 @@ def test_a_line_that_hides_a_mistake_counts_as_blank(number, id, part, texts, po
     never_costs(q, before, Attempt({**before.answers, part: grid([texts])}), part, [policy])
 
 
+def mistaken_by(mechanism: str, id: str, **chosen: str) -> tuple[Question, Attempt]:
+    """A question, and what somebody writes who has a misconception and goes on from there."""
+    q = symattn.worksheet(mechanism, problem="full", seed=1, **chosen)[0].question
+    assert q.problem is not None
+    [wrong] = replayed(q.problem.derivation, [id])
+    return q, script(q, laid(q, pages(wrong.derivation)), legible)
+
+
+@pytest.mark.parametrize("policy", WITH_MARKS)
+@pytest.mark.parametrize(
+    ("mechanism", "id", "part"),
+    [
+        ("attention", "C10", "S'"),
+        ("self_attention", "C6", "S'"),
+        ("attention", "X11", "A"),
+        ("rms_norm", "B6", "N_hat"),
+    ],
+)
+def test_a_right_line_that_was_not_gone_on_with_costs_nothing(mechanism, id, part, policy):
+    """What comes after it was worked out with a mistake in it: no less is earned than if it had not been written, and
+    not everything.
+    """
+    q, mistaken = mistaken_by(mechanism, id)
+    left_out = Attempt({name: said for name, said in mistaken.answers.items() if name != part})
+    right = Attempt({**left_out.answers, part: key_script(q).answers[part]})
+    less, more = marked(q, left_out, policy), marked(q, right, policy)
+    assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
+
+
+@pytest.mark.parametrize("policy", WITH_MARKS)
+@pytest.mark.parametrize("id", ["T2", "T7", "T8"])
+def test_what_is_implied_is_worth_no_more_than_what_is_written(id, policy):
+    """Weights that follow from wrong scores, left out and written."""
+    q, mistaken = mistaken_by("attention", id)
+    left_out = Attempt({name: said for name, said in mistaken.answers.items() if name != "A"})
+    less, more = marked(q, left_out, policy), marked(q, mistaken, policy)
+    assert more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
+
+
+@pytest.mark.parametrize(("mechanism", "chosen"), [("causal_self_attention", {}), ("feed_forward", {})])
+def test_a_wrong_entry_that_nothing_shows_counts_as_blank(mechanism, chosen):
+    """A hidden score, and what ReLU cuts off anyway: whatever stands there, the next line is the key's."""
+    part, hidden = ("S'", (0, 2)) if mechanism == "causal_self_attention" else ("H_linear", None)
+    q = symattn.worksheet(mechanism, problem="full", seed=1, **chosen)[0].question
+    right = key_script(q)
+    said, rows = right.answers[part], key_of(q)[part]
+    assert isinstance(said, Grid)
+    i, j = hidden or next((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x < 0)
+    before = Attempt({**right.answers, part: said.put(i, j, BLANK)})
+    after = Attempt({**right.answers, part: said.put(i, j, entry("-7"))})
+    never_costs(q, before, after, part)
+
+
 @pytest.mark.slow
 @tries(40)
 @given(st.integers(0, 10**6))

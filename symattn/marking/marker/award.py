@@ -55,6 +55,11 @@ class Awarding:
         """The marks of a line."""
         return sum(given.given for given in self.marks[line][0])
 
+    @cached_property
+    def total(self) -> int:
+        """The marks of all lines."""
+        return sum(map(self.earned, self.lines))
+
     def steps_of(self, line: Line) -> set[str]:
         return {self.steps[part] for part in line.parts}
 
@@ -113,8 +118,9 @@ class Awarding:
             return follows and self._may_follow(line) if judged.state == "follows" else follows
         if judged.state == "correct":
             return True
-        if judged.state == "implied":
-            return self.policy.implied_accuracy and not line.seen
+        if judged.state == "implied":  # it is worth what it would be if it were written
+            worth = judged.way == "key" or (line.follow == "ft" and self._may_follow(line))
+            return self.policy.implied_accuracy and not line.seen and worth
         return judged.state == "follows" and line.follow == "ft" and self._may_follow(line)
 
     def _may_follow(self, line: Line) -> bool:
@@ -210,13 +216,14 @@ class Awarding:
         What equals the key was not made easier by anything and keeps its marks.
         """
         notices: list[Notice] = []
-        if not any(judged.state == "follows" for row in rows for judged in row) or not self._rests_on_a_mistake(line):
+        known = [judged for row in rows for judged in row if judged.state in ("follows", "implied")]
+        if all(map(_is_right, known)) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
             notices.append(Notice(line.parts[0], "veto", says))
-        equal, _ = accuracy(mark, [[j.state == "correct" and self._counts(j, line) for j in row] for row in rows])
+        equal, _ = accuracy(mark, [[_is_right(j) and self._counts(j, line) for j in row] for row in rows])
         if (easier := self._easier(line)) and number > (most := max(equal, mark.number // 2)):
             number = most
             notices.append(Notice(line.parts[0], "veto", sentences(easier, _HALF)))
@@ -331,6 +338,11 @@ class Awarding:
                     row=i + 1, column=j + 1, proof=message("undecided"),
                 )  # fmt: skip
                 yield Notice(self.part_of(name), "human", says)
+
+
+def _is_right(judged: Judged) -> bool:
+    """Whether an entry equals the key, or was not written and would."""
+    return judged.state == "correct" or (judged.state == "implied" and judged.way == "key")
 
 
 def part_of(steps: Mapping[str, str], step: str) -> str:

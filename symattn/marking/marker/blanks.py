@@ -2,32 +2,32 @@
 
 A matrix of which rows or columns are missing is laid where it fits best, the rest of it blank.  Then a script is marked
 as it was written, and with lines left out of which something is wrong; every line has the marks of the way that earns
-it most.
+it most.  A way that finds the mistake in another line counts throughout, or not at all, for a mistake has to cost
+something; so does one with a right line left out that nothing after it was worked out from.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 
 from symattn.derivation.derivation import Step
-from symattn.derivation.misconceptions import Misconception
 from symattn.exact import values_of
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
-from symattn.marking.marker.diagnosis import Diagnosis
 from symattn.marking.marker.report import Given, Notice
 from symattn.marking.marker.scheme import Line
-from symattn.marking.marker.script import Cell, Script
+from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 
 MOST_WAYS = 4
-"""Ways of leaving lines out that are marked in full, the most promising first."""
+"""Ways of leaving lines out that are marked in full, the most promising first; each line alone is left out besides."""
 
 MOST_TOGETHER = 5
 """Of more doubtful lines than these, each is left out alone, and all together."""
@@ -48,12 +48,19 @@ class Awarded:
 
 
 def awarded(script: Script, award: Award) -> Awarded:
-    """The marks of a script, of every line the best that it earns."""
+    """The marks of a script: of every line the best that it earns, or those of one way throughout, if they are more."""
     written = award(script)
     while (padded := _padded(written.trace)) is not written.trace.script:
         written = award(padded)
     ways = [written, *_with_blanks(written, award)]
-    found = _together(ways, _best(ways))
+    throughout = [way for way in (*ways[1:], *_without_right_ones(written, award)) if way.total > written.total]
+    found = max(
+        (
+            _together(ways, _best(ways)),
+            *(_together([written, way], dict.fromkeys(written.lines, way)) for way in throughout),
+        ),
+        key=lambda one: sum(mark.given for mark in one.given),
+    )
     found.given.extend(written.answer_alone(sum(mark.given for mark in found.given)))
     found.notices.extend(_said_of_shapes(written, script))
     return found
@@ -111,14 +118,17 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     else:
         runs = [tuple(doubtful), *((name,) for name in doubtful)]
     scripts: list[tuple[int, tuple[str, ...], Script]] = []
-    for run, whole in product(runs, (False, True)):
-        script = _without(trace, {name: doubtful[name] for name in run}, whole)
+    wrong = {name: [p for p in places if "recovered" not in trace.judged[p].flags] for name, places in doubtful.items()}
+    for run, (places, whole) in product(runs, ((doubtful, False), (doubtful, True), (wrong, False))):
+        if places is wrong and len(run) > 1:
+            continue
+        script = _without(trace, {name: places[name] for name in run}, whole)
         if script != trace.script and all(script != other for _, _, other in scripts):
             scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
     scripts.sort(key=lambda one: one[0], reverse=True)
-    beliefs = frozenset(c.id for mistake in trace.mistakes for c in mistake.candidates)
     ways: list[Awarding] = []
-    for _, run, script in [*scripts[:MOST_WAYS], *_one_alone(trace, beliefs, scripts)]:
+    alone = {run: one for one in reversed(scripts[MOST_WAYS:]) if len(run := one[1]) == 1 and one[0] > _accepted(trace)}
+    for _, run, script in [*scripts[:MOST_WAYS], *alone.values()]:
         if not open_lines:
             break
         way = award(script)
@@ -127,6 +137,29 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         best = _best([written, *ways])
         open_lines = [line for line in open_lines if best[line].earned(line) < total(line.marks)]
     return ways
+
+
+def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
+    """The script with one right line left out, before a line that nothing explains: perhaps it was not worked out from
+    what stands there, but from what it would have been after another mistake.
+    """
+    trace, script = written.trace, written.trace.script
+    spoilt = Counter(step for m in trace.mistakes if m.kind == "unknown" for step, _, _ in m.entries)
+    unknown = [step for step, count in spoilt.items() if 2 * count >= sum(place[0] == step for place in trace.judged)]
+    before = dict.fromkeys(source.name for name in unknown for source in script.sources(script.d[name]))
+
+    def lost_after(name: str) -> int:
+        after = (
+            line for line in written.lines if any(name in script.depends(script.d[n]) for n in written.steps_of(line))
+        )
+        return sum(total(line.marks) - written.earned(line) for line in after)
+
+    for name in before:
+        own = sum(written.earned(line) for line in written.lines if written.steps_of(line) == {name})
+        right = name in script.written and name not in script.printed and trace.accepts_all_of(name)
+        if right and lost_after(name) > own:
+            kept = {other: grid for other, grid in script.written.items() if other != name}
+            yield award(replace(script, written=kept))
 
 
 def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Place]]:
@@ -142,7 +175,7 @@ def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Place]]:
         if place[0] not in lines:
             continue
         in_doubt = (judged.state in states or "recovered" in judged.flags) and judged.event not in used
-        if place[0] in trace.misshapen or (in_doubt and not trace.carried_on(place)):
+        if place[0] in trace.misshapen or (in_doubt and not trace.carried_on(place, seen_to_be=True)):
             doubtful.setdefault(place[0], []).append(place)
     return doubtful
 
@@ -169,42 +202,6 @@ class _Rough(Trace):
         return None
 
 
-class _Believed(Diagnosis):
-    """The same with some misconceptions, and nothing else, to explain what is wrong."""
-
-    def __init__(self, script: Script, of: Diagnosis, beliefs: frozenset[str]) -> None:
-        self.beliefs = beliefs
-        super().__init__(script, of.policy, key=of.key)
-
-    def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
-        return {id: m for id, m in super()._parts_in(step).items() if id in self.beliefs}
-
-    def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
-        if not self._continued(step, grid, wrong) and (fits := self._fits(step, grid, wrong)[0]):
-            self._charge(step, wrong, fits)
-
-    def name_roundings(self, step: Step, grid: Grid) -> None:
-        """Nothing is asked about roundings."""
-
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
-        return None
-
-
-def _one_alone(
-    trace: Diagnosis, beliefs: frozenset[str], scripts: Sequence[tuple[int, tuple[str, ...], Script]]
-) -> Iterator[tuple[int, tuple[str, ...], Script]]:
-    """The script with that one line left out that hides a misconception: without it, more of the others is explained.
-
-    By the entries that are accepted it is not found, since those of a wrong method are not among them.
-    """
-    alone = [one for one in scripts[MOST_WAYS:] if beliefs and len(one[1]) == 1]
-    known = [(_explained(_Believed(one[2], trace, beliefs), one[1]), k) for k, one in enumerate(alone)]
-    if known and (most := max(known, key=lambda found: (found[0], -found[1])))[0] > _explained(
-        trace, alone[most[1]][1]
-    ):
-        yield alone[most[1]]
-
-
 def _accepted(trace: Trace) -> int:
     """How many entries are accepted."""
     return sum(1 for judged in trace.judged.values() if judged.accepted)
@@ -223,11 +220,14 @@ def _explained(trace: Trace, but: Sequence[str]) -> int:
 def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     """The way that every line is marked in; as it was written where that earns as much.
 
-    A line that was left out is not known by lines after it for which following from what was written earns more; nor
-    is a wrong method mended by entries of it that happen to be right.
+    Ways that find a wrong method in another line are none of them: they count throughout.  A line that was left out
+    is not known by lines after it for which following from what was written earns more; nor is a wrong method mended by
+    entries of it that happen to be right.
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
     steps = {line: ways[0].steps_of(line) for line in lines}
+    blamed = {line for line in lines if ways[0].blames(line)}
+    ways = [way for way in ways if blamed.issuperset(line for line in lines if way.blames(line))]
 
     def known(line: Line, way: Awarding) -> bool:
         script = way.trace.script
@@ -245,6 +245,7 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
     """Every line as in the way that earns it most; what is wrong all the same was one mistake as it was written."""
     written = ways[0]
     way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
+    mixed = len(set(map(id, best.values()))) > 1
     judged: dict[Place, Judged] = {}
     source: dict[Place, Awarding] = {}
     for step in written.trace.script.d:
@@ -254,8 +255,10 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
             if place[0] != step.name:
                 continue
             left_out = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
-            same = own is not None and own.state == verdict.state and own.event is not None
+            same = mixed and own is not None and own.state == verdict.state and own.event is not None
             judged[place], source[place] = (own, written) if own and (left_out or same) else (verdict, way)
+            if own and left_out:  # what counts as blank claims no places
+                judged[place] = replace(own, flags=tuple(flag for flag in own.flags if flag != "precision"))
     mistakes: list[Mistake] = []
     numbers: dict[tuple[int, int], int] = {}
     for k, way in enumerate(ways):
@@ -287,6 +290,11 @@ def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> 
             says = message(
                 "The mistake here was not carried forward, so the line is marked as if it had been left blank."
             )
+            if ways[0].trace.accepts_all_of(name):
+                says = message(
+                    "What comes next was not worked out from this line, so the line is marked as if it had been left "
+                    "blank."
+                )
             yield Notice(ways[0].part_of(name), "blank", says)
 
 

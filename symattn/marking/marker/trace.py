@@ -493,7 +493,17 @@ class Trace:
         for step in reversed(self.script.d.steps):
             for (name, i, j), judged in list(self.judged.items()):
                 if name == step.name and judged.state == "missing" and self._known(step, i, j):
-                    self.judged[name, i, j] = replace(judged, state="implied", proof="a later line")
+                    self.judged[name, i, j] = replace(self._implied(step, i, j, judged), proof="a later line")
+
+    def _implied(self, step: Step, i: int, j: int, missing: Judged) -> Judged:
+        """The verdict on an entry that was not written and is known: right, or what follows from the lines before."""
+        own = self.carried.get(step.name)
+        if not isinstance(own, Matrix) or own.shape != step.result.shape or own is step.result:
+            return replace(missing, state="implied")
+        right, value = values_of(step.result)[i, j], own[i, j]
+        if value is right or decide(value, right).equal is True:
+            return replace(missing, state="implied")
+        return replace(missing, state="implied", way="written", compared=value)
 
     def _known(self, step: Step, i: int, j: int) -> bool:
         """Whether what rests on this entry in the next lines was written and shows that it was right.
@@ -543,11 +553,14 @@ class Trace:
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
         return rests_on(step.op, tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands))
 
-    def carried_on(self, place: Place) -> bool:
-        """Whether nothing was written after an entry but what follows from it."""
+    def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:
+        """Whether nothing was written after an entry but what follows from it, and so far as that is to be seen, not
+        from the key as well.
+        """
         step, (i, j) = self.script.d[place[0]], place[1:]
         entry = self.script.written[step.name][i, j] if step.name in self.script.written else BLANK
         from_it = entry.readable and self._may_be_followed(step, entry)
+        written, shows = False, False
         seen, todo = {place}, [place]
         while todo:
             name, i, j = todo.pop()
@@ -559,7 +572,9 @@ class Trace:
                         seen.add(after)
                     elif not from_it or not self._follows_too(after, judged):
                         return False
-        return True
+                    else:
+                        written, shows = True, shows or judged.state == "follows"
+        return shows or not written or not seen_to_be
 
     def _follows_too(self, place: Place, judged: Judged) -> bool:
         """Whether an entry follows from what was written before it, though it may equal the key as well."""
