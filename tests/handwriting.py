@@ -44,13 +44,17 @@ DENSITY = 80.0
 
 @dataclass(frozen=True)
 class Filled:
-    """A worksheet to fill in; `problem` is a type of question, and `pages` (from 0) are those shown side by side."""
+    """A worksheet to fill in; `problem` is a type of question, and `pages` (from 0) are those shown side by side.
+
+    It is printed `closer` where that saves a page.
+    """
 
     name: str
     mechanism: str
     problem: str = "full"
     seed: int = 11
     pages: tuple[int, ...] = (0, 1)
+    closer: bool = False
 
     @property
     def sheet(self) -> Sheet:
@@ -64,7 +68,7 @@ class Filled:
 
 PICTURES = (
     Filled("self-attention", "self_attention"),
-    Filled("multi-head", "multi_head_attention", pages=(1, 2)),
+    Filled("multi-head", "multi_head_attention", pages=(1, 2), closer=True),
     Filled("drills", "attention", "drills"),
 )
 
@@ -172,8 +176,9 @@ def working(step: Step, wording: Wording) -> Iterator[Formula]:
             yield Relation((entry, written), ("=",)) if known else Relation((entry, written, value), ("=", "="))
 
 
-def filled(sheet: Sheet) -> str:
-    """The worksheet's Typst source, with answers in its boxes and working in its frames."""
+def filled(sheet: Sheet, closer: bool = False) -> str:
+    """The worksheet's Typst source, with answers in its boxes and working in its frames; `closer`, as in a PDF that
+    wins a page by it."""
     document = presented(sheet.worksheet)
     steps = iter([found for part in sheet.question.parts if (found := _step(part, sheet))])
     waiting: list[tuple[Step, Wording]] = []
@@ -193,7 +198,7 @@ def filled(sheet: Sheet) -> str:
         pieces = [by_hand(formula) for step, wording in asked if _has_room(step) for formula in working(step, wording)]
         return f"#filled-{'row' if call == 'in-row' else 'space'}({_array(pieces)}, {widths}"
 
-    head, title, body = writer.written(document)[0].partition("\n#title()")
+    head, title, body = writer.written(document, closer=closer)[0].partition("\n#title()")
     body = re.sub(r"#(answer-grid|answer-space|in-row)\((\([^)]*\))?", put, body)
     return head + HAND % {"size": SIZE} + title + body
 
@@ -259,7 +264,7 @@ def picture(source: str, pages: Sequence[int]) -> bytes:
 
 def main() -> None:
     for each in PICTURES:
-        source = filled(each.sheet)
+        source = filled(each.sheet, each.closer)
         each.picture.write_bytes(picture(source, each.pages))
         every, lost = without_room(source)
         print(f"{each.name}: {each.picture.stat().st_size // 1024} kB, {lost} of {every} have no room", flush=True)

@@ -16,7 +16,7 @@ NEEDS_FONT = pytest.mark.skipif(not handwriting.FONT.exists(), reason="the handw
 @NEEDS_FONT
 @pytest.mark.parametrize("each", handwriting.PICTURES, ids=lambda each: each.name)
 def test_everything_that_is_written_has_room(each: handwriting.Filled) -> None:
-    source = handwriting.filled(each.sheet)
+    source = handwriting.filled(each.sheet, each.closer)
     pieces, lost = handwriting.without_room(source)
     assert pieces > 40
     assert lost == 0
