@@ -497,7 +497,7 @@ class Trace:
 
     def _implied(self, step: Step, i: int, j: int, missing: Judged) -> Judged:
         """The verdict on an entry that was not written and is known: right, or what follows from the lines before."""
-        own = self.carried.get(step.name)
+        own = self.unrounded.get(step.name)  # rounding alone is no mistake
         if not isinstance(own, Matrix) or own.shape != step.result.shape or own is step.result:
             return replace(missing, state="implied")
         right, value = values_of(step.result)[i, j], own[i, j]
