@@ -12,7 +12,7 @@ from symattn.teaching.fairness.family import draw_givens
 from symattn.teaching.fairness.features import Features, features
 from symattn.teaching.problems import problem_type
 
-SEEDS = range(9)
+SEEDS = range(20)
 
 LESS_IS_EASIER: Mapping[str, Callable[[Features], float]] = {
     "z": lambda f: f.counts.z,

@@ -91,13 +91,14 @@ def test_they_share_their_radicals_and_none_is_degenerate(variants):
 
 @pytest.mark.slow
 def test_keys_share_at_most_thirty_percent(variants):
-    """The entries that have to be worked out; text of the key under test is not used."""
+    """The entries that have to be worked out, as far as the family has room; text of the key under test is not used."""
     questions, most, tally = variants
     steps = {"self_attention": "QKVSAZ", "attention": "SAZ"}[questions[0].problem.mechanism]
     keys = [np.concatenate([matrices(q)[1][s].ravel() for s in steps]) for q in questions]
     alike = [np.mean(np.abs(a - b) < 1e-9) for a, b in combinations(keys, 2)]
-    assert max(alike) <= most + 1e-9
-    assert tally.alike == []
+    beyond = len(keys) - min(tally.room or len(keys), len(keys))
+    assert len(tally.alike) <= beyond <= 2
+    assert sum(one > most + 1e-9 for one in alike) == len(tally.alike)
 
 
 CORE = {  # what a student with the misconception gets for the output, in NumPy

@@ -265,6 +265,11 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
         for mistake in way.trace.mistakes:
             places = [place for place in mistake.entries if source.get(place, way_of.get(place[0], written)) is way]
             if places or (not mistake.entries and way_of.get(mistake.shown, written) is way):
+                elsewhere = [mistakes[number] for (other, _), number in numbers.items() if other != k]
+                if twin := next((one for one in elsewhere if _is_same_misconception(one, mistake)), None):
+                    numbers[k, mistake.number] = twin.number
+                    mistakes[twin.number] = replace(twin, entries=[*twin.entries, *places])
+                    continue
                 numbers[k, mistake.number] = len(mistakes)
                 mistakes.append(replace(mistake, number=len(mistakes), entries=places))
     for place, verdict in judged.items():
@@ -276,6 +281,12 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
     notices += [notice for line, way in best.items() for notice in way.marks[line][1]]
     notices += _said_of_blanks(ways, best)
     return Awarded(written.trace.script, judged, mistakes, given, notices, written.trace)
+
+
+def _is_same_misconception(one: Mistake, other: Mistake) -> bool:
+    """Whether what two ways find is one mistake, of which each has a part."""
+    ids = [{candidate.id for candidate in mistake.candidates} for mistake in (one, other)]
+    return one.kind == other.kind == "misconception" and ids[0] == ids[1]
 
 
 _NOT_WRITTEN = ("missing", "implied")

@@ -169,19 +169,23 @@ def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
 
 
 def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
-    """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
+    """One sibling, with its largest weights where the balance over the pool wants them and values that tell C4 from X10
+    as far as there is one.
+    """
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    steep = "C4≈X10" not in family.unavoidable
-
-    def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
-        return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, positions, family.band, steep)
-
+    steep = not settings.stop_at and "C4≈X10" not in family.unavoidable
+    wishes: list[tuple[Sequence[int] | None, bool]] = [(None, steep)]
     if family.argmax:
+        wishes.insert(0, (family.argmax[(number - 1) % len(family.argmax)], steep))
+    if steep:
+        wishes.append((None, False))
+    for last, (argmax, tells) in enumerate(wishes, 1 - len(wishes)):
         try:
-            return drawn(family.argmax[(number - 1) % len(family.argmax)])
+            return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, argmax, family.band, tells)
         except InputError:
-            pass
-    return drawn(None)
+            if last == 0:
+                raise
+    raise AssertionError
 
 
 Rows = tuple[tuple[int | str, ...], ...]
