@@ -305,3 +305,19 @@ def test_masks_are_the_same_token_by_token():
     ):
         whole, parts = (derive("attention", **givens, mask=mask, by=by, scores=scores) for by in ("matrix", "token"))
         assert whole["Z"].result == parts["Z"].result
+
+
+@pytest.mark.parametrize("name", ["kv_cache", "linear_attention"])
+@pytest.mark.parametrize("mask", ["causal:bottom", "causal:", "causal:top-left", "padding:1"])
+def test_what_is_not_the_causal_mask_is_not_taken_for_it(name, mask):
+    scale = {"scale": "none"} if name == "linear_attention" else {}
+    givens = {given: [[1, 0], [0, 1]] for given in mechanism(name).givens}
+    with pytest.raises(InputError, match="causal"):
+        derive(name, **givens, **scale, mask=mask)
+
+
+@pytest.mark.parametrize("rows", [[[0, -1], [-1]], [[0, "-x"], [0, 0]]])
+def test_rows_of_what_is_added_that_are_no_matrix_are_told_to_be_the_mask(rows):
+    q = [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match="The mask: "):
+        derive("attention", Q=q, K=q, V=q, mask=rows)

@@ -24,7 +24,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     n = sizes["n"]
     if not isinstance(n, int):
         raise LetterError(f"Token by token, the number of tokens must be a number, not {n}.")
-    if (mask := masks(settings.mask)) and mask.kind != "causal":
+    if masks(settings.mask) not in (None, masks("causal")):
         raise InputError(
             f"The mask is {settings.mask!r}; with a cache a token sees itself and all before it, as causal."
         )

@@ -29,7 +29,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     if mask is None:
         return _all_at_once(d)
     n, m = sizes["n"], sizes["m"]
-    if mask.kind != "causal" or n != m or not isinstance(n, int):
+    if mask != masks("causal") or n != m or not isinstance(n, int):
         raise InputError(
             f"The mask is {settings.mask!r} with {n} queries and {m} keys; linear attention is worked out without a "
             "mask, or causal with as many queries as keys."

@@ -187,7 +187,10 @@ def _of_rows(spec: object) -> Rows | Added:
         raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
     entries = [str(x) for row in rows for x in row if x != 0]
     if entries and all(x.startswith(("-", "−")) for x in entries):
-        return Added(Matrix([_added(x) for x in row] for row in rows))
+        try:
+            return Added(Matrix([_added(x) for x in row] for row in rows))
+        except InputError as error:
+            raise InputError(f"The mask: {error}") from error
     return Rows(_seen(rows))
 
 

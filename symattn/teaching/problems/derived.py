@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -179,13 +180,11 @@ def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dic
         wishes.insert(0, (family.argmax[(number - 1) % len(family.argmax)], steep))
     if steep:
         wishes.append((None, False))
-    for last, (argmax, tells) in enumerate(wishes, 1 - len(wishes)):
-        try:
+    *better, least = wishes
+    for argmax, tells in better:
+        with suppress(InputError):
             return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, argmax, family.band, tells)
-        except InputError:
-            if last == 0:
-                raise
-    raise AssertionError
+    return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, least[0], family.band, least[1])
 
 
 Rows = tuple[tuple[int | str, ...], ...]
