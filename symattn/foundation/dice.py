@@ -129,8 +129,14 @@ def _numbers(rng: random.Random, count: int) -> Callable[[], float]:
 
 
 def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
-    """`count` different ones, in random order."""
-    return shuffled(rng, items)[:count]
+    """`count` different ones, in random order; all of them where there are fewer (the first steps of a shuffle)."""
+    listed = list(items)
+    count = min(count, len(listed))
+    number = _numbers(rng, count)
+    for i in range(count):
+        j = i + int(number() * (len(listed) - i))
+        listed[i], listed[j] = listed[j], listed[i]
+    return listed[:count]
 
 
 __all__ = ["Counted", "Dice", "pick", "picks", "sample", "shuffled", "whole"]

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import symattn
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
@@ -152,6 +153,23 @@ def test_four_tokens_of_four_features_have_a_family(seed):
         {"mechanism": "self_attention", "sizes": dict.fromkeys(("n", "d_model", "d_k", "d_v"), 4)}
     )
     assert problem_type("full").family(spec, Dice.seeded(seed).rng("family")).band
+
+
+STARTER = [
+    ("self_attention", (3, 4, 6, 8)),
+    ("attention", (1, 2)),
+    pytest.param("causal_self_attention", (3, 5), marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("name", "seeds"), STARTER)
+def test_small_numbers_have_a_family_at_the_level_s_own_sizes(name, seeds):
+    for seed in seeds:
+        sheets = symattn.worksheet(name, n=4, level="starter", seed=seed)
+        assert len(sheets) == 4
+        for sheet in sheets:
+            matrices = sheet.question.problem.derivation.givens.values()
+            assert {int(x) for m in matrices for row in m.rows for x in row} <= {0, 1, 2}
 
 
 def test_a_fresh_family_lies_in_the_band_that_the_table_of_targets_states():

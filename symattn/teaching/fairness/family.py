@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
-from itertools import combinations_with_replacement, compress, permutations, product
+from itertools import chain, combinations_with_replacement, compress, permutations, product
 from operator import getitem, mul
 from statistics import median
 from typing import Any, Literal, Self, TypeVar
@@ -228,9 +228,10 @@ FRESH = 9, 30
 differ most in how many siblings they have.
 """
 
-KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 100
-"""Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V where they are given,
-and how many changes of the weights where they are not."""
+KEYS, MANY_KEYS, NODES, FOUND, VALUES, CHANGES = 6, 60, 500, 6, 6, 100
+"""Per X: how many K, and how many where it is known of which ones there are queries; per K: nodes of the search for Q
+and how many it may find; per Q: how many V where they are given, and how many changes of the weights where they are
+not."""
 
 NEGATIVE = 0.2
 """The share of −1 among the entries of X that are not 0: products of two signs are negative more often."""
@@ -287,11 +288,20 @@ def draw_givens(
             break
     if found:
         return _matrices(_most_typical(found, level, wanted.narrow).givens, mechanism, settings)
-    listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    roomy = {name: ROOMY.get(name, size) for name, size in sizes.items()}
+    tail = f"other sizes leave more room, such as {_listed(roomy)}" if roomy != sizes else "another seed, scale or softmax may have one"
     raise InputError(
-        f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and softmax "
-        f"{softmax!r} was found; other sizes leave more room, such as 3 tokens with d_model = 5, d_k = 4 and d_v = 2."
+        f"No family of {mechanism.name} with {_listed(sizes)}, the scale {settings.scale}, the level {level!r} and "
+        f"softmax {softmax!r} was found; {tail}."
     )
+
+
+ROOMY = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
+"""Sizes with many families."""
+
+
+def _listed(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def _matrices(givens: Mapping[str, Rows], mechanism: Mechanism, settings: Settings) -> dict[str, Matrix]:
@@ -361,6 +371,8 @@ class _Wanted:
     load: tuple[float, float] | None
     rows: _ScoreRows
     remainders: _Remainders
+    box: Integers
+    fewest: _Fewest | None
     small: _SmallColumns
     mild: _Mild
     powers: dict[tuple[int, _ScoreRow], Row]
@@ -391,6 +403,13 @@ class _Wanted:
         if self.band:
             return self.band.h - apart, min(self.band.h + apart, most)
         return 0, most - apart
+
+    def fertile(self, K: Rows) -> bool:
+        """Whether these keys may have as many queries as are wanted, with so few hard products."""
+        if self.fewest is None:
+            return True
+        fewest = self.fewest[_code(tuple(chain.from_iterable(K)))]
+        return len(fewest) >= self.n and sum(fewest[: self.n]) <= self.hard[1]
 
     def in_reach(self, least: Counts, most: Counts) -> bool:
         """Whether the arithmetic up to the scores can come to what siblings share: the least and the most of each."""
@@ -565,6 +584,35 @@ class _Remainders(_Known[tuple[Integers, Integers]]):
         return tuple(x % self.step for x in numbers), tuple(-x % self.step for x in numbers)
 
 
+class _Fewest(_Known[Integers]):
+    """For keys by their code, the fewest hard products of a query with each row of scores that one may have, in order.
+
+    `rules` are those of `_ScoreRows`.
+    """
+
+    def __init__(self, m: int, d_k: int, box: Integers, step: int, *rules: Any) -> None:
+        super().__init__()
+        self.shape, self.box, self.step = (m, d_k), box, step
+        self.rows, self.remainders = _ScoreRows.of(*rules), _Remainders.of(step, m)
+
+    def worked_out(self, code: int) -> Integers:
+        m, d_k = self.shape
+        numbers = _decoded(code, m * d_k)
+        columns = tuple(numbers[j::d_k] for j in range(d_k))
+        large = [sum(abs(x) > 1 for x in column) for column in columns]
+        fewest = dict[Integers, int]()
+        every = random.Random()  # with so few columns all queries are gone through, and chance is not asked
+        for start, end, row in _scored(columns, self.box, self.step, self.rows, self.remainders, every):
+            hard = _hard(start + end, large)
+            fewest[row.scores] = min(fewest.get(row.scores, hard), hard)
+        return tuple(sorted(fewest.values()))
+
+
+def _hard(q: Integers, large: Sequence[int]) -> int:
+    """The hard products of a query with keys that have so many entries of size 2 and more in each column."""
+    return sum([count for x, count in zip(q, large, strict=True) if x > 1 or x < -1])
+
+
 class _Mild(_Known[bool]):
     """Whether so many of so many terms may be negative, by the code of both."""
 
@@ -671,6 +719,10 @@ def _wanted(
     more = sum(max(row.count(True) - 3, 0) for row in keep)
     stated = target.loads.get((n, d_model, sizes["d_k"], sizes["d_v"])) if all(map(all, keep)) else None
     middle, near = (sum(stated) / 2, MIDDLE * (stated[1] - stated[0])) if stated else (0, 0)
+    rules = keep, tuple(patterns.items()), MODEST * approximate(divisor), target.largest["S"]
+    reach = 2 if sizes["d_k"] > 2 else 4
+    box = tuple(range(0 if min(target.entries) >= 0 or relu else -reach, reach + 1))
+    few = d_model > 0 and sizes["d_k"] <= 2 and softmax != "equal"
     return _Wanted(
         n=n,
         m=m,
@@ -690,8 +742,10 @@ def _wanted(
         images=_images(argmax, keep) if argmax is not None else {},
         band=band,
         load=(middle - near, middle + near) if stated else None,
-        rows=_ScoreRows.of(keep, tuple(patterns.items()), MODEST * approximate(divisor), target.largest["S"]),
+        rows=_ScoreRows.of(*rules),
         remainders=_Remainders.of(step, m),
+        box=box,
+        fewest=_Fewest.of(m, sizes["d_k"], box, step, *rules) if few else None,
         small=_SmallColumns.of(n, relu),
         mild=_Mild.of(LENIENT[narrow] * target.negatives[1]),
         powers={},
@@ -801,13 +855,12 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[Found]:
     if not _sound(X):
         return
     table = _Columns(X, wanted, rng)
-    for _ in range(KEYS):
+    for _ in range(MANY_KEYS if wanted.fewest is not None else KEYS):
         K = table.keys(pick(rng, (2, 2, 3)), rng)
-        if K is None:
+        if K is None or not wanted.fertile(K):
+            wanted.effort.left -= 1
             continue
-        reach = 2 if wanted.d_k > 2 else 4
-        box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
-        for Q, S in _queries(wanted, K, tuple(box), table, rng):
+        for Q, S in _queries(wanted, K, wanted.box, table, rng):
             if found := _steered(wanted, table, Q, K, S, rng):
                 weights, counts, load = found
                 yield Found({**weights, "X": _ordered(X, wanted.order(S))}, counts, load, _offsets(S))
@@ -826,7 +879,7 @@ def _queries(
 
     The last row sees most under a causal mask, so there is least to choose from.
     """
-    scored = _scored(K, values, wanted, rng)
+    scored = _scored(tuple(zip(*K, strict=True)), values, wanted.step, wanted.rows, wanted.remainders, rng)
     if table is None:
         scored = _mild_queries(wanted, K, values, scored)
     wanted.effort.left -= SCORES
@@ -913,7 +966,7 @@ class _Sieve:
         self.hard: list[int] = []
         self.having_hard = [0] * (most + 1)
         for bit, (q, row) in zip(bits, queries, strict=True):
-            hard = sum([count for x, count in zip(q, large, strict=True) if x > 1 or x < -1])
+            hard = _hard(q, large)
             self.hard.append(hard)
             if hard > most:
                 continue
@@ -976,20 +1029,21 @@ class _Passed(_Known[int]):
         return passed
 
 
-def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> list[Scored]:
-    """The halves of every query with entries among `values`, and its scores, where these are integers after scaling and
-    not too large.
+def _scored(
+    columns: Rows, values: Integers, step: int, rows: _ScoreRows, remainders: _Remainders, rng: random.Random
+) -> list[Scored]:
+    """The halves of every query with entries among `values`, and its scores with keys of these columns, where these are
+    integers after scaling and not too large.
 
     The halves are put together by the remainders of their scores, which leaves few to be looked at.
     """
-    columns, cut = tuple(zip(*K, strict=True)), wanted.d_k // 2
-    rows, remainders = wanted.rows, wanted.remainders
+    cut = len(columns) // 2
     ends: dict[Integers, list[tuple[Integers, int]]] = {}
-    for end, code, remainder in _halves(columns[cut:], values, wanted.step, rng):
+    for end, code, remainder in _halves(columns[cut:], values, step, rng):
         ends.setdefault(remainders[remainder][1], []).append((end, code))
     return [
         (start, end, row)
-        for start, code, remainder in _halves(columns[:cut], values, wanted.step, rng)
+        for start, code, remainder in _halves(columns[:cut], values, step, rng)
         for end, other in ends.get(remainders[remainder][0], ())
         if (row := rows[code + other])
     ]
@@ -1035,6 +1089,7 @@ class _Columns:
         self.X, self.columns, self.wanted = X, tuple(zip(*X, strict=True)), wanted
         self.makes: dict[Integers, Integers] = {}
         self.made_by: dict[Integers, list[Integers]] = {}
+        self.used: dict[Integers, int] = {}
         self._counts: dict[Integers, Counts] = {}
         self._up_to: dict[int, list[Integers]] = {}
         entries = wanted.target.entries
@@ -1047,6 +1102,7 @@ class _Columns:
             if w.count(0) <= zeros and wanted.mild[sign] and (made := wanted.small[code]):
                 self.makes[w] = made
                 self.made_by.setdefault(made, []).append(w)
+                self.used[made] = self.used.get(made, 0) | _nonzero(w)
         self.weights = list(self.makes)
         self.above = _Above({code >> BITS * i for code in map(_end, self.made_by) for i in range(wanted.n)})
 
@@ -1065,7 +1121,14 @@ class _Columns:
         if len(chosen) < width:
             return None
         rows = tuple(zip(*chosen, strict=True))
-        return rows if _sound(rows) else None
+        return rows if self.usable(chosen) and _sound(rows) else None
+
+    def usable(self, columns: Iterable[Integers]) -> bool:
+        """Whether some weights that make these columns use every feature of X."""
+        used = 0
+        for column in columns:
+            used |= self.used[column]
+        return used == (1 << self.wanted.d_model) - 1
 
     def _remainder(self, column: Integers) -> Integers:
         return self.wanted.remainders[_code(column)][0]
@@ -1121,6 +1184,12 @@ def _end(column: Integers) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
+def _nonzero(w: Integers) -> int:
+    """A bit for each entry that is not 0."""
+    return sum(1 << k for k, x in enumerate(w) if x)
+
+
+@lru_cache(maxsize=1 << 14)
 def _signs(w: int, column: Integers) -> int:
     """How many of these entries times w are negative and how many are not 0, coded as one number."""
     return _code((sum(w * x < 0 for x in column), sum(w * x != 0 for x in column)))
@@ -1133,13 +1202,12 @@ def _steered(
 
     The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
     """
-    scores = dot_counts(Q, K)
-    choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
-    d_k, values = wanted.d_k, len(choices)
+    columns = list(zip(*Q, strict=True))
+    if not table.usable(columns):  # K is
+        return None
+    choices = [table.made_by[column] for column in (*columns, *zip(*K, strict=True))]
+    scores, d_k, values = dot_counts(Q, K), wanted.d_k, len(choices)
     choices += [table.weights] * wanted.d_v
-    for part in (choices[:d_k], choices[d_k:values]):
-        if not all(map(any, zip(*(w for choice in part for w in choice), strict=True))):
-            return None
     ends = [_extremes(map(table.counts, choice)) for choice in choices[:values]] + [table.extremes] * wanted.d_v
     if not wanted.in_reach(*(sum(each, scores) for each in zip(*ends, strict=True))):
         return None
