@@ -289,15 +289,16 @@ def draw_givens(
     if found:
         return _matrices(_most_typical(found, level, wanted.narrow).givens, mechanism, settings)
     roomy = {name: ROOMY.get(name, size) for name, size in sizes.items()}
-    tail = f"other sizes leave more room, such as {_listed(roomy)}" if roomy != sizes else "another seed, scale or softmax may have one"
+    more = f"other sizes leave more room, such as {_listed(roomy)}" if roomy != sizes else MORE
     raise InputError(
         f"No family of {mechanism.name} with {_listed(sizes)}, the scale {settings.scale}, the level {level!r} and "
-        f"softmax {softmax!r} was found; {tail}."
+        f"softmax {softmax!r} was found; {more}."
     )
 
 
 ROOMY = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """Sizes with many families."""
+MORE = "another seed, scale or softmax may have one"
 
 
 def _listed(sizes: Mapping[str, int]) -> str:
