@@ -620,7 +620,7 @@ def check(
     answers: matrices as nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named
     (ib, uk, strict, formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals
     were to be rounded, `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a
-    point or a comma.  What is told is in the language of an exam unless `look` says otherwise.
+    point or a comma.  The report is in the language of the exam unless `look` says otherwise.
 
     `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 

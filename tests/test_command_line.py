@@ -419,7 +419,7 @@ def test_after_an_interruption_it_is_said_whether_the_same_command_continues(fol
         raise KeyboardInterrupt
 
     for name, says in (
-        ("make_exam", "Nothing was written yet; the same command begins anew."),
+        ("make_exam", "Nothing was written yet; the same command starts again."),
         ("key", f"The same command continues: {Path('o/exam/exam.json')} holds the exam, and pages that are finished"),
     ):
         with monkeypatch.context() as patched:

@@ -198,7 +198,7 @@ def test_the_page_is_in_the_notation_of_the_note():
 def test_nothing_of_ours_is_said_to_be_the_notes(name):
     problem = derive(name).problem
     said = " ".join(problem.introduction) + " ".join(e.corrected + e.why for e in problem.errata)
-    assert re.search(r"numbers (are )?(of our own|not the note's)|the note has none", said)
+    assert re.search(r"numbers (are )?(of our own|not the note's)|the note gives none", said)
     assert problem.errata
     assert not derive(name, notation="standard").problem.errata
 

@@ -231,7 +231,7 @@ def test_a_bare_box_says_the_same_in_fewer_words() -> None:
 
     bare, full = box("bare"), box("full")
     assert box("none") == ""
-    for said in ("Tokens: rows", "√dₖ = 2", "Softmax by rows, base e", "0 seen, −∞ hidden"):
+    for said in ("Tokens: rows", "√dₖ = 2", "Softmax by rows, base e", "0 visible, −∞ hidden"):
         assert said in bare
     assert len(bare.split()) < len(full.split()) / 1.5
     assert "." not in bare.replace("…", "")

@@ -108,7 +108,7 @@ WRONG = {
         {"steps": [SCORES], "gradients": [{"of": "S"}, {"of": "S", "wrt": ["W"]}]},
         "gradients[1]: S does not depend on a given 'W'; it does on Q, K.",
     ),
-    "a setting it has not": ({"steps": [SCORES], "scale": 2}, "A custom problem has no setting 'scale', for its steps"),
+    "a setting it has not": ({"steps": [SCORES], "scale": 2}, "A custom problem has no setting 'scale', since its"),
     "a setting with an error": (
         {"steps": [SCORES], "arithmetc": "decimal"},
         "There is no setting 'arithmetc', and no step uses a matrix of that name; did you mean arithmetic?",

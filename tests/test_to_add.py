@@ -524,7 +524,7 @@ print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(),
 
 def test_a_folder_that_is_not_there_is_refused_in_a_sentence(tmp_path):
     told = run(tmp_path / "no", "from symattn.cli import main; main(['list', 'mechanisms'])")
-    assert told == f"Error: SYMATTN_PATH names {tmp_path / 'no'}, which is no folder.\n"
+    assert told == f"Error: SYMATTN_PATH names {tmp_path / 'no'}, which is not a folder.\n"
 
 
 def test_a_file_that_is_wrong_is_named(tmp_path):

@@ -187,7 +187,7 @@ def test_what_equals_its_default_is_not_written() -> None:
 
 
 def test_a_type_that_cannot_be_read_is_a_fault_of_the_program() -> None:
-    with pytest.raises(TypeError, match="no kind of data"):
+    with pytest.raises(TypeError, match="not a kind of data"):
         read(complex, 1)
 
 

@@ -251,7 +251,7 @@ CATALOGUES: Mapping[str, tuple[tuple[str | int, ...], Any]] = {
     "has the places {n}; none were": (("message", 0, "msgstr"), "{n} leer"),
     "has the places {m}; {n} were": (("message", 3, "msgstr[1]"), "{m} ff"),
     "2 plural forms were expected": (("message", 3, "msgstr[0]"), ""),
-    "is no gettext catalogue": (("message", 1), "nonsense"),
+    "is not a gettext catalogue": (("message", 1), "nonsense"),
 }
 
 

@@ -42,7 +42,7 @@ CHECK_MEMORY = 2 * 2**30
         type=click.Choice(["student", "teacher"]), help="student (without the key) or teacher.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 unless everything is right.")
 @option("--exercise", group=FILES, is_flag=True,
-        help="Print a fresh exercise, too (--out writes one).")  # fmt: skip
+        help="Also print a fresh exercise (--out writes one).")  # fmt: skip
 @option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
         help="json, or as `symattn list formats` says.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
@@ -77,8 +77,8 @@ def check(
 
     PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
     or an exam's folder.  ANSWERS is the worksheet filled in (Markdown, HTML, a PDF form, or a notebook, whose code is
-    read and never run), or TOML, JSON, CSV, .xlsx, LaTeX or plain text; - is standard input.  What is told is in an
-    exam's language, unless --language says otherwise.
+    read and never run), or TOML, JSON, CSV, .xlsx, LaTeX or plain text; - is standard input.  The report
+    is in the exam's language unless --language says otherwise.
 
     \b
     symattn check note-000 answers.md

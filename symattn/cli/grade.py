@@ -76,7 +76,7 @@ def grade(
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
     with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
-    paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope hand them out.  A file that
+    paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope export them.  A file that
     cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
     Pages are in the exam's language, unless --language says otherwise.  The exit code is 0, 1 with --exit-code if a
     file could not be marked, or 2 if nothing was marked.

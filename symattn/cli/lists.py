@@ -26,7 +26,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list                           everything
     symattn list mechanisms                one of the lists
     symattn list mechanism layer_norm      its givens, settings and steps, with an example
-    symattn list problem masks             the same of a problem type
+    symattn list problem masks             the same for a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
     symattn list misconceptions T2         one mistake: what is done, how it shows and is recognised

@@ -195,7 +195,7 @@ def _exam(
     def how_to_go_on() -> str:
         if frozen.exists():
             return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
-        return "Nothing was written yet; the same command begins anew."
+        return "Nothing was written yet; the same command starts again."
 
     ctx.meta[HOW_TO_GO_ON] = how_to_go_on
     with (

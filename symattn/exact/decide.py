@@ -414,12 +414,12 @@ def _as_logarithms(v: Operand, budget: Budget) -> tuple[Finite, list[tuple[Ratio
             return s * q, [(p * q, u) for p, u in logarithms]
         case Over(numerator, Number(d)) if d:
             return _as_logarithms(Product((Number(Fraction(1, d)), numerator)), budget)
-    raise OutsideTheClass("The expression is no sum of logarithms.")
+    raise OutsideTheClass("The expression is not a sum of logarithms.")
 
 
 def _finite(v: Value) -> Finite:
     if not values.is_finite(v):
-        raise OutsideTheClass("−∞ is no finite number.")
+        raise OutsideTheClass("−∞ is not a finite number.")
     return v
 
 

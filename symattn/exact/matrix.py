@@ -162,7 +162,7 @@ class Matrix:
         if kind in "fc":
             return numpy.array(self.floats()).astype(dtype)
         if kind in "iu" and (other := next((x for x in self if not isinstance(x, int)), None)) is not None:
-            raise InputError(f"The matrix has the entry {other}, which is no whole number.")
+            raise InputError(f"The matrix has the entry {other}, which is not a whole number.")
         exactly: Any = numpy.empty(self.shape, dtype=object)
         for i, row in enumerate(self.rows):
             for j, x in enumerate(row):
@@ -223,7 +223,7 @@ def _index(given: object) -> int | slice:
     if isinstance(given, slice):
         return given
     if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise OutsideError(f"{_short(given)} is no index of a matrix; a whole number or a slice was expected.")
+        raise OutsideError(f"{_short(given)} is not an index of a matrix; a whole number or a slice was expected.")
     return whole(given)
 
 

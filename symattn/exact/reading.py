@@ -699,9 +699,11 @@ class _Parser:
             raise self.refusal(says, at)
         if self.symbols and (len(name) == 1 or name[1] == "_") and name[0] != "e":
             return Symbol(name.replace("{", "").replace("}", ""), at=at)
-        text = "{name} at character {place} is no number; the only names are e, exp, sqrt and ln."
+        text = "{name} at character {place} is not a number; the only names are e, exp, sqrt and ln."
         if self.symbols:
-            text = "{name} at character {place} is no number; the only names are single letters, e, exp, sqrt and ln."
+            text = (
+                "{name} at character {place} is not a number; the only names are single letters, e, exp, sqrt and ln."
+            )
         raise self.refusal(message(text, name=_quoted(_shortened(name)), place=at + 1), at)
 
     def _bracketed(self, opening: _Token) -> Node:
@@ -720,7 +722,7 @@ class _Parser:
             raise self.unexpected(
                 self.token,
                 message(
-                    "{closing} for the {opening} of character {place}",
+                    "{closing} for the {opening} at character {place}",
                     closing=_quoted(closing),
                     opening=_quoted(opening.text),
                     place=opening.at + 1,

@@ -113,7 +113,7 @@ def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
     if decide(exact_sum, _scaled(total, places)).equal is not True:
         raise InputError(
             f"The row can't be rounded to {places} places so as to keep its sum, "
-            f"for that is {text(exact_sum)}, which has more decimal places."
+            f"since that is {text(exact_sum)}, which has more decimal places."
         )
     units = [_units(v, places, ROUND_FLOOR) for v in row]
     remainders = [v - _scaled(n, places) for v, n in zip(row, units, strict=True)]
@@ -129,7 +129,7 @@ def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
 def _units(v: Value, places: int, mode: str) -> int:
     """v·10^places, rounded to an integer."""
     if isinstance(v, NegativeInfinity) or has_symbols(v):
-        raise InputError(f"{text(v)} can't be rounded, for it is not a number with digits.")
+        raise InputError(f"{text(v)} cannot be rounded, since it is not a number with digits.")
     if isinstance(v, RATIONAL):
         return _round_rational(v * _power_of_ten(places), mode)
     digits = max(places, 0) + GUARD

@@ -449,12 +449,12 @@ class ExactRing(Ring[Value]):
     def _open(self, leave: Callable[[], Value]) -> Value:
         self.budget.spend(1000)
         if self.closed:
-            raise OutsideTheClass("The expression is no quotient of sums of c·√r·e^a.")
+            raise OutsideTheClass("The expression is not a quotient of sums of c·√r·e^a.")
         return leave()
 
     def _kept(self, v: Value) -> Value:
         if self.closed and is_symbolic(v):
-            raise OutsideTheClass("The expression is no quotient of sums of c·√r·e^a.")
+            raise OutsideTheClass("The expression is not a quotient of sums of c·√r·e^a.")
         return v
 
 

@@ -834,7 +834,7 @@ def _from_decimal(x: Decimal) -> Value:
     if x.is_infinite() and x < 0:
         return NEGATIVE_INFINITY
     if not x.is_finite():
-        raise InputError(f"{x} is no number that can be used exactly; of the infinities only −∞ is a score.")
+        raise InputError(f"{x} is not a number that can be used exactly; of the infinities only −∞ is a score.")
     if abs(x.as_tuple().exponent) > LONGEST_EXPONENT:  # type: ignore[arg-type]
         raise InputError(f"The number {_shown(x)} is too long to be written out, and is refused.")
     return tidy(Fraction(x))

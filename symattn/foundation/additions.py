@@ -25,7 +25,7 @@ def added(catalogue: str) -> list[str]:
     roots = [Path(root).absolute() for root in os.environ.get(VARIABLE, "").split(os.pathsep) if root]
     for root in roots:
         if not root.is_dir():
-            raise InputError(f"{VARIABLE} names {root}, which is no folder.")
+            raise InputError(f"{VARIABLE} names {root}, which is not a folder.")
     return [str(root / catalogue) for root in roots if (root / catalogue).is_dir()]
 
 

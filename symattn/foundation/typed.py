@@ -677,7 +677,7 @@ def kind_of(hint: Any) -> Kind:
         return Enumeration(hint)
     if isinstance(hint, type) and is_dataclass(hint):
         return Table(hint)
-    raise TypeError(f"{hint} is no kind of data that can be read.")
+    raise TypeError(f"{hint} is not a kind of data that can be read.")
 
 
 def keys(kind: type) -> list[str]:

@@ -173,7 +173,7 @@ def _default_names(role: str) -> MatrixNames:
         for text in (names.matrix, names.row, names.entry):
             formula = read_formula(text, Scope(indices={"i": 1, "j": 1, "t": 1}))
             if not isinstance(formula, Name):
-                raise ReadError(f"{text} is no name.", text, 0)
+                raise ReadError(f"{text} is not a name.", text, 0)
     except ReadError:
         quoted = '"' + role.replace('"', "'") + '"'
         return MatrixNames(quoted, f"{quoted}_i", f"{quoted}_{{i,j}}")

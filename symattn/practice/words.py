@@ -24,7 +24,7 @@ PAGE: Mapping[str, str] = {
     "missing": message(
         "PDF, LaTeX and the marking of a class are not offered here; the symattn program on a computer has them."
     ),
-    "lost": message("This link leads to no sheet. Ask for the link again, or start the course."),
+    "lost": message("This link does not lead to a sheet. Ask for the link again, or start the course."),
     "start": message("Start the course"),
     "why": message("For teachers"),
     "course": message("Course"),

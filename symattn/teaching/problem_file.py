@@ -154,7 +154,7 @@ class ProblemFile:
             for key in (*stated, *over):
                 if key not in OF_CUSTOM:
                     raise InputError(
-                        f"A custom problem has no setting {key!r}, for its steps say how they are worked out; "
+                        f"A custom problem has no setting {key!r}, since its steps say how they are worked out; "
                         f"{', '.join(OF_CUSTOM)} can be set."
                     )
             return Settings.read({**stated, **over})

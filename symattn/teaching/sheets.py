@@ -314,7 +314,7 @@ class ThawedSheets(Mapping[str, Question]):
             question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}"))
             if _hash(question) != frozen.hash:
                 raise InputError(
-                    f"Sheet {id} of {self._where} comes out otherwise than it was frozen: it was made by "
+                    f"Sheet {id} of {self._where} does not come out as it was frozen: it was made by "
                     f"{self._software}, and this is symattn {VERSION}."
                 )
             self._made[id] = question

@@ -67,10 +67,10 @@ def test_a_row_has_entries_and_whole_numbers_of_numpy_are_indices():
     [
         ((2, 0), "There is no entry [2, 0] in a matrix of shape (2, 3)."),
         (7, "There is no entry [7, slice(None, None, None)] in a matrix of shape (2, 3)."),
-        ("a", "'a' is no index of a matrix; a whole number or a slice was expected."),
-        (True, "True is no index of a matrix; a whole number or a slice was expected."),
-        ([0, 1], "[0, 1] is no index of a matrix; a whole number or a slice was expected."),
-        ((0, 1.0), "1.0 is no index of a matrix; a whole number or a slice was expected."),
+        ("a", "'a' is not an index of a matrix; a whole number or a slice was expected."),
+        (True, "True is not an index of a matrix; a whole number or a slice was expected."),
+        ([0, 1], "[0, 1] is not an index of a matrix; a whole number or a slice was expected."),
+        ((0, 1.0), "1.0 is not an index of a matrix; a whole number or a slice was expected."),
         ((0, 0, 0), "A matrix has rows and columns, two indices; 3 came."),
         (slice(2, None), "The slices leave nothing of a matrix of shape (2, 3)."),
     ],
@@ -145,7 +145,7 @@ def test_numpy_has_exact_entries_unless_another_type_is_asked_for():
     assert numpy.asarray(exactly, dtype=numpy.float32).dtype == numpy.float32
     assert numpy.asarray(exactly, dtype=complex)[1, 0] == math.e
     assert numpy.asarray(exactly, dtype=str)[0, 1] == "1/2"
-    with pytest.raises(InputError, match="the entry 1/2, which is no whole number"):
+    with pytest.raises(InputError, match="the entry 1/2, which is not a whole number"):
         numpy.asarray(exactly, dtype=int)
     with pytest.raises(ValueError, match="have to be copied"):
         numpy.array(exactly, copy=False)
@@ -246,7 +246,7 @@ def test_tuples_are_lists_letters_included():
         ({"a": 1}, "A matrix is a list of rows; {'a': 1} came."),
         ([[1], 2], "Row 2 of the matrix is 2; a list of entries was expected."),
         (numpy.array([[1j]]), "Entry (1, 1): 1j of type complex is not a number that can be used exactly"),
-        (numpy.array([[math.nan]]), "Entry (1, 1): NaN is no number that can be used exactly"),
+        (numpy.array([[math.nan]]), "Entry (1, 1): NaN is not a number that can be used exactly"),
     ],
 )
 def test_what_is_no_matrix_is_said_in_a_sentence(given, says):

@@ -190,7 +190,7 @@ def test_outside_the_class():
     with pytest.raises(UndecidedError, match="too near to a tie"):
         rounded(tie, 0)
     assert rounded(tie, 1) == Fraction(1, 2)
-    with pytest.raises(InputError, match="can't be rounded"):
+    with pytest.raises(InputError, match="cannot be rounded"):
         rounded(x, 2)
 
 

@@ -409,7 +409,7 @@ def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
     if not says:  # a slip that is known, as another digit
         return
     put_right = written
-    if match := re.fullmatch(r"there is a factor (.+) too much", says[0]):
+    if match := re.fullmatch(r"there is an extra factor (.+)", says[0]):
         put_right = written / to_sympy(read(match[1], symbols=True).value)
     elif match := re.fullmatch(r"a factor (.+) is missing", says[0]):
         put_right = written * to_sympy(read(match[1], symbols=True).value)
@@ -423,10 +423,10 @@ def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
     ("right", "own", "says"),
     [
         ("4d^2 + 4d", "4d^2", "4 d is missing"),
-        ("4d^2", "4d^2 + 4d", "4 d is too much"),
+        ("4d^2", "4d^2 + 4d", "there is an extra term 4 d"),
         ("4n d^2 + 2n^2 d", "3n d^2 + 2n^2 d", "d^2 n is missing"),
-        ("4d^2", "4096", "the answer is asked for in letters, and there is none in it"),
-        ("1500000", "3000000", "there is a factor 2 too much"),
+        ("4d^2", "4096", "the answer should be in letters, and there are none in it"),
+        ("1500000", "3000000", "there is an extra factor 2"),
         ("1500000", "500000", "a factor 3 is missing"),
         ("1500000", "1125000", "there is a factor 3 in place of 4"),
     ],
@@ -680,7 +680,7 @@ def test_wrong_shadings_of_a_causal_mask_are_named(n: int) -> None:
     assert named(with_diagonal) == ["M3"]
     assert given_marks(with_diagonal)[1] == 0
     complement = marked(answer, Shaded(everything - later(n)), *marks)
-    assert "what is hidden and what is seen are swapped" in told(complement)
+    assert "hidden and visible cells are swapped" in told(complement)
     assert given_marks(complement) == [0, 0]
     one_more = marked(answer, Shaded(frozenset(c for c in later(n) if c[1] > c[0] + 1)), *marks)
     assert named(one_more) == ["M6"]

@@ -204,7 +204,7 @@ def test_a_worksheet_that_was_changed_is_refused(folder):
     path.write_text(text.replace("--seed 1", "--seed 7"), encoding="utf-8")
     assert "it was made by another version of symattn, or was changed" in said(path, path)
     path.write_text(text.replace("symattn worksheet attention", "symattn worksheet; ls"), encoding="utf-8")
-    assert "is no recipe that this version of symattn writes" in said(path, path)
+    assert "is not a recipe that this version of symattn writes" in said(path, path)
 
 
 @pytest.mark.slow

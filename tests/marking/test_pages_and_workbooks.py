@@ -124,7 +124,7 @@ def test_other_zips_and_broken_workbooks_are_refused_in_a_sentence() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("word/document.xml", "")
-    with pytest.raises(InputError, match="document of a word processor: save it as plain text"):
+    with pytest.raises(InputError, match="word-processor document: save it as plain text"):
         read(out.getvalue())
 
 

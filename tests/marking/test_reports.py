@@ -210,7 +210,7 @@ def test_a_mistake_in_a_step_that_was_left_out():
     found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
     assert squeezed("Begin with S′, which is not written down (mistake 1).") in found
     assert squeezed("For instance, s′₁₁ = 2/2 = 1.") in found
-    assert squeezed("Divide the scores by √dₖ, and not the weights") in found
+    assert squeezed("Divide the scores by √dₖ, not the weights") in found
 
 
 def test_explanations_that_cannot_be_told_apart_are_all_named():

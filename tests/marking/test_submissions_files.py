@@ -328,7 +328,7 @@ BROKEN = {
     "an .rtf": (b"{\\rtf1\\ansi Q = 1}", "save it as plain text"),
     "bytes": (b"Q = \xff\xfa", "UTF-8"),
     "half of UTF-16": (b"\xff\xfeQ\0=", "UTF-16"),
-    "NUL": (b"Q = 1\0", "is no text"),
+    "NUL": (b"Q = 1\0", "is not text"),
     "empty": (b"", "saved under another name"),
     "a blank line": (b" \n", "saved under another name"),
     "something else": (b"Dear professor, I am ill.", "nothing in it belongs"),

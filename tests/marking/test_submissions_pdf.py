@@ -426,7 +426,7 @@ def test_what_is_no_form_is_refused_in_one_sentence(name: str, capfd: pytest.Cap
 
 
 def test_text_is_no_pdf_by_its_name() -> None:
-    with pytest.raises(InputError, match="called a PDF and is none"):
+    with pytest.raises(InputError, match="name says PDF, but it is not one"):
         read_submission("Q = 1", [question("full")], form="pdf")
 
 

@@ -167,7 +167,10 @@ def test_a_window_that_may_hold_no_number_is_none():
         ({"op": "subtract", "operands": ["A", "long"]}, "a difference needs equal shapes"),
         ({"op": "rotate", "operands": ["long"]}, "there must be an even number of them, not 3"),
         ({"op": "positions", "operands": ["A"]}, "'Y' has no formula; one of the position p"),
-        ({"op": "positions", "operands": ["A"], "formula": "p/q"}, "'Y' .positions.: 'q' at character 3 is no number"),
+        (
+            {"op": "positions", "operands": ["A"], "formula": "p/q"},
+            "'Y' .positions.: 'q' at character 3 is not a number",
+        ),
         ({"op": "exp", "operands": ["A"], "base": -1}, "base is -1; a positive number"),
     ],
 )

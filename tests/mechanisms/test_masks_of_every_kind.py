@@ -254,7 +254,7 @@ def test_small_numbers_below_0_are_added_and_others_are_no_mask():
     powers = np.exp(np.eye(2) + added)
     np.testing.assert_allclose(weights, powers / powers.sum(axis=1, keepdims=True), rtol=1e-12)
     for wrong in ([[0, 2], [0, 0]], [[0, float("nan")], [0, 0]], [[1, -np.inf], [0, 0]]):
-        with pytest.raises(InputError, match=r"only 0 \(seen\) and −∞ \(hidden\)"):
+        with pytest.raises(InputError, match=r"only 0 \(visible\) and −∞ \(hidden\)"):
             derive("attention", Q=q, K=q, V=q, mask=np.array(wrong))
 
 

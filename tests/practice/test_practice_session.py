@@ -225,7 +225,7 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
         ('[[topic]]\ntitle = "A"\nrecipe = "masks"', "masks is a type of problem: --problem masks"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --levl long"', r"did you mean --level\?$"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --format pdf"', "--format does not belong to a recipe"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention \'open"', "is no recipe: No closing quotation"),
+        ('[[topic]]\ntitle = "A"\nrecipe = "attention \'open"', "is not a recipe: No closing quotation"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --size n=400"', "topic 1, recipe: "),
         ('[[topic]]\ntitle = "A"\nrecipe = "--problem masks"\n' * 2, "topic 2, recipe: It is that of another topic"),
         ('[[topic]]\ntitle = "A"\nrecipe = "attention --level long"\nlevels = ["starter"]', "leave out --level"),

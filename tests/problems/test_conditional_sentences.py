@@ -274,7 +274,7 @@ def by_distance(h: Array) -> bool:
 def marked_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
     """The signs in the mask that is printed are those that are named, where its scores are hidden and seen."""
     texts = {"0": "0", "1": "1", "−∞": "-inf"}
-    seen, out = (m[1], m[3]) if m[2] == "seen" else (m[3], m[1])
+    seen, out = (m[1], m[3]) if m[2] == "visible" else (m[3], m[1])
     for step, _, result in p.steps(Mask):
         if isinstance(step.op, Mask) and step.op.keep:
             printed = [
@@ -395,13 +395,13 @@ FACTS = (
         masked_so(lambda h: (h | later(h) == h).all() and h[later(h)].all()),
     ),
     Fact(r"Padding is hidden: its scores are −∞, so its weights are 0\.", masked_so(lambda h: h.all(axis=0).any())),
-    Fact(r"Tokens see only nearby tokens: other scores are −∞, so their weights are 0\.", masked_so(by_distance)),
+    Fact(r"Tokens see only nearby tokens: all other scores are −∞, so their weights are 0\.", masked_so(by_distance)),
     Fact(
         r"All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their weights are "
         r"0\.",
         masked_so(lambda h: not h[:, 0].any() and not h[~later(h)].any() and h.any()),
     ),
-    Fact(r"In the mask, (0|1) stands for (seen|hidden) and (0|1|−∞) for (?:seen|hidden)\.", marked_so),
+    Fact(r"In the mask, (0|1) means (visible|hidden) and (0|1|−∞) means (?:visible|hidden)\.", marked_so),
     Fact(
         r"Every (row|column) of ◊ sums to 1\.",
         every_line_sums_to_1,
@@ -465,7 +465,7 @@ FACTS = (
         lambda p, m, f: all(_slope(o[0] - r, f[0]) for _, o, r in p.steps(Bias)),
     ),
     Fact(
-        r"Tokens see only their own block: other scores are −∞, so their weights are 0\.",
+        r"Tokens see only their own block: all other scores are −∞, so their weights are 0\.",
         masked_so(lambda h: ((~h).astype(int) @ ~h > 0).tolist() == (~h).tolist() and (h == h.T).all() and h.any()),
     ),
     Fact(
@@ -523,7 +523,7 @@ FACTS = (
         lambda p, m, f: all(np.allclose(np.exp(o[0] - o[1]), r) for _, o, r in p.steps(Exponentials)),
     ),
     Fact(
-        r"max is the largest number in each (row|column), over all the matrices in it\.",
+        r"max is the largest number in each (row|column), over all the matrices in the brackets\.",
         lambda p, m, f: all(
             np.allclose(np.concatenate(o, axis=axis(m[1])).max(axis=axis(m[1]), keepdims=True), r)
             for _, o, r in p.steps(RunningMaximum)
@@ -588,7 +588,7 @@ FACTS = (
     ),
     # what is agreed on, and not found
     Fact(r"The angles are: ◊(, in radians)?\."),
-    Fact(r"◊ is the derivative of ◊ by ◊(, ◊ is the derivative of ◊ by ◊)*\."),
+    Fact(r"◊ is the derivative of ◊ with respect to ◊(, ◊ is the derivative of ◊ with respect to ◊)*\."),
 )
 
 

@@ -184,7 +184,7 @@ def _of_rows(spec: object) -> Rows | Added:
     """Rows of 1 and 0, or of what is added, as programs have them: 0 and −∞ or −1e9."""
     rows = spec.rows if isinstance(spec, Matrix) else spec
     if not isinstance(rows, Sequence) or not all(isinstance(row, Sequence) for row in rows):
-        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
+        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (visible) and 0 (hidden).")
     entries = [str(x) for row in rows for x in row if x != 0]
     if entries and all(x.startswith(("-", "−")) for x in entries):
         try:
@@ -202,7 +202,7 @@ def _seen(rows: Iterable[Sequence[object]]) -> Keep:
     listed = [tuple(row) for row in rows]
     if any(x not in (0, 1) for row in listed for x in row):
         raise InputError(
-            "A mask given by rows has only the entries 1 (seen) and 0 (hidden), or only 0 (seen) and −∞ (hidden)."
+            "A mask given by rows has only the entries 1 (visible) and 0 (hidden), or only 0 (visible) and −∞ (hidden)."
         )
     return tuple(tuple(map(bool, row)) for row in listed)
 

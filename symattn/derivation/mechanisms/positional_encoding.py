@@ -116,7 +116,7 @@ def _fraction_of_turn(turn: re.Match[str]) -> Rational:
 def _rational(text: str) -> Rational:
     number = exact(text)
     if not isinstance(number, Rational):
-        raise InputError(f"{text} is no whole number or fraction.")
+        raise InputError(f"{text} is not a whole number or fraction.")
     return number
 
 

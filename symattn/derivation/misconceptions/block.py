@@ -227,7 +227,7 @@ MISCONCEPTIONS = (
         sample_variance,
         exactly="σ² divides by d − 1 instead of d",
         tell="The norm is smaller by the factor √((d − 1)/d).",
-        feedback="The variance of a norm divides by the number of features, and not by one less.",
+        feedback="The variance of a norm divides by the number of features, not by one less.",
         source="annotated-transformer #119, #122; allennlp #953; BERT-pytorch #30",
         prior="high",
         core=True,

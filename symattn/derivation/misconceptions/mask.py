@@ -165,7 +165,7 @@ MISCONCEPTIONS = (
         hiding(other_half),
         exactly="j ≥ i is seen in place of j ≤ i; for other masks what is seen and what is hidden are exchanged",
         tell="The last row is 1 on itself and 0 elsewhere, and row 1 is full.",
-        feedback="You hid what may be seen and saw what is hidden.",
+        feedback="You hid what should be visible and left visible what should be hidden.",
         source="nanoGPT #170, mildlyoverfitted #20; Boolean masks: LLMs-from-scratch #1061, pytorch PR #170415, "
         "x-transformers #164",
         prior="high",
@@ -213,7 +213,7 @@ MISCONCEPTIONS = (
         hiding(one_later),
         exactly="j ≤ i + 1 is seen",
         tell="The first diagonal above the main one is not 0.",
-        feedback="Token i may see the tokens up to i itself, and not the next one.",
+        feedback="Token i may see the tokens up to i itself, but not the next one.",
         source="GPT-SoVITS #965 (discussion)",
         prior="medium",
         core=True,

@@ -204,7 +204,7 @@ MISCONCEPTIONS = (
         values_forgotten,
         exactly="V = X",
         tell="The output has d_model columns; with O5 V is right.",
-        feedback="Mix the values, which are made from $@name(X)$ with $@name(W_V)$, and not the raw inputs.",
+        feedback="Mix the values, which are made from $@name(X)$ with $@name(W_V)$, not the raw inputs.",
         source="experience",
         prior="medium",
         core=True,

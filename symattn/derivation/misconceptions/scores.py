@@ -114,7 +114,7 @@ MISCONCEPTIONS = (
         rewritten(lambda step: step.with_operands(transposed("Q"), "K")),
         exactly="S = Qᵀ K, d_k × d_k",
         tell="The wrong shape, unless n = d_k.",
-        feedback="You compared features, and not tokens: a score belongs to a pair of tokens.",
+        feedback="You compared features, not tokens: a score belongs to a pair of tokens.",
         source="huggingface/pytorch-openai-transformer-lm #2",
         prior="low",
     ),

@@ -273,7 +273,7 @@ MISCONCEPTIONS = (
         by_row(_maximum_subtracted_after),
         exactly="a_ij = (e^{m_ij} − max_j e^{m_ij}) / Σ_j (e^{m_ij} − max_j e^{m_ij})",
         tell="The largest score gets 0.",
-        feedback="Subtract the maximum before exponentiating, where it cancels, and not afterwards.",
+        feedback="Subtract the maximum before exponentiating, where it cancels, not afterwards.",
         source="experience",
         prior="low",
     ),

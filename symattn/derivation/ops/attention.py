@@ -292,14 +292,14 @@ HIDES: Mapping[str, str] = {
         "−∞, so their weights are 0."
     ),
     "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
-    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
+    "past": message("A token sees only earlier tokens, not itself: hidden scores are −∞, so their weights are 0."),
     "prefix": message(
         "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
         "weights are 0."
     ),
     "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
-    "window": message("Tokens see only nearby tokens: other scores are −∞, so their weights are 0."),
-    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
+    "window": message("Tokens see only nearby tokens: all other scores are −∞, so their weights are 0."),
+    "blocks": message("Tokens see only their own block: all other scores are −∞, so their weights are 0."),
     "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
 }
 """What a mask of a kind hides."""
@@ -307,7 +307,7 @@ HIDES: Mapping[str, str] = {
 _HIDES_IN_BRIEF: Mapping[str, Message] = {
     "causal": message("causal, later tokens hidden"),
     "causal:top-left": message("query i sees keys 1 to i"),
-    "past": message("only earlier tokens seen"),
+    "past": message("only earlier tokens visible"),
     "padding": message("padding hidden"),
 }
 _MARKS: Mapping[MaskStyle, tuple[Value, Value]] = {
@@ -319,16 +319,16 @@ _MARKS: Mapping[MaskStyle, tuple[Value, Value]] = {
 """What stands in a mask for seen and for hidden."""
 
 _SIGNS: Mapping[MaskStyle, Message] = {
-    "additive": message("0 seen, −∞ hidden"),
-    "multiplicative": message("1 seen, −∞ hidden"),
-    "keep": message("1 seen, 0 hidden"),
-    "block": message("1 hidden, 0 seen"),
+    "additive": message("0 visible, −∞ hidden"),
+    "multiplicative": message("1 visible, −∞ hidden"),
+    "keep": message("1 visible, 0 hidden"),
+    "block": message("1 hidden, 0 visible"),
 }
 _MARKED: Mapping[MaskStyle, Message] = {
-    "additive": message("In the mask, 0 stands for seen and −∞ for hidden."),
-    "multiplicative": message("In the mask, 1 stands for seen and −∞ for hidden."),
-    "keep": message("In the mask, 1 stands for seen and 0 for hidden."),
-    "block": message("In the mask, 1 stands for hidden and 0 for seen."),
+    "additive": message("In the mask, 0 means visible and −∞ means hidden."),
+    "multiplicative": message("In the mask, 1 means visible and −∞ means hidden."),
+    "keep": message("In the mask, 1 means visible and 0 means hidden."),
+    "block": message("In the mask, 1 means hidden and 0 means visible."),
 }
 _SOFTMAX: Mapping[Along, str] = {
     "rows": "Softmax is taken along each row, with base {base}.",

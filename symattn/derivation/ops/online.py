@@ -254,8 +254,8 @@ class Accumulate(RuleOp):
 
 
 _GREATEST: Mapping[Along, str] = {
-    "rows": "max is the largest number in each row, over all the matrices in it.",
-    "columns": "max is the largest number in each column, over all the matrices in it.",
+    "rows": "max is the largest number in each row, over all the matrices in the brackets.",
+    "columns": "max is the largest number in each column, over all the matrices in the brackets.",
 }
 _OWN_MAXIMUM: Mapping[Along, str] = {
     "rows": "In the exponent, each row uses its own maximum.",

@@ -175,7 +175,7 @@ class Direction(Angle):
         square = self.cosine * self.cosine + self.sine * self.sine
         if not decide(square, 1).equal:
             raise InputError(
-                f"{self.cosine} and {self.sine} are no cosine and sine of one angle: their squares sum to {square}; "
+                f"{self.cosine} and {self.sine} are not cosine and sine of one angle: their squares sum to {square}; "
                 "1 was expected, as for 3/5 and 4/5."
             )
 

@@ -118,8 +118,8 @@ class Positional(Op):
 
 
 _FEATURES = {
-    True: "The features of a position are in turn, for {groups} and {width}: {features}.",
-    False: "The features of a position are, for {groups} and {width}: {features}.",
+    True: "For {groups} and {width}, the features of a position are, in turn, {features}.",
+    False: "For {groups} and {width}, the features of a position are {features}.",
 }
 
 

@@ -175,7 +175,7 @@ def _checked(text: str, where: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise InputError(
-            f"{where} is no gettext catalogue{f': line {line[1]} cannot be read' if line else ''}."
+            f"{where} is not a gettext catalogue{f': line {line[1]} cannot be read' if line else ''}."
         ) from None
     head = file.metadata
     for name in ("Language", "X-Language-Name", "Plural-Forms"):

@@ -328,7 +328,7 @@ class Entered:
             return ""
         name = found.name if found else text
         if found is not None and others.index(found) >= others.index(place):
-            raise InputError(f"{place.name} = {text}: a copy is of a line before it, and {name} is none.")
+            raise InputError(f"{place.name} = {text}: only an earlier line can be copied, and {name} is not one.")
         if shape != place.shape:
             raise InputError(
                 f"{place.name} = {text}: {place.name} has {_size(place.shape)} boxes and {name} {_size(shape)}; type "

@@ -161,7 +161,7 @@ def _why(before: Row, after: Row | None, terms: tuple[Terms, Terms], software: t
         said.append("another decimal mark")
     if software[0] != software[1]:
         said.append(f"{software[0]} → {software[1]}")
-    return ", ".join(said) or "marked anew"
+    return ", ".join(said) or "marked again"
 
 
 def _what(before: Result, after: Result | None) -> str:

@@ -39,7 +39,7 @@ def read_recipe(text: str) -> tuple[Recipe, int]:
     except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
         said = str(error)
         end = "" if said.endswith((".", "?")) else "."
-        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {said}{end}") from error
+        raise InputError(f"{text!r} is not a recipe that this version of symattn writes: {said}{end}") from error
 
 
 def read_unnumbered(text: str, seed: int) -> Recipe:
@@ -54,7 +54,7 @@ def read_unnumbered(text: str, seed: int) -> Recipe:
         return _recipe(mechanism, {**stated, "seed": [str(seed)]})
     except (ValueError, KeyError) as error:
         said = str(error)
-        raise InputError(f"{text!r} is no recipe: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
+        raise InputError(f"{text!r} is not a recipe: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
 
 
 def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:

@@ -268,7 +268,7 @@ def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[Inl
         (got, of), (all_got, all_of) = _sums(own, step), _sums(results, step)
         if of and all_of and facility_is_off(Fraction(got, of), Fraction(all_got, all_of), len(own)):
             own_share, whole = percent(Fraction(got, of)), percent(Fraction(all_got, all_of))
-            yield sentence("{step} ({share}, all {whole})", step=step_in_signs(step), share=own_share, whole=whole)
+            yield sentence("{step} ({share}, overall {whole})", step=step_in_signs(step), share=own_share, whole=whole)
 
 
 def _pooled(groups: Sequence[Sequence[int]]) -> Fraction | None:
@@ -298,7 +298,7 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     lists = (
         (message("Not marked"), "Handed in, but not marked.", broken),
         (message("Missing"), "In the class list, but nothing was handed in.", missing),
-        (message("To look at"), "Marked, but someone should look at it.", [(row, said) for row, said in seen if said]),
+        (message("To check"), "Marked, but someone should look at it.", [(row, said) for row, said in seen if said]),
     )
     for title, meaning, listed in lists:
         if listed:

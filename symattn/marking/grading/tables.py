@@ -44,7 +44,7 @@ def read_table(path: Path) -> Rows:
 def check_kind(path: Path) -> None:
     """`InputError` unless the name is that of a table."""
     if path.suffix.lower() not in KINDS:
-        raise InputError(f"{path} is no table; a file that ends in .csv or .xlsx was expected.")
+        raise InputError(f"{path} is not a table; a file that ends in .csv or .xlsx was expected.")
 
 
 def table(path: Path, rows: Iterable[Sequence[str]]) -> bytes:

@@ -687,7 +687,7 @@ def _miscounted(entry: Entry, right: Value, follows: Value | None = None) -> Ite
     if own is None or NEGATIVE_INFINITY in (own, right) or 0 in (own, right):
         return
     if has_symbols(right) and not has_symbols(own):
-        yield Candidate("answer", "", message("the answer is asked for in letters, and there is none in it"))
+        yield Candidate("answer", "", message("the answer should be in letters, and there are none in it"))
         return
     if not has_symbols(own) and not (isinstance(own, RATIONAL) and isinstance(right, RATIONAL)):
         return
@@ -699,7 +699,7 @@ def _miscounted(entry: Entry, right: Value, follows: Value | None = None) -> Ite
         and (has_symbols(own) or max(above, below) ** 2 < min(written, meant) ** 2)
     ):
         if below == 1:
-            yield Candidate("answer", "", message("there is a factor {factor} too much", factor=_typed(above)))
+            yield Candidate("answer", "", message("there is an extra factor {factor}", factor=_typed(above)))
         elif above == 1:
             yield Candidate("answer", "", message("a factor {factor} is missing", factor=_typed(below)))
         else:
@@ -711,7 +711,7 @@ def _miscounted(entry: Entry, right: Value, follows: Value | None = None) -> Ite
         if off.could_extract_minus_sign():
             yield Candidate("answer", "", message("{term} is missing", term=_typed(-off)))
         else:
-            yield Candidate("answer", "", message("{term} is too much", term=_typed(off)))
+            yield Candidate("answer", "", message("there is an extra term {term}", term=_typed(off)))
 
 
 def _typed(product: Any) -> str:
@@ -833,7 +833,7 @@ def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
         if pattern and own == {(i, j) for i, row in enumerate(pattern) for j, seen in enumerate(row) if not seen}:
             yield Candidate("misconception", id)
     if own == {cell for cell, shaded in _places(answer) if not shaded}:
-        yield Candidate("answer", "", message("what is hidden and what is seen are swapped"))
+        yield Candidate("answer", "", message("hidden and visible cells are swapped"))
     if own == {(j, i) for i, j in answer.cells}:
         yield Candidate("answer", "", message("queries and keys are swapped"))
 

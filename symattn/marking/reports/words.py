@@ -163,7 +163,7 @@ OTHER_SHAPE = message("The matrix has the wrong shape.")
 SHAPES = message(
     "This is not right. Write the shape of each factor below it: the inner numbers must agree, the outer ones remain."
 )
-CELLS = message("This is not right. Take one row after the other: which keys may this query see?")
+CELLS = message("This is not right. Take the rows one by one: which keys may this query see?")
 COUNT = message("This is not right. Write it as a product of sizes, and count each factor once.")
 AGAIN = message("This is not right either.")
 NOT_RIGHT = message("This is not right.")

@@ -42,13 +42,13 @@ FORMS: Mapping[str, str] = {
 }  # fmt: skip
 
 _PICTURE = message(
-    "It is a picture, which nobody but a person can read: type the answers, or enter the paper in a table "
+    "It is a picture, which only a person can read: type the answers, or enter the paper in a table "
     "(`symattn grade --help`)."
 )
-_DOCUMENT = message("It is a document of a word processor: save it as plain text (.txt), or type the answers anew.")
-_ARCHIVE = message("It is an archive: unpack it, and hand over the file that is in it.")
+_DOCUMENT = message("It is a word-processor document: save it as plain text (.txt), or type the answers again.")
+_ARCHIVE = message("It is an archive: unpack it, and hand in the file that is in it.")
 _OTHER = message(
-    "It is no text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF was expected."
+    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF was expected."
 )
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
@@ -231,7 +231,9 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
-            raise InputError(message("It is called a PDF and is none: save it anew from the program that shows it."))
+            raise InputError(
+                message("Its name says PDF, but it is not one: save it again from the program that shows it.")
+            )
     raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
 
 

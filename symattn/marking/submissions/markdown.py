@@ -772,7 +772,7 @@ def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> 
     """Nothing of it is an answer; what is no title is told as unread."""
     pieces = [p for p in free.pieces(blocks, sheet.page.lines) if not (p.blank or sheet.is_field(p.text))]
     for line, said in free.told([piece for piece in pieces if not free.is_title(piece.text)]):
-        says = message("This stands under no question: {text}", text=repr(said))
+        says = message("This does not belong to any question: {text}", text=repr(said))
         paper.not_read(sheet.page.where(line), says, loose=True)
     for piece in pieces:
         if free.is_title(piece.text) and not free.is_surely_title(piece.text):
@@ -780,7 +780,7 @@ def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> 
 
 
 def _no_answer(piece: free.Piece) -> str:
-    return message("This is no answer: {text}", text=repr(piece.text.strip()))
+    return message("This is not an answer: {text}", text=repr(piece.text.strip()))
 
 
 def _lost_headings(paper: Paper, sheet: Sheet) -> None:

@@ -225,7 +225,7 @@ def _form(data: bytes) -> tuple[dict[str, str], str]:
         raise InputError(encrypted) from error
     except Exception as error:  # whatever a damaged file leads to in a reader of PDF
         raise InputError(
-            message("It is a damaged PDF that cannot be read: save it anew, or type the answers.")
+            message("It is a damaged PDF that cannot be read: save it again, or type the answers.")
         ) from error
     if not texts:
         raise InputError(_NO_FIELDS)

@@ -571,7 +571,7 @@ SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
     "-∞",
     "−∞",
 }
-WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "white"}
+WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "visible", "white"}
 _PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
 
 

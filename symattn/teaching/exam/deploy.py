@@ -90,7 +90,7 @@ class Exam:
             question = chosen.make(chosen.thaw(frozen.content, where))
             if tuple(question.entries()) != frozen.answers:
                 raise InputError(
-                    f"Variant {frozen.id} of question {number + 1} comes out otherwise than it was frozen: "
+                    f"Variant {frozen.id} of question {number + 1} does not come out as it was frozen: "
                     f"use the version of symattn that {FROZEN} names."
                 )
             self.made[number, variant] = _as_asked(question, asked)
@@ -286,7 +286,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
 
 def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
-    elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam anew"
+    elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam again"
     data = _whole(text, where, elsewhere)
     if data.recipe != _recipe(spec):
         raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")

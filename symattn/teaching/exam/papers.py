@@ -327,7 +327,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     said = "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
     blocks: list[Block] = [Paragraph((Words(said),)), *conventions_box(questions, spec.conventions)]
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
-        blocks.append(Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
+        blocks.append(Box("Also accepted", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")

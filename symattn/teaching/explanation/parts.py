@@ -194,7 +194,9 @@ def _through_time(problem: Problem, wording: Wording) -> Inlines:
     derivatives: tuple[tuple[str, Formula], ...] = (("J", before), ("G", first))
     shown = [(wording.row(stem, "t"), by) for stem, by in derivatives if any(s.stem == stem for s in problem.steps)]
     said = [
-        sentence("{jacobian} is the derivative of {state} by {other}", jacobian=name, state=state, other=by)
+        sentence(
+            "{jacobian} is the derivative of {state} with respect to {other}", jacobian=name, state=state, other=by
+        )
         for name, by in shown
     ]
     return sentence("{derivatives}.", derivatives=listing(said, last=""))

@@ -383,7 +383,7 @@ class Wording:
         """A matrix by name, perhaps what belongs to one token (Q[2]), perhaps transposed (K^T)."""
         found = _SPEC.fullmatch(spec)
         if not found:
-            raise InputError(f"{spec!r} is no matrix; a name such as Q, Q[2] or K^T was expected.")
+            raise InputError(f"{spec!r} is not a matrix; a name such as Q, Q[2] or K^T was expected.")
         name, row, turn = found.groups()
         matrix = self.token(name, int(row)) if row else self.derivation.value(name)
         return matrix.T if turn else matrix

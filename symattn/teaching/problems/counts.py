@@ -351,7 +351,7 @@ def _scores(drawn: Scores, say: Prose) -> Part:
         "scores",
         say("Memory for scores"),
         say(
-            "A layer with {heads} heads reads {tokens} tokens. How many scores are there, all heads together?",
+            "A layer with {heads} heads reads {tokens} tokens. How many scores are there in all heads together?",
             heads=h,
             tokens=n,
         ),

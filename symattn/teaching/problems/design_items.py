@@ -455,7 +455,7 @@ class MaskForOutputs(Design):
         for i, subset in enumerate(self.seen, 1):
             text = "$z_{row}$ is the mean of {values}." if len(subset) > 1 else "$z_{row}$ is {values}."
             lines.append(say(text, row=i, values=say.formulas([f"v_{j + 1}" for j in subset], "and")))
-        shown, shaded = say.formula('"seen"'), say.formula('"hidden"')
+        shown, shaded = say.formula('"visible"'), say.formula('"hidden"')
         table = say.wording.grid(
             [[shaded if (i, j) in hidden else shown for j in range(3)] for i in range(3)], "spaces"
         )

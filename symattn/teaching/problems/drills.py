@@ -465,10 +465,10 @@ def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
 
 
 _POLARITY = {
-    "additive": "In the mask, 0 stands for seen and −∞ for hidden.",
-    "multiplicative": "In the mask, 1 stands for seen and −∞ for hidden.",
-    "keep": "In the mask, 1 stands for seen and 0 for hidden.",
-    "block": "In the mask, 1 stands for hidden and 0 for seen.",
+    "additive": "In the mask, 0 means visible and −∞ means hidden.",
+    "multiplicative": "In the mask, 1 means visible and −∞ means hidden.",
+    "keep": "In the mask, 1 means visible and 0 means hidden.",
+    "block": "In the mask, 1 means hidden and 0 means visible.",
 }
 
 

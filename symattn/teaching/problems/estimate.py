@@ -103,7 +103,7 @@ ORDERINGS: Mapping[str, Ordering] = {
     "largest": Ordering(
         "Largest weight",
         "Put these rows of scores in order of the largest weight that softmax gives them, smallest first.",
-        "Only differences count. Below the largest score of each row, the others lie by these numbers, which grow "
+        "Only differences count. The other scores lie below the largest of their row by these numbers, which grow "
         "from row to row:",
         _gaps,
         lambda row: _gaps(row)[1:],

@@ -406,7 +406,7 @@ def _what(
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
-        why: Inlines = (Words("this would give other numbers than the working shows."),)
+        why: Inlines = (Words("this would not give the numbers in the working."),)
         if right:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         offers.append(Offer(_done(w, found.derivation, wording), why, right))

@@ -255,9 +255,9 @@ def _problem(content: Content) -> Problem:
 
 
 _MARKS: Mapping[MaskStyle, str] = {
-    "additive": "The mask has 0 for seen and −∞ for hidden; it is added to the scores.",
-    "keep": "The mask has 1 for seen and 0 for hidden.",
-    "block": "The mask has 1 for hidden and 0 for seen.",
+    "additive": "In the mask, 0 means visible and −∞ means hidden; it is added to the scores.",
+    "keep": "In the mask, 1 means visible and 0 means hidden.",
+    "block": "In the mask, 1 means hidden and 0 means visible.",
 }
 
 
@@ -363,7 +363,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     form = "Give exact values."
     if not problem.exact:
         form = message("Give decimals with {places} places.", places=problem.places)
-    dots = "You need not fill in rows with dots." if rest else ""
+    dots = "Rows with dots need not be filled in." if rest else ""
     lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
     return Part(
         name="weights",

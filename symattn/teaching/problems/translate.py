@@ -200,7 +200,7 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
         elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
             why, diagnosis = "this is the transpose: query and key are swapped.", "T2"
         else:
-            why, diagnosis = "this compares features, and not tokens.", "T3"
+            why, diagnosis = "this compares features, not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
         offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
     prompt = Paragraph((Words("Which product gives the scores in the new notation?"),))
