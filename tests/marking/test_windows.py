@@ -18,6 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
 
+from symattn.api import make_recipe
+from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import (
     Activation,
     Add,
@@ -33,8 +35,10 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root, values_of
+from symattn.marking.marker.by_hand import Rounded, worked
 from symattn.marking.marker.windows import cell, holds, meet, width, window
+from symattn.teaching.sheets import sheets
 
 F = Fraction
 HIDDEN = Window(Decimal("-Infinity"), Decimal("-Infinity"))
@@ -542,3 +546,26 @@ def test_powers_of_an_irrational_base():
     low, high = (root / (root + root ** mpmath.mpf(s)) for s in ("5.05", "4.95"))
     assert same(low, weights[0].low)
     assert same(high, weights[0].high)
+
+
+@pytest.mark.parametrize("name", mechanisms())
+def test_a_hidden_number_anywhere_has_a_range_or_none(name):
+    """Somebody writes −∞ where nothing is hidden: there is no range then, and no error."""
+    [sheet] = sheets(make_recipe(name, seed=7), 1)
+    assert sheet.problem is not None
+    d = sheet.problem.derivation
+    for step in d:
+        matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
+        plain = [[[cell(x, F(1, 100)) for x in row] for row in m.rows] for m in matrices]
+        for first, whole in product(range(len(plain)), (False, True)):
+            hidden = [
+                tuple(
+                    tuple(HIDDEN if k >= first and (whole or i == 0) else x for x in row) for i, row in enumerate(rows)
+                )
+                for k, rows in enumerate(plain)
+            ]
+            ranges = [window(step.op, *hidden), window(step.op, *hidden, weights=True)]
+            by_hand = worked(step.op, [tuple(tuple(Rounded(x, False) for x in r) for r in rows) for rows in hidden], 2)
+            rows, columns = step.result.shape
+            for found in (*ranges, by_hand):
+                assert found is None or (len(found), len(found[0])) == (rows, columns), step.name

@@ -8,7 +8,7 @@ places or at more; the operation's rule, read so, encloses everything that someb
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, localcontext
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import partial, reduce
 from typing import Literal, NamedTuple, TypeVar
@@ -298,7 +298,7 @@ def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
             box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
             return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
         return op.read(hand, *operands)
-    except (UndefinedError, TypeError):  # undefined for some of what it may be, or a function without a range
+    except (UndefinedError, InvalidOperation, TypeError):  # undefined for some of what it may be, or without a range
         return None
 
 

@@ -6,7 +6,7 @@ follows is the operation's (`Op.range`): a window is never too narrow (rules.md 
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from symattn.derivation.derivation import Op
@@ -104,7 +104,7 @@ def window(op: Op, *boxes: Box, weights: bool = False) -> Box | None:
     op.shape(*((len(box), len(box[0])) for box in boxes))
     try:
         return op.averages(*boxes) if weights and isinstance(op, MatMul) else op.range(*boxes)
-    except UndefinedError:
+    except (UndefinedError, InvalidOperation):  # also ∞ − ∞ and 0·∞, of what was hidden where nothing may be
         return None
 
 
