@@ -317,7 +317,7 @@ def test_points_and_commas_in_one_file() -> None:
 
 
 BROKEN = {
-    "a PDF": (b"%PDF-1.7 x", "is a damaged PDF that cannot be read: save it anew"),
+    "a PDF": (b"%PDF-1.7 x", "is a damaged PDF that cannot be read: save it again"),
     "a picture": (b"\x89PNG\r\n\x1a\n", "is a picture"),
     "a photo of a phone": (b"\0\0\0\x18ftypheic\0\0\0\0", "type the answers"),
     "a zip": (b"PK\x03\x04" + b"\0" * 26 + b"answers.md", "unpack it"),
