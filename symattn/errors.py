@@ -133,9 +133,13 @@ def offered(name: object, known: Iterable[object], otherwise: str = "there are {
 
 
 def nearest(name: object, known: Iterable[str]) -> list[str]:
-    """The names that somebody may have meant: the fewest typing errors away, else those that begin so.
+    """The names that somebody may have meant: the fewest typing errors away, else the same words in another order, else
+    those that begin so.
 
     Capitals, hyphens and underscores make no difference; where too many are as near as one another, none is meant.
+
+    >>> nearest("past_K", ["K", "K_past", "V_past"])
+    ['K_past']
     """
     if not isinstance(name, str) or len(name) > 80:
         return []
@@ -145,9 +149,15 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
         by_errors.setdefault(_typing_errors(meant, _plain(one)), []).append(one)
     least = min(by_errors, default=0)
     near = by_errors.get(least, []) if least <= most else []
+    if not near:
+        near = [one for ones in by_errors.values() for one in ones if _words(one) == _words(name)]
     if not near and len(meant) > 2:
         near = [one for ones in by_errors.values() for one in ones if _plain(one).startswith(meant)]
     return near if len(near) <= MOST_OFFERED else []
+
+
+def _words(name: str) -> list[str]:
+    return sorted(re.split(r"[-_ ]+", name.casefold()))
 
 
 def _plain(name: str) -> str:

@@ -163,6 +163,7 @@ def test_the_nearest_of_a_catalogue():
     assert nearest("selfattention", known) == ["self_attention"]
     assert nearest("Self-Attention", known) == ["self_attention"]
     assert nearest("slef_atention", known) == ["self_attention"]
+    assert nearest("attention_self", known) == ["self_attention"]
     assert nearest("multi", known) == ["multi_head_attention", "multi_head_gradient"]
     assert nearest("nonsense", known) == nearest("x", ["y"]) == nearest("a" * 10**6, known) == nearest(3, known) == []
     assert nearest("C9", [f"C{k}" for k in range(1, 8)]) == []  # any of them

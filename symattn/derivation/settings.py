@@ -36,7 +36,7 @@ ABOUT: Mapping[str, Setting] = {
         "none; causal (the last query sees every key); causal:top-left; past (earlier tokens alone); padding:2 (two "
         "real tokens); window:2; window:2:both; prefix:2; blocks:2,1; rows [[1,0],[1,1]] of seen (1) and hidden "
         "(0); hidden:[[0,1],[0,0]] with 1 for hidden; additive:[[0,-10],[0,0]], added to the "
-        "scores; several joined by +",
+        "scores; several joined by +, or in a list",
     ),
     "mask_style": Setting(
         "STYLE", "How the mask is written and applied.", "additive, keep, block, multiplicative (as in note 004)"

@@ -94,6 +94,8 @@ def test_rows_say_what_is_seen_whatever_the_style_and_hidden_turns_them_over():
         ("causal+paddin:2", "There is no mask 'paddin:2'; did you mean padding\\?"),
         ("additive:0", "not written as rows"),
         ("additive:[[0, 1]]", "1×2; the scores are 2×2"),
+        (["causal", 3], "The mask 3 is neither a name"),
+        (["causal", "causl"], "did you mean causal\\?"),
     ],
 )
 def test_what_is_no_mask_is_named(mask, said):
@@ -266,9 +268,9 @@ def test_masks_of_any_kind_are_joined_in_any_order(seed):
     chosen = rng.sample(parts_of(rng, n, m), 3) + rng.sample(parts_of(rng, n, m)[-2:-1], seed % 2)
     added = sum(values for _, values in chosen)
     made = {
-        str(mask_op(Settings(mask=sign.join(mask for mask, _ in order)), n, m))
-        for order in itertools.permutations(chosen)
-        for sign in ("+", " + ")
+        str(mask_op(Settings.read({"mask": written}), n, m))
+        for order in itertools.permutations(mask for mask, _ in chosen)
+        for written in ("+".join(order), " + ".join(order), list(order))
     }
     assert len(made) == 1  # the very same step
     op = mask_op(Settings(mask="+".join(mask for mask, _ in chosen)), n, m)

@@ -1,5 +1,5 @@
 """Masks as people give them: by name (causal, padding:2), by rows of 1 and 0, by rows of what is added to the scores,
-or several of these joined by +; read once, and then asked what each query sees."""
+or several of these, joined by + or in a list; read once, and then asked what each query sees."""
 
 from __future__ import annotations
 
@@ -126,9 +126,16 @@ _KINDS = ("causal", "causal:top-left", *_NAMES[1:])
 
 
 def masks(spec: object) -> Masks | None:
-    """The masks that a setting asks for; none for none.  `InputError` if it is neither a name nor rows."""
+    """The masks that a setting asks for; none for none.  `InputError` if it is neither a name nor rows.
+
+    >>> masks(["causal", "padding:2"]) == masks("causal+padding:2"), masks("none")
+    (True, None)
+    """
     if spec is None or spec is False:
         return None
+    if isinstance(spec, Sequence) and not isinstance(spec, str) and any(isinstance(part, str) for part in spec):
+        asked = [one for part in spec if (one := masks(part))]
+        return Masks(tuple(mask for one in asked for mask in one.joined)) if asked else None
     if not isinstance(spec, str):
         return Masks((_of_rows(spec),))
     parts = [part.strip() for part in re.split(r"\+(?![^\[]*\])", spec)]  # causal+additive:[[0, 1+1], [0, 0]] is two
@@ -202,7 +209,8 @@ def _seen(rows: Iterable[Sequence[object]]) -> Keep:
     listed = [tuple(row) for row in rows]
     if any(x not in (0, 1) for row in listed for x in row):
         raise InputError(
-            "A mask given by rows has only the entries 1 (visible) and 0 (hidden), or only 0 (visible) and −∞ (hidden)."
+            "A mask given by rows has only the entries 1 (visible) and 0 (hidden), or only 0 (visible) and −∞ "
+            "(hidden); what is added to the scores is written additive:[[0, -10], [0, 0]]."
         )
     return tuple(tuple(map(bool, row)) for row in listed)
 
