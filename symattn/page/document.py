@@ -78,7 +78,7 @@ def sentence(template: str, /, **standing: Formula | Inline | Inlines | str | in
     """A sentence as text of a page.
 
     >>> sentence("{name} has {n} rows.", name=Words("Q"), n=3)[0].english
-    (Words(text='Q'), Words(text=' has '), Words(text='3'), Words(text=' rows.'))
+    (Words(text='Q has 3 rows.'),)
     """
     return (Sentence(template, places_of(standing)),)
 

@@ -1,0 +1,31 @@
+"""What docstrings show is what comes of it."""
+
+import doctest
+import importlib
+import pkgutil
+from types import ModuleType
+
+import symattn
+
+
+def modules() -> list[str]:
+    return [one.name for one in pkgutil.walk_packages(symattn.__path__, "symattn.") if one.name != "symattn.__main__"]
+
+
+def examples(module: ModuleType) -> list[doctest.DocTest]:
+    return [test for test in doctest.DocTestFinder(exclude_empty=True).find(module) if test.examples]
+
+
+def test_every_example_of_a_docstring() -> None:
+    tried, failures = 0, list[str]()
+    for name in modules():
+        for test in examples(importlib.import_module(name)):
+            tried += doctest.DocTestRunner(verbose=False).run(test, out=failures.append).attempted
+    assert not failures, "".join(failures)
+    assert tried > 100
+
+
+def test_an_example_that_is_not_so_is_found() -> None:
+    wrong = ModuleType("wrong", "A module.\n\n>>> 1 + 1\n3\n")
+    (test,) = examples(wrong)
+    assert doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None).failed == 1
