@@ -244,6 +244,7 @@ def run(*arguments: object):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_same_with_any_number_of_jobs(tmp_path):
     options = ("worksheet", "--problem", "masks", "-n", 4, "--seed", 7, "--format", "markdown,pdf")
     for jobs in (1, 3):

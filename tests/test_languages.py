@@ -430,7 +430,7 @@ def test_an_exam_keeps_the_words_of_its_teacher(language):
     assert "Fill in every box." in shown  # the teacher's own words, which are like ours
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", TYPES)
 def test_what_an_exam_is_marked_with_is_wholly_in_its_language(name):
     """Overview, keys, papers, answers and common wrong answers; ids, letters and numbers are in no language."""

@@ -129,7 +129,7 @@ def without(problem, erratum):
     return replace(problem, errata=kept)
 
 
-@pytest.mark.covering(most=17)
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(
     ("note", "erratum"),
     [(note, e.id) for note in NOTES for e in derive(note).problem.errata if e.patch],

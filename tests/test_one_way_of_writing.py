@@ -48,6 +48,7 @@ def test_thousands_are_written_one_way(problem: str, level: str) -> None:
         assert number == (digits if len(digits) == 4 else GAP.join(groups)), number
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("language", ["fr", "zh"])
 @pytest.mark.parametrize("writer", ["html", "latex", "markdown", "notebook", "text", "typst"])
 def test_a_label_has_the_colon_of_its_language(writer: str, language: str) -> None:
@@ -99,6 +100,7 @@ def test_steps_are_formulas_where_they_are_names_of_matrices() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     ("settings", "fractions"),
     [({"scale": "none"}, False), ({"scale": "none", "mask": "causal"}, False), ({"mask": "causal"}, True)],

@@ -81,6 +81,7 @@ def test_the_other_formats_are_as_they_are_without_a_bank(tmp_path):
     assert ours == others
 
 
+@pytest.mark.slow
 def test_an_exam_is_a_pool_for_each_question(tmp_path):
     (tmp_path / "exam.toml").write_text(EXAM, encoding="utf-8")
     words = ["worksheet", tmp_path / "exam.toml", "--seed", 3, "--format", ",".join(FORMATS), "--out", tmp_path]

@@ -162,6 +162,7 @@ STARTER = [
 ]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "seeds"), STARTER)
 def test_small_numbers_have_a_family_at_the_level_s_own_sizes(name, seeds):
     for seed in seeds:

@@ -241,6 +241,7 @@ def test_a_family_says_how_many_it_has_room_for_before_the_first_is_made(level, 
     assert told == [len(keys)]
 
 
+@pytest.mark.slow
 def test_a_family_that_ends_says_where():
     spec = problem_type("full").spec(
         {"mechanism": "attention", "level": "starter", "sizes": {"n": 2, "d_k": 1, "d_v": 1}}

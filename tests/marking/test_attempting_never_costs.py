@@ -154,6 +154,7 @@ def mistaken_by(mechanism: str, id: str, **chosen: str) -> tuple[Question, Attem
     return q, script(q, laid(q, pages(wrong.derivation)), legible)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize(
     ("mechanism", "id", "part"),
@@ -175,6 +176,7 @@ def test_a_right_line_that_was_not_gone_on_with_costs_nothing(mechanism, id, par
     assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize("id", ["T2", "T7", "T8"])
 def test_what_is_implied_is_worth_no_more_than_what_is_written(id, policy):

@@ -53,6 +53,7 @@ def said(*arguments: object) -> str:
 # ------------------------------------------------------------------------------------------------ the command
 
 
+@pytest.mark.slow
 def test_the_exit_code_says_whether_all_is_right_if_it_is_asked_for(folder):
     assert run("check", "problem.toml", "right.toml").exit_code == 0
     assert run("check", "problem.toml", "wrong.toml").exit_code == 0

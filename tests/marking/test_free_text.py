@@ -183,6 +183,7 @@ def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> N
 ROWS_ALIKE = sorted(way for way in LABELLED if way.startswith(("rows ", "a table", "below", "bold", "TSV", "CSV")))
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize("way", ROWS_ALIKE)
 @pytest.mark.parametrize("number", [1, 2, 7])
 def test_rows_of_one_number_are_no_numbers_of_parts(way: str, number: int) -> None:

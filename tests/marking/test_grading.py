@@ -225,6 +225,7 @@ def test_what_is_broken_is_named_with_the_reason(graded):
     assert printed.splitlines()[-1].startswith(f"{out}: 10 marked, 1 broken, 1 missing; ")
 
 
+@pytest.mark.slow
 def test_pages_about_an_exam_are_in_its_language(tmp_path):
     """Unless another one is asked for; a picture's reason, remarks with places in them and the counts are, too."""
     exam = made_exam(tmp_path, 2, 1, head='language = "de"\n')
@@ -253,6 +254,7 @@ def test_pages_about_an_exam_are_in_its_language(tmp_path):
     assert symattn.check(exam, given).text().startswith("Rückmeldung")
 
 
+@pytest.mark.slow
 def test_the_exit_code_says_that_something_could_not_be_marked_where_that_is_asked_for(exam, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/011-s011.png").write_bytes(PICTURE)

@@ -548,6 +548,7 @@ def test_powers_of_an_irrational_base():
     assert same(high, weights[0].high)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", mechanisms())
 def test_a_hidden_number_anywhere_has_a_range_or_none(name):
     """Somebody writes −∞ where nothing is hidden: there is no range then, and no error."""

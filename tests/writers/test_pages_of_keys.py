@@ -79,7 +79,7 @@ def words_of(data: bytes) -> Counter[str]:
 # --- what stands beside something else is not lost, and stands once ---------------------------------------
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mark_of_a_key_stands_on_its_pages(mechanism: str) -> None:
     key = settled(made(mechanism).document("key"))
@@ -88,7 +88,7 @@ def test_every_mark_of_a_key_stands_on_its_pages(mechanism: str) -> None:
     assert Counter(re.findall(r'(?<![\w-])((?:[MAB]\d+ )*[MAB]\d+)(?: \[\d+\])?"\)', source)) == wanted
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("solutions", ["blank", "key"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_no_heading_breaks_at_its_equals_sign(mechanism: str, solutions: Literal["blank", "key"]) -> None:
@@ -104,7 +104,7 @@ def test_no_heading_breaks_at_its_equals_sign(mechanism: str, solutions: Literal
             assert in_column or not (line.split(" ")[0] in short and line.rstrip().endswith("=")), line
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_results_that_move_behind_their_factors_stand_there_once(mechanism: str) -> None:
     """Every matrix that the parts' keys hold is in the document, as often as there."""
@@ -163,7 +163,7 @@ def bare(mechanism: str) -> Document:
     return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", MECHANISMS[::3])  # each is laid out twice and looked at in pixels
 def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
@@ -224,6 +224,7 @@ def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lin
 # --- the foot of the page ------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 @pytest.mark.parametrize("closer", [False, True])
 @pytest.mark.parametrize("length", [0, 40, 70, 140])
@@ -314,6 +315,7 @@ def _of_headings(count: int) -> Document:
     return replace(sheet(*blocks), solutions="key")
 
 
+@pytest.mark.slow
 def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
     one_page = next(k for k in range(60, 5, -1) if len(pages(plain(_of_headings(k)))) == 1)
     document = _of_headings(one_page + 1)

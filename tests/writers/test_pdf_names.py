@@ -67,6 +67,7 @@ def without_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(COMPILER, "printable", lambda characters: "")
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.usefixtures("without_fonts")
 @pytest.mark.parametrize("script", NAMES)
 def test_scripts_of_our_own_fonts_are_printed_everywhere(script: str, caplog: pytest.LogCaptureFixture) -> None:
