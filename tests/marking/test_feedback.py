@@ -179,10 +179,15 @@ def test_both_shapes_are_told():
     asked = question("causal_self_attention")
     base = key_script(asked)
     rows, columns = base.answers["Q"].shape
-    cut = grid([[e.text for e in row[:-1]] for row in base.answers["Q"].rows], ".")
-    report = marked(asked, Attempt({**base.answers, "Q": cut}))
-    if any(event.kind == "shape" for event in report.events):
-        assert f"Q is {rows}×{columns - 1}; it should be {rows}×{columns}." in looked_at(report)
+    own = [[e.text for e in row] for row in base.answers["Q"].rows]
+    wide, cut = (
+        marked(asked, Attempt({**base.answers, "Q": grid(written, ".")}))
+        for written in ([[*row, "1"] for row in own], [row[:-1] for row in own])
+    )
+    assert f"Q is {rows}×{columns + 1}; it should be {rows}×{columns}." in looked_at(wide)
+    assert [notice.says for notice in cut.notices if notice.part == "Q"] == [
+        f"The matrix is {rows}×{columns - 1} and should be {rows}×{columns}; what is missing counts as blank."
+    ]
 
 
 @given(st.integers(1, 80))
