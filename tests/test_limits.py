@@ -12,6 +12,7 @@ from wrong_values import without_caret
 
 from symattn.cli import main
 from symattn.errors import InputError
+from symattn.foundation import confined
 from symattn.foundation.dice import LARGEST_SECRET, Dice
 from symattn.foundation.workers import KEPT, Hands, Limits, LostError, answer_of, text_of
 
@@ -55,6 +56,15 @@ def test_the_clock_ends_nothing_that_is_only_late(hands):
 def test_what_stands_still_is_ended_in_the_end(hands):
     with pytest.raises(LostError, match="stood still"):
         asked(hands, 600.0, 0.05)
+
+
+def test_where_many_programs_wait_for_a_processor_each_is_given_as_many_times_as_long(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    for waiting, times in ((0.0, 1), (3.9, 1), (12.0, 3), (60.0, 15)):
+        monkeypatch.setattr(os, "getloadavg", lambda waiting=waiting: (waiting, 99, 99), raising=False)
+        assert confined.patience() == times * confined.PATIENCE
+    monkeypatch.delattr(os, "getloadavg")  # as on Windows
+    assert confined.patience() == confined.PATIENCE
 
 
 @pytest.mark.slow

@@ -28,6 +28,12 @@ PATIENCE = 10
 """Times the limit of processor time: what stands still for so long, by the clock, is ended."""
 
 
+def patience() -> float:
+    """The same on this machine as it is now: where several programs wait for each processor, as many times as long."""
+    waiting = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
+    return PATIENCE * max(1, waiting / (os.cpu_count() or 1))
+
+
 def limit(kind: str, amount: int) -> None:
     """Limit one resource of this process; where the platform refuses (macOS has no limit of memory), it stays."""
     if resource is not None:
@@ -39,14 +45,14 @@ def limit(kind: str, amount: int) -> None:
 
 
 def limit_seconds(seconds: float) -> None:
-    """Limit the processor time from now on; by the clock `PATIENCE` times as much, so that what stands still ends, too.
+    """Limit the processor time from now on; by the clock `patience()` times as much: what stands still ends, too.
 
     The process is ended by a signal, whatever it is doing: SIGXCPU or SIGALRM.
     """
     if resource is not None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         limit("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + seconds) + 1)
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds)
+        signal.setitimer(signal.ITIMER_REAL, patience() * seconds)
 
 
 @contextmanager
