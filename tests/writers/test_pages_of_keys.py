@@ -254,6 +254,19 @@ def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
     assert all(page.count(f"This is remark {k}.") == 1 for k in range(1, count + 1))
 
 
+@pytest.mark.parametrize("letters", [10, 60, 120])
+@pytest.mark.parametrize("count", [2, 3])
+def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters: int, count: int) -> None:
+    parts = [_question(k, Paragraph((Words("letters " * (letters // 8)),))) for k in range(1, count + 1)]
+    source = typst.write(sheet(*chain.from_iterable(parts), solutions="key"))
+    rows = [
+        [float(wide) for wide in re.findall(r"([\d.]+)mm", row)] for row in re.findall(r"#worked-row\((.*?)\)", source)
+    ]
+    # 72 mm have room for 36 letters of average width, and 2 columns are at most 84 mm wide.
+    assert all(min(row) >= 72 for row in rows if letters > 36)
+    assert [len(row) for row in rows] == ([count] if letters < 36 else [2])
+
+
 @pytest.mark.parametrize("columns", [3, 4, 12])
 @pytest.mark.parametrize("digits", [4, 64])
 @pytest.mark.parametrize("size", [11, 18])

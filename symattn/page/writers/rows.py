@@ -375,10 +375,10 @@ def pictured(picture: Block, options: Block, page: Page) -> float:
 def are_legible(items: Sequence[Inlines], page: Page) -> bool:
     """Whether a part of a line is wide enough for items: lines of text are not too short, formulas have room."""
     formulas = (width(formula) for item in items for formula in common.formulas_in(item))
-    return page.width >= _LEGIBLE and max(formulas, default=0.0) + common.CHOICE_LABEL < page.line
+    return page.width >= LEGIBLE and max(formulas, default=0.0) + common.CHOICE_LABEL < page.line
 
 
-_LEGIBLE = 72  # millimetres of a line of text
+LEGIBLE = 72  # millimetres of a line of text
 _CLOSER = {"title": 5.5, "given": 10.0, "text": 3.0, "box": 3.0, "heading": 5.0, "question": 4.5}
 
 
@@ -501,7 +501,7 @@ def _lines_of_heading(heading: Heading, wide: float) -> float:
     if parted(heading, wide):
         return 2 if unbroken <= wide else math.inf
     own = max(words, unbroken) + _marks_width(heading)
-    least = own if unbroken else max(own * 0.55, _marks_width(heading))
+    least = own if unbroken else max(words, _marks_width(heading))  # words alone may have their marks below
     return -(-own // wide) if least <= wide else math.inf
 
 

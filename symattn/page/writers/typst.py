@@ -95,6 +95,7 @@ from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
 from symattn.page.writers.rows import (
+    LEGIBLE,
     Asked,
     InRow,
     Labelled,
@@ -817,7 +818,10 @@ def _height(blocks: Sequence[Block], page: Page) -> float:
     for group in _groups(blocks, page):
         match group.blocks:
             case (Paragraph(content, marks),):
-                high += 1.4 * math.ceil(common.inlines_width((*content, Words(marks))) / page.line) + _BETWEEN
+                lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)
+                if lines > 1 and page.width < LEGIBLE:
+                    return math.inf
+                high += 1.4 * lines + _BETWEEN
             case (Display(lines, lead),) if lead or any(width(line) > room for line in lines):
                 return math.inf
             case (Entries(equations),) if max(_tightened(equations)[1]) > room:
