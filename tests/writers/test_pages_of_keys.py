@@ -401,6 +401,15 @@ def plain(document: Document) -> bytes:
     return COMPILER.compile(typst.write(document).encode())
 
 
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_no_page_of_a_key_but_the_last_is_more_than_a_third_empty(mechanism: str) -> None:
+    """What moves to the last page, so that there is more on it, leaves enough on the page before."""
+    for page in pages(write_pdf(presented(made(mechanism).document("key"))))[:-1]:
+        lowest = min(y for _, y, _ in ink(page) if y > 21)  # the foot is below
+        assert lowest - 21 < (297 - 18 - 21) / 3
+
+
 def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(COMPILER, "compile", lambda source, system_fonts: b"%PDF-1.7")
     assert write_pdf(sheet()) == b"%PDF-1.7"
