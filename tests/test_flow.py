@@ -298,6 +298,7 @@ def test_a_sheet_is_one_page_and_accessible(name: str, notation: str) -> None:
     assert len(list(pages(data))) == 1
     assert complaints(blank) == []
     assert complaints(replace(blank, look=Look(language="de", decimal=","))) == []
+    assert len(list(pages(write_pdf(made.document("key", layout="flow"))))) == 1
     fields = Counter(box.name.partition("/")[2] for box in boxes(data) if box.kind == "grid")
     parts = [part.name for part in made.question.parts]
     assert fields == Counter(f"{parts.index(step) + 1}/grid/1/{i + 1}/{j + 1}" for step, i, j in asked(made))

@@ -52,8 +52,10 @@ from symattn.page.document import (
     spans,
 )
 from symattn.page.notation import load_notation
+from symattn.page.writers import html
 from symattn.page.writers.text import on_one_line
 from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.layouts import LAYOUTS, Layout
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
@@ -302,6 +304,18 @@ def _is_leaf(block: Block, moved: object) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------ choosing
+
+
+@pytest.mark.covering(most=8)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_shape_that_has_a_mark_is_asked_for_and_no_mark_is_for_nothing(name: str, layout: Layout) -> None:
+    """B marks stand beside method and accuracy: whoever gives one has to be told what for."""
+    made = sheet(name)
+    marks = [mark for part in made.question.parts for mark in part.marks]
+    assert all(mark.what for mark in marks if mark.code == "B" and len(marks) > 1)
+    blank = html.write(made.document("blank", layout=layout))
+    assert blank.count("(rows × columns) beside its name.") == sum(mark.rule == "shapes" for mark in marks)
 
 
 def test_the_frozen_set_knows_no_layout(tmp_path) -> None:

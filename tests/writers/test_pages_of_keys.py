@@ -38,10 +38,13 @@ from symattn.formula.width import fold, width
 from symattn.page.document import (
     ONLY_MARKS,
     Block,
+    Choices,
     Display,
     Document,
     Entries,
     Heading,
+    HeatMap,
+    ItemList,
     Look,
     Math,
     Paragraph,
@@ -102,6 +105,26 @@ def test_no_heading_breaks_at_its_equals_sign(mechanism: str, solutions: Literal
         for line in page.extract_text().splitlines():
             in_column = (mechanism, line) == ("backpropagation_through_time", "18. Gradient dp1 =")  # too narrow for it
             assert in_column or not (line.split(" ")[0] in short and line.rstrip().endswith("=")), line
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_marks_of_a_key_stand_on_the_first_line_of_a_heading_with_a_formula(mechanism: str) -> None:
+    """Below it they would touch what hangs from the formula; headings of words alone may break before their marks."""
+    key = settled(made(mechanism).document("key"))
+    words_alone = [
+        block.marks or "marks"
+        for block in all_blocks(key.blocks)
+        if isinstance(block, Heading) and block.of == "question" and not any(isinstance(m, Math) for m in block.content)
+    ]
+    below = []
+    for page in pages(write_pdf(key)):
+        pieces: list[tuple[float, str]] = []
+        page.extract_text(visitor_text=lambda text, cm, tm, *_, seen=pieces: seen.append((cm[3] * tm[5] + cm[5], text)))
+        starts = [y for y, text in pieces if re.match(r"\s*\d+\. [A-Z]", text)]
+        marks = [(y, text) for y, text in pieces if re.fullmatch(r"\s*[MAB]\d .*\[\d+\]\s*", text)]
+        below += [text for y, text in marks if not any(abs(y - start) < 0.5 for start in starts)]
+    assert len(below) <= len(words_alone), below
 
 
 @pytest.mark.covering(most=2)
@@ -210,6 +233,55 @@ def test_a_question_with_a_table_stands_alone() -> None:
     table = Table(((Words("a"),),), (((Words("b"),),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, Paragraph((Words("Of these:"),)), table)]
     assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
+
+
+def _tick(answer: Formula, remark: str) -> tuple[Choices, ItemList]:
+    options = Choices(((Math(answer),), (Math(n(0)),)), frozenset({0}))
+    return options, ItemList(((Words(remark),), (Words("The other one is 0."),)))
+
+
+@pytest.mark.parametrize(("digits", "side_by_side"), [(4, True), (45, False)])
+@pytest.mark.parametrize("count", [2, 3])
+def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
+    digits: int, side_by_side: bool, count: int
+) -> None:
+    """A line has room for two such questions and no third, and none where a formula would be made smaller for it."""
+    parts = [_question(k, *_tick(n("1" * digits), f"This is remark {k}.")) for k in range(1, count + 1)]
+    document = sheet(*chain.from_iterable(parts), solutions="key")
+    rows = re.findall(r"#worked-row\((.*?)\)", typst.write(document))
+    assert [len(row.split("mm")) - 1 for row in rows] == ([2] if side_by_side else [])
+    page = words_on(pages(plain(document))[0])
+    assert all(page.count(f"This is remark {k}.") == 1 for k in range(1, count + 1))
+
+
+@pytest.mark.parametrize("letters", [10, 60, 120])
+@pytest.mark.parametrize("count", [2, 3])
+def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters: int, count: int) -> None:
+    parts = [_question(k, Paragraph((Words("letters " * (letters // 8)),))) for k in range(1, count + 1)]
+    source = typst.write(sheet(*chain.from_iterable(parts), solutions="key"))
+    rows = [
+        [float(wide) for wide in re.findall(r"([\d.]+)mm", row)] for row in re.findall(r"#worked-row\((.*?)\)", source)
+    ]
+    # 72 mm have room for 36 letters of average width, and 2 columns are at most 84 mm wide.
+    assert all(min(row) >= 72 for row in rows if letters > 36)
+    assert [len(row) for row in rows] == ([count] if letters < 36 else [2])
+
+
+@pytest.mark.parametrize("columns", [3, 4, 12])
+@pytest.mark.parametrize("digits", [4, 64])
+@pytest.mark.parametrize("size", [11, 18])
+def test_options_stand_beside_a_picture_where_there_is_room(columns: int, digits: int, size: Literal[11, 18]) -> None:
+    """Of 174 mm, 12 cells of 10 mm leave too little, and 3 of them less than 64 digits need; so does large print."""
+    picture = HeatMap(((0,) * columns,) * 3, "A picture.", row_labels=(n("q"),) * 3)
+    options = Choices(((Math(n("1" * digits)),), (Words("None of them."),)))
+    document = sheet(picture, options, look=Look(text_size=size))
+    beside = columns < 12 and size == 11 and digits < 64
+    assert typst.write(document).count("#pictured(") == beside
+    (page,) = pages(plain(document))
+    assert "1" * digits in words_on(page).replace(" ", "")
+    assert "None of them." in words_on(page)
+    across = [x for x, _, _ in ink(page)]
+    assert 17 < min(across) < max(across) < 193
 
 
 @pytest.mark.parametrize("count", range(1, 5))
@@ -329,6 +401,15 @@ def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
 
 def plain(document: Document) -> bytes:
     return COMPILER.compile(typst.write(document).encode())
+
+
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_no_page_of_a_key_but_the_last_is_more_than_a_third_empty(mechanism: str) -> None:
+    """What moves to the last page, so that there is more on it, leaves enough on the page before."""
+    for page in pages(write_pdf(presented(made(mechanism).document("key"))))[:-1]:
+        lowest = min(y for _, y, _ in ink(page) if y > 21)  # the foot is below
+        assert lowest - 21 < (297 - 18 - 21) / 3
 
 
 def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

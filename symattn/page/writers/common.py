@@ -509,16 +509,27 @@ def in_first_column(listed: ItemList, page: Page) -> int:
     widths = [_TEXT * inlines_width(item) for item in listed.items]
     formulas = max((width(formula) for item in listed.items for formula in formulas_in(item)), default=0.0)
 
-    def lines(items: Sequence[float], room: float) -> int:
-        return sum(math.ceil(wide / (room - _BULLET)) for wide in items)
-
     half = -(-len(widths) // 2)
     if max(widths[:half]) + max(widths[half:]) + 2 * _BULLET < page.line:
         return half
     high, first = min(
-        (max(lines(side, page.line / 2) for side in (widths[:k], widths[k:])), -k) for k in range(1, len(widths))
+        (max(_lines(side, page.line / 2) for side in (widths[:k], widths[k:])), -k) for k in range(1, len(widths))
     )
-    return -first if high < lines(widths, page.line) and formulas < page.line / 3 else 0
+    return -first if high < _lines(widths, page.line) and formulas < page.line / 3 else 0
+
+
+def _lines(widths: Iterable[float], room: float) -> int:
+    """How many lines items of such widths take."""
+    return sum(math.ceil(wide / (room - _BULLET)) for wide in widths)
+
+
+def lines_of_list(listed: ItemList, page: Page) -> int:
+    """How high a list is, in lines."""
+    widths = [_TEXT * inlines_width(item) for item in listed.items]
+    first = in_first_column(listed, page)
+    if not first:
+        return _lines(widths, page.line)
+    return max(_lines(side, page.line / 2) for side in (widths[:first], widths[first:]))
 
 
 def cell_width(picture: HeatMap) -> float:

@@ -54,8 +54,8 @@ def write_pdf(document: Document) -> bytes:
                 closer = COMPILER.compile(write(closer=True)[0].encode(), system_fonts=system_fonts)
                 pdf = min(pdf, closer, key=lambda made: len(_pages(made)))
                 close = pdf is closer
-                for questions in (1, 2):
-                    if document.solutions != "blank" and _ends_within(pdf, _SHORT):
+                for questions, little in ((1, _SHORT), (2, _VERY_SHORT)):  # two leave more of a page empty
+                    if document.solutions != "blank" and _ends_within(pdf, little):
                         more = write(closer=close, whole_end=questions)[0].encode()
                         with_more = COMPILER.compile(more, system_fonts=system_fonts)
                         pdf = min(with_more, pdf, key=lambda made: len(_pages(made)))
@@ -70,9 +70,9 @@ def write_pdf(document: Document) -> bytes:
 
 
 _CONTENTS = re.compile(rb"/Type/Page/[^>]*/Contents (\d+) 0 R")
-_SHORT, _SHORT_OF_MANY = 0.42, 0.125
+_SHORT, _VERY_SHORT, _SHORT_OF_MANY = 0.42, 0.28, 0.125
 """Of what stands on other pages: of 28 last pages with more than the first, up to 0.7, only two had room on those
-before it; every page before it finds room for the second besides."""
+before it; every page before it finds room for the third besides."""
 
 
 def _pages(pdf: bytes) -> list[int]:

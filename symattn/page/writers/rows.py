@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
 from symattn.formula.width import width, wrapped
@@ -25,10 +25,12 @@ from symattn.page.document import (
     Entries,
     Heading,
     HeatMap,
+    Inlines,
     ItemList,
     Math,
     PageBreak,
     Paragraph,
+    Span,
     Table,
     Together,
     Words,
@@ -75,12 +77,6 @@ class Asked:
     def said(self) -> tuple[Paragraph, ...]:
         return tuple(block for block in self.above if isinstance(block, Paragraph))
 
-    def breaks(self, room: float) -> bool:
-        """Whether the heading takes two lines, a formula alone on the second."""
-        *words, _ = spans(self.heading.whole)
-        first = common.inlines_width(tuple(words)) * _EM + _MARKS
-        return common.ends_whole(self.heading) and first <= room < _heading_width(self.heading)[0]
-
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
         heading, unbroken = _heading_width(self.heading)
@@ -93,6 +89,21 @@ class Asked:
         formulas, boxes = _high(self.shown), _boxes(self.boxes, page)[1]
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
         return _heading(-(-_heading_width(self.heading)[0] // room)) + words + high
+
+
+def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
+    """The words and the formula of a heading of two lines, its marks at the end of the first; None if it has others."""
+    match tuple(spans(heading.whole)):
+        case (Words(), *_, Math(formula)) as parts if heading.marks and common.stays_whole(formula):
+            words, rule = parts[:-1], parts[-1]
+            first = common.inlines_width(words) * _EM + _marks_width(heading)
+            return (words, rule) if first <= room < first + width(formula) * _EM * _LARGER else None
+    return None
+
+
+def _marks_width(heading: Heading) -> float:
+    """The millimetres that marks take at the end of a heading, with the gap before them."""
+    return max(_MARKS, common.inlines_width((Words(heading.marks),)) * _CHARACTERS + 4)
 
 
 def _heading(lines: float) -> float:
@@ -332,7 +343,8 @@ def _height(block: Block | Labelled, page: Page) -> float:
         case Box(_, inside):
             return sum(_height(one, page) for one in inside) + 15 - _saved("box", page)
         case Together(inside):
-            return sum(_height(one, page) for one in inside)
+            beside = sum(min(_height(a, page), _height(b, page)) for a, b in pairwise(inside) if pictured(a, b, page))
+            return sum(_height(one, page) for one in inside) - beside
         case AnswerSpace(AnswerGrid() as boxes):
             return _boxes(boxes, page)[1] + common.below_boxes(block, page)
         case AnswerGrid():
@@ -350,6 +362,23 @@ def _height(block: Block | Labelled, page: Page) -> float:
     return 12.0
 
 
+def pictured(picture: Block, options: Block, page: Page) -> float:
+    """The millimetres of a line that options have beside the picture before them; 0 if they have no room there."""
+    if not isinstance(picture, HeatMap) or not isinstance(options, Choices) or page.large or page.share < 1:
+        return 0.0
+    labels = max(map(width, picture.row_labels), default=0.0) + 0.4
+    columns = max(map(len, picture.levels), default=0)
+    wide = page.width - columns * common.cell_width(picture) - labels * _EM - APART - 2
+    return wide if wide > 0 and are_legible(options.items, in_part(page, wide)) else 0.0
+
+
+def are_legible(items: Sequence[Inlines], page: Page) -> bool:
+    """Whether a part of a line is wide enough for items: lines of text are not too short, formulas have room."""
+    formulas = (width(formula) for item in items for formula in common.formulas_in(item))
+    return page.width >= LEGIBLE and max(formulas, default=0.0) + common.CHOICE_LABEL < page.line
+
+
+LEGIBLE = 72  # millimetres of a line of text
 _CLOSER = {"title": 5.5, "given": 10.0, "text": 3.0, "box": 3.0, "heading": 5.0, "question": 4.5}
 
 
@@ -429,13 +458,13 @@ def worked_in_rows(
 
 
 def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, ...] | Block | Labelled]:
-    """The blocks, those of a question together if they are text and formulas."""
+    """The blocks, those of a question together if they are text, formulas and options."""
     k = 0
     while k < len(blocks):
         end = k + 1
         first = blocks[k]
         if isinstance(first, Heading) and first.of in ("question", "part"):
-            while end < len(blocks) and isinstance(blocks[end], Paragraph | Display | Entries):
+            while end < len(blocks) and isinstance(blocks[end], Paragraph | Display | Entries | Choices | ItemList):
                 end += 1
             alone = end < len(blocks) and not isinstance(blocks[end], Heading | Box | PageBreak)
             yield from blocks[k:end] if alone else (tuple(blocks[k:end]),)
@@ -458,14 +487,22 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        own, unbroken = _heading_width(heading)
-        marks = common.inlines_width((Words(heading.marks),)) * _CHARACTERS
-        own, unbroken = own + marks, max(unbroken, marks)
         heights = [math.inf]
         for wide in map(_wide, range(1, _PARTS + 1)):
-            fits = wide >= min(own, max(unbroken, own * 0.55))
-            heights.append(1.4 * -(-own // wide) + 1 + height(rest, in_part(page, wide)) if fits else math.inf)
+            lines = _lines_of_heading(heading, wide)
+            part = in_part(page, wide) if wide < _wide(_PARTS) else page
+            heights.append(1.4 * lines + 1 + height(rest, part) if lines < math.inf else math.inf)
         return cls(blocks, tuple(heights))
+
+
+def _lines_of_heading(heading: Heading, wide: float) -> float:
+    """The lines of a heading of a key in so many millimetres; without end where a formula has no line for it."""
+    words, unbroken = _heading_width(heading)
+    if parted(heading, wide):
+        return 2 if unbroken <= wide else math.inf
+    own = max(words, unbroken) + _marks_width(heading)
+    least = own if unbroken else max(words, _marks_width(heading))  # words alone may have their marks below
+    return -(-own // wide) if least <= wide else math.inf
 
 
 def _wide(parts: int) -> float:

@@ -95,14 +95,18 @@ from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled
 from symattn.page.writers.rows import (
+    LEGIBLE,
     Asked,
     InRow,
     Labelled,
     Placed,
     WorkedRow,
+    are_legible,
     in_part,
     in_rows,
     pages_in_rows,
+    parted,
+    pictured,
     worked_in_rows,
 )
 
@@ -634,7 +638,8 @@ def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
         case WorkedRow(questions, shares):
             widths = _array(f"{wide:.1f}mm" for wide in shares)
             parts = zip(questions, shares, strict=True)
-            return f"#worked-row({widths})" + "".join(f"[\n{_blocks(q, in_part(page, wide))}\n]" for q, wide in parts)
+            cells = (f"[\n{_headed(blocks, wide, in_part(page, wide))}\n]" for blocks, wide in parts)
+            return f"#worked-row({widths})" + "".join(cells)
 
 
 def _in_row(row: InRow, page: Page) -> str:
@@ -644,15 +649,19 @@ def _in_row(row: InRow, page: Page) -> str:
     return f"#in-row({widths}, {row.below}mm, [{_words(say('Working'))}]){cells}" + "\n#more-space" * (row.below > 0)
 
 
+def _headed(blocks: Sequence[Block], wide: float, page: Page) -> str:
+    """Blocks under a heading in so many millimetres; if that takes two lines, marks are at the end of the first."""
+    match blocks:
+        case [Heading(level=level, marks=marks) as heading, *rest] if apart := parted(heading, wide):
+            words, rule = apart
+            lines = f"{_title(words)}{_marks(marks)}#linebreak(){_title((rule,))}"
+            return f"#heading(level: {level})[{lines}]\n\n{_blocks(rest, page)}"
+    return _blocks(blocks, page)
+
+
 def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
-    """A question in its part of a line; in a heading of two lines, the marks are at the end of the first."""
-    heading = question.heading
-    if question.breaks(wide):
-        *words, rule = spans(heading.whole)
-        lines = f"{_title(tuple(words))}{_marks(heading.marks)}#linebreak(){_title((rule,))}"
-        before = "\n\n".join((f"#heading(level: {heading.level})[{lines}]", _blocks(question.said, page)))
-    else:
-        before = _blocks((heading, *question.said), page)
+    """A question in its part of a line."""
+    before = _headed((question.heading, *question.said), wide, page)
     formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
@@ -717,7 +726,7 @@ _BESIDE = 1.5  # em, between formulas side by side
 
 @dataclass(frozen=True)
 class _Group:
-    """Formulas that follow one another, side by side if they are several, and how high they are in em.
+    """Blocks that stand side by side if they are several, and how high they are in em, if they are formulas.
 
     Equations among them stand in so many columns; 0 for as many as they have alone.
     """
@@ -731,6 +740,10 @@ def _groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
     """The blocks, equations with what is before or after them beside them where that is lower."""
     best: list[tuple[float, list[_Group]]] = [(0.0, [])]
     for end, block in enumerate(blocks, 1):
+        if end > 1 and pictured(blocks[end - 2], block, page):
+            high, before = best[end - 2]
+            best.append((high, [*before, _Group(tuple(blocks[end - 2 : end]), 0, 0.0)]))
+            continue
         alone = _Group((block,), 0, _height_alone(block, page))
         options = [(best[-1][0] + alone.high, [*best[-1][1], alone])]
         for start in range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1):
@@ -784,8 +797,12 @@ def _width_of_columns(widths: Sequence[float], columns: int) -> float:
 
 
 def _group(group: _Group, page: Page) -> str:
-    if not group.columns:
-        return _block(group.blocks[0], page)
+    match group.blocks:
+        case (block,):
+            return _block(block, page)
+        case (HeatMap() as picture, Choices() as options) if wide := pictured(picture, options, page):
+            part = in_part(page, wide)
+            return f"#pictured({wide:.1f}mm)[\n{_block(picture, page)}\n][\n{_block(options, part)}\n]"
     parts = []
     for block in group.blocks:
         if isinstance(block, Entries):
@@ -801,13 +818,22 @@ def _height(blocks: Sequence[Block], page: Page) -> float:
     for group in _groups(blocks, page):
         match group.blocks:
             case (Paragraph(content, marks),):
-                high += 1.4 * math.ceil(common.inlines_width((*content, Words(marks))) / page.line) + _BETWEEN
+                lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)
+                if lines > 1 and page.width < LEGIBLE:
+                    return math.inf
+                high += 1.4 * lines + _BETWEEN
             case (Display(lines, lead),) if lead or any(width(line) > room for line in lines):
                 return math.inf
             case (Entries(equations),) if max(_tightened(equations)[1]) > room:
                 return math.inf
             case (Display() | Entries(), *_):
                 high += group.high
+            case (Choices(items) | ItemList(items),) if page.share < 1 and not are_legible(items, page):
+                return math.inf
+            case (Choices() as choices,):
+                high += _height_of_choices(choices, page) + _BETWEEN
+            case (ItemList(ordered=False) as listed,):
+                high += 1.35 * common.lines_of_list(listed, page) + _BETWEEN
             case _:
                 return math.inf
     return high
@@ -843,8 +869,8 @@ def _block(block: Block, page: Page) -> str:
             room = page.line / _formula_size(page)
             cells, widths = _tightened(equations)
             columns = _columns_of_entries(widths, columns, page)
-            folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
-            if any(len(lines) > 1 for lines in folded_ones):
+            if max(widths, default=0.0) > room:
+                folded_ones = (common.folded((equation,), limit=room) for equation in equations)
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
             return _in_columns(equations, cells, columns, _surely_fit(equations, cells, page, columns))
         case AnswerGrid():
@@ -1166,16 +1192,26 @@ def _choices(choices: Choices, page: Page) -> str:
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
         for i, item in enumerate(choices.items)
     )
-    return f"#choices({_columns_of_choices(choices, page)},\n{''.join(items)})" if choices.items else ""
+    return f"#choices({_array(_columns_of_choices(choices, page))},\n{''.join(items)})" if choices.items else ""
 
 
-def _columns_of_choices(choices: Choices, page: Page) -> str:
+def _height_of_choices(choices: Choices, page: Page) -> float:
+    """The height of options in em, each as high as its lines, or as the highest formula."""
+    columns = len(_columns_of_choices(choices, page))
+    room = (page.line - common.CHOICE_GAP * (columns - 1)) / columns - common.CHOICE_LABEL
+    highest = max((common.line_height(f) for item in choices.items for f in common.formulas_in(item)), default=0.0)
+    lines = (1.35 * math.ceil(common.inlines_width(item) / room) for item in choices.items)
+    rows = -(-len(choices.items) // columns)
+    return sum(sorted((max(1.6, highest, high) for high in lines), reverse=True)[:rows]) + 0.5 * rows
+
+
+def _columns_of_choices(choices: Choices, page: Page) -> Sequence[str]:
     """The columns in which options stand: in a key all in one line, if they have room there as wide as they are."""
     widths = [common.inlines_width(item) + common.CHOICE_LABEL + common.CHOICE_GAP for item in choices.items]
     columns = common.choice_columns(choices, page)
     if page.dense and columns < len(widths) and sum(widths) < page.line:
-        return _array(["auto"] * len(widths))
-    return _array(["1fr"] * columns)
+        return ["auto"] * len(widths)
+    return ["1fr"] * columns
 
 
 def _option(content: Inlines) -> str:

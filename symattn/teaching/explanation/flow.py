@@ -40,24 +40,27 @@ from symattn.page.document import (
     Besides,
     Block,
     Blocks,
+    Box,
     Display,
     FlowGrid,
     FlowSheet,
     Heading,
     Inlines,
+    ItemList,
+    Paragraph,
     Solved,
-    Table,
+    Strong,
     Words,
     all_blocks,
     in_turn,
 )
 from symattn.teaching.explanation.bare import TOKENS
 from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
-from symattn.teaching.explanation.solutions import PartialSolution, explained
+from symattn.teaching.explanation.solutions import PartialSolution, in_short
 from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import Question, StepAnswer, marks_text
+from symattn.teaching.question import Question, StepAnswer
 
 Version = Literal["ask", "partly", "worked"]
 Cell = tuple[int, int]
@@ -80,7 +83,7 @@ def flow_sheet(
     ask, partly, worked = ((sheets.sheet(version),) if version in wanted else () for version in _VERSIONS)
     key: Blocks = ()
     if "key" in wanted:
-        key = (*_exact(worked, problem), *_marking(question, headings), *question.after)
+        key = (*_exact(worked, problem), *_marking(question, headings), *_boxed(question.after))
     return Solved(ask, partly, worked, key)
 
 
@@ -115,16 +118,29 @@ def _is_rounded(formula: Formula) -> bool:
 
 
 def _marking(question: Question, headings: Sequence[Heading]) -> Iterator[Block]:
-    """What every part is worth, for whoever marks."""
-    rows = [
-        ((*heading.label, Words(" "), *part.title), (Words(marks_text(part.marks)),), explained(part.marks))
+    """What every part is worth, for whoever marks: all on a few lines, so that the page has room for them."""
+    worth = [
+        (*heading.label, Words(" "), Words(in_short(part.marks)))
         for part, heading in zip(question.parts, headings, strict=True)
         if part.marks
     ]
-    if rows:
-        yield Table(((Words("Question"),), (Words("Marks"),), (Words("For"),)), tuple(rows), row_heads=True)
+    if worth:
+        yield Paragraph((Strong("Marks"), Words(" "), *_apart(worth)))
     for part in question.parts:
         yield from part.marking
+
+
+def _boxed(after: Sequence[Block]) -> Sequence[Block]:
+    """The checks below a key in a box, which takes fewer lines than a list."""
+    match after:
+        case [Heading((Words(title),)), ItemList() as checks]:
+            return (Box(title, (checks,)),)
+    return after
+
+
+def _apart(items: Sequence[Inlines]) -> Inlines:
+    """Items on one line, with a point between them."""
+    return tuple(x for k, item in enumerate(items) for x in (*((Words(" · "),) if k else ()), *item))
 
 
 # ------------------------------------------------------------------------------------------- what has a sheet
@@ -253,6 +269,12 @@ class _Sheets:
         said: list[Inlines] = []
         if version != "worked":
             said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
+            said += [
+                one.content
+                for part in self.parts.values()
+                for one in all_blocks(part.ask)
+                if isinstance(one, Paragraph)
+            ]
         if self.conventions != "none":
             lines: list[Inlines] = [
                 (Words(TOKENS[self.d.orientation]),),
@@ -260,7 +282,7 @@ class _Sheets:
             ]
             if unscaled(self.problem):
                 lines.append((Words("No scaling"),))
-            said.append(tuple(x for k, line in enumerate(lines) for x in (*((Words(" · "),) if k else ()), *line)))
+            said.append(_apart(lines))
         return in_turn(said)
 
     def _dot(self, version: Version) -> tuple[Formula, ...]:

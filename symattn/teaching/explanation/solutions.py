@@ -39,11 +39,11 @@ def marking(part: Part) -> Blocks:
         return part.marking
     return (
         *part.marking,
-        Paragraph(explained(part.marks) or ONLY_MARKS, marks_text(part.marks), _in_short(part.marks)),
+        Paragraph(explained(part.marks) or ONLY_MARKS, marks_text(part.marks), in_short(part.marks)),
     )
 
 
-def _in_short(marks: Marks) -> str:
+def in_short(marks: Marks) -> str:
     """M1 A2 (one for each row)."""
     said = ""
     for mark in marks:

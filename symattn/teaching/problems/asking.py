@@ -263,7 +263,7 @@ def right_letter(part: Part) -> str:
 
 def right_letters(parts: Iterable[Part]) -> dict[str, str]:
     """Where the right options stand, part by part, which is to be balanced."""
-    return {message("key {part}", part=part.name): letter for part in parts if (letter := right_letter(part))}
+    return {message("answer {part}", part=part.name): letter for part in parts if (letter := right_letter(part))}
 
 
 __all__ = [

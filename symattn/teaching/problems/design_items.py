@@ -460,7 +460,7 @@ class MaskForOutputs(Design):
             [[shaded if (i, j) in hidden else shown for j in range(3)] for i in range(3)], "spaces"
         )
         key: list[Block] = [
-            say.paragraph("With equal scores an output is the mean of the values that are seen."),
+            say.paragraph("With equal scores an output is the mean of the visible values."),
             ItemList(tuple(lines)),
             Display((Relation((name, table), ("=",)),)),
         ]

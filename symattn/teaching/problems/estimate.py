@@ -287,7 +287,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             "The copy adds one more positive term to the denominator.",
         ),
         "seen": Effect(
-            "falls", 1, -1, "A further key with the score 0 can now be seen.", lambda row, j: (*row, 0),
+            "falls", 1, -1, "A further key with the score 0 becomes visible.", lambda row, j: (*row, 0),
             "A score of 0 adds $e^{0} = 1$ to the denominator.",
         ),
         "shifted": Effect(

@@ -152,7 +152,7 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         shares = [share(mark.number, weights) for mark in whole]
         for k, step in enumerate(lines):
             own = (
-                replace(m, number=s[k], what="" if by_token else m.what, rule=None if by_token else m.rule)
+                replace(m if m.rule == "shapes" or not by_token else replace(m, what="", rule=None), number=s[k])
                 for m, s in zip(whole, shares, strict=True)
             )
             found[step.name] = tuple(mark for mark in own if mark.number)

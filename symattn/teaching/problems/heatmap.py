@@ -361,9 +361,10 @@ class WhichStatements(Item):
     def part(self, say: Prose) -> Part:
         A = self.weights
         offers = [Offer(s.text(say), s.why(A, say), s.true) for s in self.statements]
-        key = (say.paragraph("No mask was used here. Tick every statement that is true."), picture(A, say))
+        asked, shown = say.paragraph("No mask was used here. Tick every statement that is true."), picture(A, say)
         marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
-        return choice_part("", (Words("True statements"),), (*key, scale()), offers, marks, key=key, several=True)
+        ask, key = (asked, scale(), shown), (asked, shown)
+        return choice_part("", (Words("True statements"),), ask, offers, marks, key=key, several=True)
 
     def trouble(self, part: Part) -> str:
         A = self.weights

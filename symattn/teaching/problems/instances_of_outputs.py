@@ -189,7 +189,7 @@ class EqualScores(Instance):
                 say("Find the output of a query that sees every token except $x_{token}$.", token=hidden + 1),
                 say.formula("z"),
                 Matrix.of([mean(rest)]),
-                say.paragraph("It is the mean of the three values that are seen."),
+                say.paragraph("It is the mean of the three visible values."),
             ),
         )
 

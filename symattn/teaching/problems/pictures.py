@@ -121,9 +121,9 @@ def clear_scores(rng: random.Random, keep: Keep) -> Rows:
 
 def misprinted(A: Matrix, part: Part) -> str:
     """What is wrong with the levels printed, compared with the ends of their ranges."""
-    shown = [block for block in part.ask if isinstance(block, HeatMap)]
+    *_, shown = (block for block in part.ask if isinstance(block, HeatMap))  # after the scale, if that stands there
     ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
-    for row, cells in zip(A.rows, shown[0].levels, strict=True):
+    for row, cells in zip(A.rows, shown.levels, strict=True):
         for weight, cell in zip(row, cells, strict=True):
             low, high = ends[cell]
             inside = (
