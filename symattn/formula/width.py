@@ -109,8 +109,10 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
             part = _over_each(part.above, part.below, limit - indent - _RELATION)
         elif isinstance(part, Product) and isinstance(part.factors[-1], Sum) and indent + more > limit:
             part = _times_each(part, part.factors[-1], limit - indent - _RELATION)
+        pieces: list[Formula] = []
         if isinstance(part, Sum) and used + more > limit:
-            pieces: list[Formula] = [*_cut(part, limit - indent - _RELATION)]
+            pieces += _cut(part, limit - indent - _RELATION)
+        if len(pieces) > 1:  # one term that is too wide stays in one piece
             first, *between, last = pieces
             lines += [_line((*parts, first), (*signs, sign)), *between]
             parts, signs, used = (last,), (), indent + _RELATION + width(last)
