@@ -165,9 +165,9 @@ def _is_written_out(op: Op) -> bool:
 def _fitting(equation: Relation) -> Relation:
     """The equation with its working over one denominator, where two with a fraction in every term have no room."""
     name, working, *rest = equation.parts
-    if width(equation) <= (LINE - GAP) / 2:
+    if width(equation) <= (LINE - GAP) / 2 or (shorter := over_one_denominator(working)) is working:
         return equation
-    return Relation((name, over_one_denominator(working), *rest), equation.signs)
+    return Relation((name, shorter, *rest), equation.signs)
 
 
 def over_one_denominator(formula: Formula) -> Formula:

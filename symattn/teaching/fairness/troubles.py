@@ -31,6 +31,8 @@ from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
 from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
 
+DOWN = Softmax("columns")
+
 LARGEST, ERROR = 1e5, 5e-10
 """Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
 on."""
@@ -199,7 +201,7 @@ class _Followed:
         operands = [self._operand(operand) for operand in step.operands]
         step.op.shape(*((len(m), len(m[0])) for m in operands))
         across = isinstance(step.op, MatMul) and step.operands[0].transposed
-        if (across or step.op == Softmax("columns")) and _may_outgrow(self._operand(Operand("S"))):
+        if (across or step.op == DOWN) and _may_outgrow(self._operand(Operand("S"))):
             raise _UnclearError
         formula = FORMULAS.get(type(step.op))
         found = formula(step.op, *operands) if formula else None
