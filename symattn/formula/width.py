@@ -223,10 +223,10 @@ def _width(node: Formula, size: float, fractions: float) -> float:
                 )
             )
         case Sum(terms):
-            signs = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
+            pluses = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
             lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
             bodies = ((term.body, Sum | Negative) if isinstance(term, Negative) else (term, Sum) for term in terms)
-            return signs + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
+            return pluses + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
         case Text(words):
             return 0.5 * len(words) * size
         case Infinity():

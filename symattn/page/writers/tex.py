@@ -183,10 +183,14 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
 
 def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None) -> str:
     """A line of several, with the mark & before its first relation sign."""
-    before, after = common.before_sign(line)
-    source = write(after, tex, "normal", notation)
-    if before is not None:
-        return f"{write(before, tex, 'normal', notation)} &{source.removeprefix('{}').strip()}".strip()
+    if isinstance(line, Relation) and line.signs:
+        first, *others = line.parts
+        rest = [
+            f"{_SIGN[sign]} {write(part, tex, 'normal', notation)}"
+            for sign, part in zip(line.signs, others, strict=True)
+        ]
+        return f"{write(first, tex, 'normal', notation)} &{' '.join(rest)}".strip()
+    source = write(line, tex, "normal", notation)
     return f"& \\quad {source.lstrip()}" if common.goes_on_with_a_sum(line) else f"& {source}"
 
 

@@ -1105,7 +1105,7 @@ class _Columns:
         self.made_by: dict[Integers, list[Integers]] = {}
         self.used: dict[Integers, int] = {}
         self._counts: dict[Integers, Counts] = {}
-        self._up_to: dict[int, list[Integers]] = {}
+        self._up_to: dict[int, dict[Integers, Integers]] = {}
         entries = wanted.target.entries
         chosen = _chosen(entries, wanted.d_model, COLUMNS, rng)
         wanted.effort.left -= len(chosen)
@@ -1127,10 +1127,10 @@ class _Columns:
         it; where there are too few columns for that, they are left as they come.
         """
         columns, width = self._columns_up_to(largest), self.wanted.d_k
-        chosen, free = sample(rng, columns, width), width - 2
+        chosen, free = sample(rng, [*columns], width), width - 2
         if 1 < free < self.wanted.m and 1 < self.wanted.step**free <= len(columns):
             made = self._made_of(chosen[:free])
-            others = [column for column in columns if self._remainder(column) in made and column not in chosen[:free]]
+            others = [column for column, rest in columns.items() if rest in made and column not in chosen[:free]]
             chosen[free:] = sample(rng, others, 2)
         if len(chosen) < width:
             return None
@@ -1144,12 +1144,11 @@ class _Columns:
             used |= self.used[column]
         return used == (1 << self.wanted.d_model) - 1
 
-    def _remainder(self, column: Integers) -> Integers:
-        return self.wanted.remainders[_code(column)][0]
-
-    def _columns_up_to(self, largest: int) -> list[Integers]:
+    def _columns_up_to(self, largest: int) -> dict[Integers, Integers]:
+        """Those with entries up to `largest`, and their remainders modulo the step."""
         if largest not in self._up_to:
-            self._up_to[largest] = [column for column in self.made_by if max(map(abs, column)) <= largest]
+            small = (column for column in self.made_by if max(map(abs, column)) <= largest)
+            self._up_to[largest] = {column: self.wanted.remainders[_code(column)][0] for column in small}
         return self._up_to[largest]
 
     def _made_of(self, columns: Sequence[Integers]) -> set[Integers]:
