@@ -77,7 +77,7 @@ def width(formula: Formula) -> float:
     try:
         return formula._width
     except AttributeError:
-        found = _width(formula, 1.0, 1.0)
+        found = _measured(formula, 1.0, 1.0)
         object.__setattr__(formula, "_width", found)
         return found
 
@@ -187,8 +187,7 @@ def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
     return tuple(Row(tuple(line)) for line in lines)
 
 
-@lru_cache(maxsize=8192)  # the same powers and indices come again and again
-def _width(node: Formula, size: float, fractions: float) -> float:
+def _measured(node: Formula, size: float, fractions: float) -> float:
     """The width with letters of a size; in a fraction with a bar they are smaller by the factor `fractions`."""
 
     def inner(child: Formula) -> float:
@@ -270,6 +269,10 @@ def _width(node: Formula, size: float, fractions: float) -> float:
             return _list(items, inner, 2)
         case _:
             assert_never(node)
+
+
+_width = lru_cache(maxsize=8192)(_measured)
+"""The same powers and indices come again and again."""
 
 
 def _letters(letters: str) -> float:
@@ -364,7 +367,10 @@ def matrix_columns(node: MatrixOf) -> MatrixColumns:
 @lru_cache(maxsize=1024)
 def _columns(node: MatrixOf) -> MatrixColumns:
     extents = [[_extent(cell) for cell in row] for row in node.rows]
-    cells = [[_cell_width(cell) for cell in row] for row in node.rows]
+    cells = [
+        [0.0 if x else _cell_width(cell) for cell, x in zip(*pair, strict=True)]
+        for pair in zip(node.rows, extents, strict=True)
+    ]
     before = [max((x[0] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
     after = [max((x[1] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
     labels = [[width(label)] for label in node.column_labels] or [[] for _ in before]
@@ -398,6 +404,7 @@ def _cell_width(cell: Formula) -> float:
     return _width(cell, 1.0, _SCRIPT + 0.1) if _is_plain(cell) else width(cell)
 
 
+@lru_cache(maxsize=4096)  # the same numbers stand in every matrix
 def _extent(cell: Formula) -> tuple[float, float] | None:
     """How far a number reaches to both sides of its decimal point; a fraction stands with its middle below a digit."""
     minus = _MINUS if isinstance(cell, Negative) else 0.0
