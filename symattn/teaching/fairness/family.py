@@ -548,7 +548,7 @@ class _ScoreRows(_Known[_ScoreRow | None]):
         super().__init__()
         self.keep, self.wanted, self.modest, self.most = keep, dict(wanted), modest, most
         self.kinds = list(dict.fromkeys(keep))  # what is seen, each once
-        self.reach = {seen: max(map(max, patterns), default=0) for seen, patterns in wanted}
+        self.reach = {count: max(map(max, patterns), default=0) for count, patterns in wanted}
 
     def worked_out(self, code: int) -> _ScoreRow | None:
         scores = _decoded(code, len(self.keep[0]))
@@ -562,13 +562,13 @@ class _ScoreRows(_Known[_ScoreRow | None]):
 
     def _pattern(self, scores: Integers, kept: tuple[bool, ...]) -> Integers | None:
         visible = list(compress(scores, kept))
-        seen, least = len(visible), min(visible)
-        if seen > 1 and max(visible) - least > self.reach[seen]:
+        count, least = len(visible), min(visible)
+        if count > 1 and max(visible) - least > self.reach[count]:
             return None
         pattern = tuple([x - least for x in sorted(visible)])
-        if seen > 1 and pattern not in self.wanted[seen]:
+        if count > 1 and pattern not in self.wanted[count]:
             return None
-        modest = all(kept_x or abs(x) <= self.modest for x, kept_x in zip(scores, kept, strict=True))
+        modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
         return pattern if modest else None
 
     def _largest(self, scores: Integers, kept: tuple[bool, ...]) -> Integers:

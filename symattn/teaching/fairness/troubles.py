@@ -31,7 +31,7 @@ from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
 from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
 
-DOWN = Softmax("columns")
+DOWN = Softmax("columns")  # made once: it is asked for at every step
 
 LARGEST, ERROR = 1e5, 5e-10
 """Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
