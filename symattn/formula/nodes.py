@@ -19,10 +19,14 @@ T = TypeVar("T", bound="type[Node]")
 
 
 class Node:
-    """What all nodes have in common: a hash that is worked out once, for writers look up what they wrote of a node."""
+    """What all nodes have in common: a hash and a width that are worked out once.
 
-    __slots__ = ("_hash",)
+    Writers look up what they wrote of a node, and a line is measured for one arrangement after the other.
+    """
+
+    __slots__ = ("_hash", "_width")
     _hash: int
+    _width: float
 
 
 @dataclass_transform(frozen_default=True)

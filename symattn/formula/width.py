@@ -74,7 +74,12 @@ _BLANK: dict[CellKind, float] = {
 
 def width(formula: Formula) -> float:
     """The width of a formula on a line of its own, in em at 11 pt: an estimate, slightly generous."""
-    return _width(formula, 1.0, 1.0)
+    try:
+        return formula._width
+    except AttributeError:
+        found = _measured(formula, 1.0, 1.0)
+        object.__setattr__(formula, "_width", found)
+        return found
 
 
 def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
@@ -109,8 +114,10 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
             part = _over_each(part.above, part.below, limit - indent - _RELATION)
         elif isinstance(part, Product) and isinstance(part.factors[-1], Sum) and indent + more > limit:
             part = _times_each(part, part.factors[-1], limit - indent - _RELATION)
+        pieces: list[Formula] = []
         if isinstance(part, Sum) and used + more > limit:
-            pieces: list[Formula] = [*_cut(part, limit - indent - _RELATION)]
+            pieces += _cut(part, limit - indent - _RELATION)
+        if len(pieces) > 1:  # one term that is too wide stays in one piece
             first, *between, last = pieces
             lines += [_line((*parts, first), (*signs, sign)), *between]
             parts, signs, used = (last,), (), indent + _RELATION + width(last)
@@ -180,12 +187,11 @@ def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
     return tuple(Row(tuple(line)) for line in lines)
 
 
-@lru_cache(maxsize=8192)  # the same numbers, names and products come again and again, and writers ask once more
-def _width(node: Formula, size: float, fractions: float) -> float:
+def _measured(node: Formula, size: float, fractions: float) -> float:
     """The width with letters of a size; in a fraction with a bar they are smaller by the factor `fractions`."""
 
     def inner(child: Formula) -> float:
-        return _width(child, size, fractions)
+        return width(child) if size == fractions == 1 else _width(child, size, fractions)
 
     def script(*children: Formula) -> float:
         return sum(_width(child, _SCRIPT * min(size, 1.0), 1.0) for child in children)
@@ -199,21 +205,12 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case Name(base, sub, sup, primes, _):
             word = _letters(base) + 0.28 * primes
             return word * size + max(script(*sub) + 0.2 * (len(sub) - 1), _letters(sup) * _SCRIPT * size) + 0.06
-        case Text(words):
-            return 0.5 * len(words) * size
-        case Infinity():
-            return 1.0 * size
-        case Dots(kind):
-            return (0.3 if kind in ("cell", "vertical") else 1.2) * size
-        case Blank(kind):
-            return _BLANK[kind]
-        case Negative(body):
-            return 0.8 * size + bracketed(body, isinstance(body, Sum | Negative))
-        case Sum(terms):
-            signs = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
-            lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
-            bodies = ((term.body, Sum | Negative) if isinstance(term, Negative) else (term, Sum) for term in terms)
-            return signs + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
+        case Relation(parts, signs):
+            return sum(map(inner, parts)) + _RELATION * len(signs)
+        case Power(base, exponent):
+            return bracketed(base, base_needs_brackets(base)) + script(exponent) + 0.05
+        case MatrixOf():
+            return _matrix(node)
         case Product(factors, sign):
             gap = {"": 0.17, "·": _DOT, "×": _TIMES, "⊙": _TIMES}[sign] * size
             dots = sum(_are_figures(*pair) for pair in pairwise(factors)) if sign == "" else 0
@@ -224,13 +221,26 @@ def _width(node: Formula, size: float, fractions: float) -> float:
                     bracketed(factor, factor_needs_brackets(factor, i == 0, sign)) for i, factor in enumerate(factors)
                 )
             )
+        case Sum(terms):
+            pluses = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
+            lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
+            bodies = ((term.body, Sum | Negative) if isinstance(term, Negative) else (term, Sum) for term in terms)
+            return pluses + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
+        case Text(words):
+            return 0.5 * len(words) * size
+        case Infinity():
+            return 1.0 * size
+        case Dots(kind):
+            return (0.3 if kind in ("cell", "vertical") else 1.2) * size
+        case Blank(kind):
+            return _BLANK[kind]
+        case Negative(body):
+            return 0.8 * size + bracketed(body, isinstance(body, Sum | Negative))
         case Fraction(above, below) if size < 1:
             brackets = bracketed(above, tightness(above) <= SUM) + bracketed(below, tightness(below) < POWER)
             return brackets + 0.55 * size
         case Fraction(above, below):
             return 0.26 + max(_width(part, size, _SCRIPT) for part in (above, below)) * fractions
-        case Power(base, exponent):
-            return bracketed(base, base_needs_brackets(base)) + script(exponent) + 0.05
         case Root(body):
             return inner(body) + 0.85 * size
         case Transposed(body):
@@ -242,8 +252,6 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case ListOf(items, _, separator):
             gap = (0.45 if separator else 0.56) * size
             return _list(items, inner, gap) + 2 * _widest_bracket(items) * size
-        case MatrixOf():
-            return _matrix(node)
         case Shape(rows, columns, style):
             return inner(rows) + inner(columns) + (1.25 if style == "tuple" else _TIMES) * size
         case Annotated(body, note, "under"):
@@ -257,12 +265,14 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case BigSum(index, lower, upper, body):
             bounds = max(script(index, lower) + (0.6 if lower != NOTHING else 0), script(upper))
             return max(1.45 * size, bounds) + 0.17 + bracketed(body, isinstance(body, Sum))
-        case Relation(parts, signs):
-            return sum(map(inner, parts)) + _RELATION * len(signs)
         case Row(items):
             return _list(items, inner, 2)
         case _:
             assert_never(node)
+
+
+_width = lru_cache(maxsize=8192)(_measured)
+"""The same powers and indices come again and again."""
 
 
 def _letters(letters: str) -> float:
@@ -307,7 +317,7 @@ def _matrix(node: MatrixOf) -> float:
     columns = _columns(node)
     wide = columns.even or columns.widths
     gap = _COLUMN + (0.3 if node.separator else 0)
-    left = max((_width(label, 1.0, 1.0) + _COLUMN for label in node.row_labels), default=0.0)
+    left = max((width(label) + _COLUMN for label in node.row_labels), default=0.0)
     labelled = node.row_labels or node.column_labels
     edge = 0.45 if labelled else 0.1 if node.bracket == "" else _HIGH_BRACKET
     brackets = 2 * (edge + (_BRACKET if node.nested else 0))
@@ -357,10 +367,13 @@ def matrix_columns(node: MatrixOf) -> MatrixColumns:
 @lru_cache(maxsize=1024)
 def _columns(node: MatrixOf) -> MatrixColumns:
     extents = [[_extent(cell) for cell in row] for row in node.rows]
-    cells = [[_cell_width(cell) for cell in row] for row in node.rows]
+    cells = [
+        [0.0 if x else _cell_width(cell) for cell, x in zip(*pair, strict=True)]
+        for pair in zip(node.rows, extents, strict=True)
+    ]
     before = [max((x[0] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
     after = [max((x[1] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
-    labels = [[_width(label, 1.0, 1.0)] for label in node.column_labels] or [[] for _ in before]
+    labels = [[width(label)] for label in node.column_labels] or [[] for _ in before]
     widths = tuple(
         max(*(w for w, x in zip(column, found, strict=True) if not x), b + a, *label, 0.0)
         for column, found, b, a, label in zip(
@@ -388,9 +401,10 @@ def _columns(node: MatrixOf) -> MatrixColumns:
 
 def _cell_width(cell: Formula) -> float:
     """Cells are set as in a line of text: a fraction of plain numbers is small, others are not."""
-    return _width(cell, 1.0, _SCRIPT + 0.1 if _is_plain(cell) else 1.0)
+    return _width(cell, 1.0, _SCRIPT + 0.1) if _is_plain(cell) else width(cell)
 
 
+@lru_cache(maxsize=4096)  # the same numbers stand in every matrix
 def _extent(cell: Formula) -> tuple[float, float] | None:
     """How far a number reaches to both sides of its decimal point; a fraction stands with its middle below a digit."""
     minus = _MINUS if isinstance(cell, Negative) else 0.0

@@ -270,7 +270,7 @@ class DrawnHere:
     def frozen(self) -> Content:
         return self._of.type.freeze(self.content)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return identity(self.frozen)
 

@@ -144,11 +144,12 @@ def test_a_wrong_weight_is_found(monkeypatch):
     """The proof does not rest on the softmax that made the key."""
     from symattn.derivation.ops import Softmax
 
-    (question,) = questions(TYPE, 1)
+    (content,) = contents(TYPE, 1)
     honest = Softmax.apply
+    TYPE.prove(TYPE.make(content))
     monkeypatch.setattr(Softmax, "apply", lambda op, *m: honest(op, *m).map(lambda x: x / 2))
     with pytest.raises(SelfCheckError):
-        TYPE.prove(question)
+        TYPE.prove(TYPE.make(content))
 
 
 @pytest.mark.parametrize("stated", [{}, {"notation": "columns"}])

@@ -8,8 +8,8 @@ import re
 import pytest
 from writer_samples import FORMULAS
 
-from symattn.formula.nodes import Name, Text
-from symattn.formula.width import width
+from symattn.formula.nodes import NOTHING, Formula, Fraction, Name, Number, Product, Relation, Sum, Text, children
+from symattn.formula.width import fold, width
 from symattn.page.document import Document, Paragraph, Words
 from symattn.page.writers import FORMATS, pdf, typst
 
@@ -53,3 +53,24 @@ def test_width_against_tex() -> None:
     points = re.findall(r"WIDTH ([\d.]+)pt", log)
     measured = {name: float(point) / 10.95 for name, point in zip(MEASURED, points, strict=True)}
     check(measured, 0.88, 1.22, 2.1)  # its columns are equally wide where they have numbers alone
+
+
+Q, WIDE = Name("q"), Number("1" * 30)
+CHAINS = [Relation((Q, formula), ("=",)) for formula in FORMULAS.values()] + [
+    Relation((Q, Fraction(Sum((WIDE,)), WIDE)), ("=",)),
+    Relation((Q, Sum((WIDE,)), Q), ("=", "=")),
+    Relation((Q, Fraction(Sum((Q, Sum((WIDE, Q)))), Q)), ("=",)),
+    Relation((Q, Product((Q, Sum((Sum((WIDE, Q)), Q))))), ("=",)),
+]
+
+
+def leaves(formulas: tuple[Formula, ...]) -> set[Formula]:
+    """Whatever stands in them that nothing else stands in."""
+    found = [(leaves(tuple(inside)) if (inside := children(formula)) else {formula}) for formula in formulas]
+    return set().union(*found) - {NOTHING}
+
+
+@pytest.mark.parametrize("limit", [0.5, 2, 5, 9, 14, 20, 30, 40])
+def test_a_chain_keeps_everything_at_any_width(limit: float) -> None:
+    for chain in CHAINS:
+        assert leaves(fold(chain, limit)) == leaves((chain,))

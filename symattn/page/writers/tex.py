@@ -114,6 +114,18 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return _digits(digits, tex)
         case Name():
             return _name(node, tex)
+        case Relation(parts, signs):
+            first, *others = map(inner, parts)
+            rest = (f"{_SIGN[sign]} {part}" for sign, part in zip(signs, others, strict=True))
+            return " ".join((first, *rest)) if first else " ".join(("{}", *rest))
+        case Power(base, exponent):
+            return f"{_base(inner(base, base_needs_brackets(base)), base)}^{{{script(exponent)}}}"
+        case MatrixOf():
+            return _matrix(node, tex)
+        case Product():
+            return _product(node, tex, style)
+        case Sum(terms):
+            return "".join(_terms(terms, inner))
         case Text(words):
             return f"\\text{{{tex.escaped(words)}}}" if words else ""
         case Infinity():
@@ -124,10 +136,6 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return tex.blank[kind]
         case Negative(body):
             return "-" + inner(body, common.opposite_needs_brackets(body))
-        case Sum(terms):
-            return "".join(_terms(terms, inner))
-        case Product():
-            return _product(node, tex, style)
         case Fraction(above, below) if style == "script":
             upper = inner(above, common.above_slash_needs_brackets(above))
             return f"{upper}/{inner(below, common.below_slash_needs_brackets(below))}"
@@ -136,8 +144,6 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             upper, lower = _source(above, tex), _source(below, tex)
             command = "\\dfrac" if style == "tall" else "\\frac"
             return f"{command}{{{upper}}}{{{lower}}}"
-        case Power(base, exponent):
-            return f"{_base(inner(base, base_needs_brackets(base)), base)}^{{{script(exponent)}}}"
         case Root(body):
             return f"\\sqrt{{{inner(body)}}}"
         case Transposed(body, sign):
@@ -153,8 +159,6 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             gap = f"{separator} " if separator else " \\;\\; "
             tall = style != "script" and any(map(is_tall, items))
             return _delimited(gap.join(map(inner, items)), bracket, tall)
-        case MatrixOf():
-            return _matrix(node, tex)
         case Shape(rows, columns, "tuple", separator):
             return f"({inner(rows)}{separator} {inner(columns)})"
         case Shape(rows, columns):
@@ -171,10 +175,6 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             start = script(index) + (f"={script(lower)}" if lower != NOTHING else "")
             bounds = (f"_{{{start}}}" if start else "") + (f"^{{{script(upper)}}}" if upper != NOTHING else "")
             return f"\\sum{bounds} {inner(body, common.summand_needs_brackets(body))}"
-        case Relation(parts, signs):
-            first, *others = map(inner, parts)
-            rest = (f"{_SIGN[sign]} {part}" for sign, part in zip(signs, others, strict=True))
-            return " ".join((first, *rest)) if first else " ".join(("{}", *rest))
         case Row(items):
             return " \\qquad ".join(map(inner, items))
         case _:
@@ -183,10 +183,14 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
 
 def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None) -> str:
     """A line of several, with the mark & before its first relation sign."""
-    before, after = common.before_sign(line)
-    source = write(after, tex, "normal", notation)
-    if before is not None:
-        return f"{write(before, tex, 'normal', notation)} &{source.removeprefix('{}').strip()}".strip()
+    if isinstance(line, Relation) and line.signs:
+        first, *others = line.parts
+        rest = [
+            f"{_SIGN[sign]} {write(part, tex, 'normal', notation)}"
+            for sign, part in zip(line.signs, others, strict=True)
+        ]
+        return f"{write(first, tex, 'normal', notation)} &{' '.join(rest)}".strip()
+    source = write(line, tex, "normal", notation)
     return f"& \\quad {source.lstrip()}" if common.goes_on_with_a_sum(line) else f"& {source}"
 
 

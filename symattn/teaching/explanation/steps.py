@@ -165,9 +165,9 @@ def _is_written_out(op: Op) -> bool:
 def _fitting(equation: Relation) -> Relation:
     """The equation with its working over one denominator, where two with a fraction in every term have no room."""
     name, working, *rest = equation.parts
-    if width(equation) <= (LINE - GAP) / 2:
+    if width(equation) <= (LINE - GAP) / 2 or (shorter := over_one_denominator(working)) is working:
         return equation
-    return Relation((name, over_one_denominator(working), *rest), equation.signs)
+    return Relation((name, shorter, *rest), equation.signs)
 
 
 def over_one_denominator(formula: Formula) -> Formula:
@@ -330,13 +330,11 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
         hidden = 1.0
     else:
         hidden = 1.0 if above and below else UNKNOWN_TERMS
-
-    def written(i: int, j: int, k: int) -> float:
-        return 0.0 if (above and left[i, k] == 0) or (below and right[k, j] == 0) else hidden
-
-    rows, columns = left.shape[0], right.shape[1]
-    total = sum(written(i, j, k) for i in range(rows) for j in range(columns) for k in range(inner))
-    return total / (rows * columns), inner
+    rows, columns = (
+        [[given and x == 0 for x in line] for line in m.rows] for m, given in ((left, above), (right.T, below))
+    )
+    written = sum(not (a or b) for row in rows for column in columns for a, b in zip(row, column, strict=True))
+    return hidden * written / (len(rows) * len(columns)), inner
 
 
 def _has_one_denominator(step: Step, derivation: Derivation) -> bool:

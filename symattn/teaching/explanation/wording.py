@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction as Ratio
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from symattn.derivation.algebra import Entries, size_formula
@@ -294,6 +294,7 @@ class Wording:
         if isinstance(matrix, Matrix):
             filled = matrix
 
+            @cache  # of a product, an entry comes in a whole row of results
             def shown(i: Index, j: Index) -> Formula:
                 if isinstance(i, str) or isinstance(j, str):  # any entry, beside an operand without numbers
                     return named(i, j)

@@ -548,6 +548,7 @@ class _ScoreRows(_Known[_ScoreRow | None]):
         super().__init__()
         self.keep, self.wanted, self.modest, self.most = keep, dict(wanted), modest, most
         self.kinds = list(dict.fromkeys(keep))  # what is seen, each once
+        self.reach = {count: max(map(max, patterns), default=0) for count, patterns in wanted}
 
     def worked_out(self, code: int) -> _ScoreRow | None:
         scores = _decoded(code, len(self.keep[0]))
@@ -561,9 +562,11 @@ class _ScoreRows(_Known[_ScoreRow | None]):
 
     def _pattern(self, scores: Integers, kept: tuple[bool, ...]) -> Integers | None:
         visible = list(compress(scores, kept))
-        least = min(visible)
-        pattern = tuple(sorted(x - least for x in visible))
-        if len(visible) > 1 and pattern not in self.wanted[len(visible)]:
+        count, least = len(visible), min(visible)
+        if count > 1 and max(visible) - least > self.reach[count]:
+            return None
+        pattern = tuple([x - least for x in sorted(visible)])
+        if count > 1 and pattern not in self.wanted[count]:
             return None
         modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
         return pattern if modest else None
@@ -909,16 +912,20 @@ def _queries(
                 continue
             longer = (pattern, *patterns)
             if i:
-                state = sieve.longer(ends, q), taken | sieve.alike[bit], hard + sieve.hard[bit]
-                if above := sieve.passing(i - 1, longer, *state):
-                    yield from extend(i - 1, above, (q, *Q), (row, *S), longer, kept, *state)
+                gone = taken | sieve.alike[bit], hard + sieve.hard[bit]
+                above, higher = sieve.passing(i - 1, longer, ends, q, *gone)
+                if above:
+                    yield from extend(i - 1, above, (q, *Q), (row, *S), longer, kept, higher, *gone)
             elif wanted.scores_fit((q, *Q), K, (row, *S), longer):
                 found += 1
                 yield (q, *Q), (row, *S)
 
-    last, state = wanted.n - 1, ([0] * wanted.d_k, 0, 0)
     if all(sieve.fitting):
-        yield from extend(last, sieve.passing(last, (), *state), (), (), (), tuple(wanted.images), *state)
+        last = wanted.n - 1
+        lowest = sieve.fitting_beside(last, (), 0, 0)
+        for passed in sieve.passed:
+            lowest &= passed[0]
+        yield from extend(last, lowest, (), (), (), tuple(wanted.images), [0] * wanted.d_k, 0, 0)
 
 
 def _bits(numbers: int) -> Iterator[int]:
@@ -983,18 +990,28 @@ class _Sieve:
         self._spare: dict[tuple[int, Rows], int] = {}
         self._fit_hard: dict[tuple[bool, int], int] = {}
 
-    def passing(self, i: int, patterns: Rows, ends: Sequence[int], taken: int, hard: int) -> int:
-        """Those that may stand in row i, above rows with these patterns, columns with these ends and so many hard
-        products; `taken` are those whose scores are there.
+    def passing(
+        self, i: int, patterns: Rows, ends: Sequence[int], q: Integers, taken: int, hard: int
+    ) -> tuple[int, list[int]]:
+        """Those of `fitting_beside` that may stand above query q, and the ends of the columns with its entries above
+        them; none where nothing may.
+        """
+        left, higher = self.fitting_beside(i, patterns, taken, hard), list[int]()
+        for end, x, passed in zip(ends, q, self.passed, strict=False):
+            if not left:
+                break
+            end = end << BITS | x + SMALL + 1
+            left &= passed[end]
+            higher.append(end)
+        return left, higher
+
+    def fitting_beside(self, i: int, patterns: Rows, taken: int, hard: int) -> int:
+        """Those that may stand in row i, above rows with these patterns and so many hard products; `taken` are those
+        whose scores are there.
         """
         if (i, patterns) not in self._spare:
             self._spare[i, patterns] = self._with_pattern(i, patterns)
-        left = self._spare[i, patterns] & ~taken & self._as_hard(i, hard)
-        for end, passed in zip(ends, self.passed, strict=False):
-            if not left:
-                break
-            left &= passed[end]
-        return left
+        return self._spare[i, patterns] & ~taken & self._as_hard(i, hard)
 
     def _as_hard(self, i: int, hard: int) -> int:
         """Those that bring no more hard products than there may be; above all others, no fewer."""
@@ -1002,10 +1019,6 @@ class _Sieve:
             least = max(self.least - hard, 0) if i == 0 else 0
             self._fit_hard[i == 0, hard] = sum(self.having_hard[least : self.wanted.hard[1] - hard + 1])
         return self._fit_hard[i == 0, hard]
-
-    def longer(self, ends: Sequence[int], q: Integers) -> list[int]:
-        """The ends with the entries of a query above them."""
-        return [end << BITS | x + SMALL + 1 for end, x in zip(ends, q, strict=True)]
 
     def _with_pattern(self, i: int, others: Rows) -> int:
         """Those that fit row i with a pattern of which one more may come beside others."""
@@ -1092,7 +1105,7 @@ class _Columns:
         self.made_by: dict[Integers, list[Integers]] = {}
         self.used: dict[Integers, int] = {}
         self._counts: dict[Integers, Counts] = {}
-        self._up_to: dict[int, list[Integers]] = {}
+        self._up_to: dict[int, dict[Integers, Integers]] = {}
         entries = wanted.target.entries
         chosen = _chosen(entries, wanted.d_model, COLUMNS, rng)
         wanted.effort.left -= len(chosen)
@@ -1114,10 +1127,10 @@ class _Columns:
         it; where there are too few columns for that, they are left as they come.
         """
         columns, width = self._columns_up_to(largest), self.wanted.d_k
-        chosen, free = sample(rng, columns, width), width - 2
+        chosen, free = sample(rng, [*columns], width), width - 2
         if 1 < free < self.wanted.m and 1 < self.wanted.step**free <= len(columns):
             made = self._made_of(chosen[:free])
-            others = [column for column in columns if self._remainder(column) in made and column not in chosen[:free]]
+            others = [column for column, rest in columns.items() if rest in made and column not in chosen[:free]]
             chosen[free:] = sample(rng, others, 2)
         if len(chosen) < width:
             return None
@@ -1131,12 +1144,11 @@ class _Columns:
             used |= self.used[column]
         return used == (1 << self.wanted.d_model) - 1
 
-    def _remainder(self, column: Integers) -> Integers:
-        return self.wanted.remainders[_code(column)][0]
-
-    def _columns_up_to(self, largest: int) -> list[Integers]:
+    def _columns_up_to(self, largest: int) -> dict[Integers, Integers]:
+        """Those with entries up to `largest`, and their remainders modulo the step."""
         if largest not in self._up_to:
-            self._up_to[largest] = [column for column in self.made_by if max(map(abs, column)) <= largest]
+            small = (column for column in self.made_by if max(map(abs, column)) <= largest)
+            self._up_to[largest] = {column: self.wanted.remainders[_code(column)][0] for column in small}
         return self._up_to[largest]
 
     def _made_of(self, columns: Sequence[Integers]) -> set[Integers]:
@@ -1257,6 +1269,8 @@ def _steered(
         wanted.effort.left -= 1
         c = pick(rng, free)
         w = pick(rng, choices[c])
+        if w is chosen[c]:
+            continue
         old, new, before = works[c], work(c, w), chosen[c]
         chosen[c] = w
         apart = tells_apart() if c >= values else state[3]

@@ -8,7 +8,7 @@ exact operands, as is a misconception whose exact values might grow too long, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from operator import mul
 
@@ -30,6 +30,8 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbo
 from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
 from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
+
+DOWN = Softmax("columns")  # made once: it is asked for at every step
 
 LARGEST, ERROR = 1e5, 5e-10
 """Up to what size numbers are judged in floats, and more than their error is then: one part in 10¹⁵, some operations
@@ -75,14 +77,15 @@ class _Exactly:
         self.laid, self.rows = laid, laid.rows
         self.truth = {step.name: floats_of(step.result) for step in self.rows}
         self.alike: dict[str, list[tuple[AnyMatrix, Replay]]] = {}
+        self.replays: dict[str, Replay | None] = {}
 
-    def core(self, core: Iterable[Misconception]) -> Core:
-        replays = []
+    def core(self, core: Sequence[Misconception]) -> Core:
+        """Of these misconceptions, those that change anything; suspects have been replayed before all others."""
         for misconception in core:
-            rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
-            if rewritten:
-                replays.append(self.replay(misconception.id, rewritten))
-        return Core(replays, self.truth)
+            if misconception.id not in self.replays:
+                rewritten = rewritten_everywhere(self.rows, misconception.change, self.laid.parts)
+                self.replays[misconception.id] = self.replay(misconception.id, rewritten) if rewritten else None
+        return Core([found for one in core if (found := self.replays[one.id])], self.truth)
 
     def replay(self, id: str, rewritten: Rewritten) -> Replay:
         """A misconception followed no further than anybody asks; as an earlier one, if it writes the same in the only
@@ -199,7 +202,7 @@ class _Followed:
         operands = [self._operand(operand) for operand in step.operands]
         step.op.shape(*((len(m), len(m[0])) for m in operands))
         across = isinstance(step.op, MatMul) and step.operands[0].transposed
-        if (across or step.op == Softmax("columns")) and _may_outgrow(self._operand(Operand("S"))):
+        if (across or step.op == DOWN) and _may_outgrow(self._operand(Operand("S"))):
             raise _UnclearError
         formula = FORMULAS.get(type(step.op))
         found = formula(step.op, *operands) if formula else None

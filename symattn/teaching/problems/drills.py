@@ -486,9 +486,10 @@ def _load(d: Derivation) -> float:
 def prove(question: Question) -> None:
     """Every step a second time in floating point, and weights exactly: a row is proportional to its powers."""
     content: Content = question.content
-    for item in content.items:
-        d = content.derivation(item)
-        self_check(d)
+    for item, part in zip(content.items, question.parts, strict=True):
+        assert isinstance(part.answer, MatrixAnswer)
+        assert part.answer.derivation
+        self_check(d := part.answer.derivation)
         if isinstance(item, Weighing):
             _weights_sum(d)
 
