@@ -144,6 +144,7 @@ def _times(there: Sequence[float], own: Sequence[float]) -> str:
 
 def main(count: int = 24, pictures: Path | None = None) -> None:
     """Figures of the page beside this Python's."""
+    os.environ["FIGURES"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         write_site(read_course(), site, pyodide())

@@ -95,8 +95,9 @@ async function pictured(page, script) {
     const came = await work();
     return [came, (await used()) - before];
   };
-  // Processor time of the page's Python alone: of its thread, while it answers.
+  // Processor time of the page's Python alone: of its thread, while it answers; tracing takes time, and is for figures.
   const answering = async (work) => {
+    if (!process.env.FIGURES) return work();
     await browser.startTracing(page, { categories: ['devtools.timeline'] });
     await work();
     const { traceEvents } = JSON.parse(await browser.stopTracing());
