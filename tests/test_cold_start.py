@@ -93,6 +93,12 @@ def test_a_verb_in_python_loads_what_it_needs(folder, may, call):
     assert found <= may, f"{found - may} need not be loaded"
 
 
+def test_a_sheet_of_a_practice_page_is_there_before_marking_and_other_types_are_loaded(folder):
+    request = json.dumps({"verb": "draw", "recipe": "attention --level starter", "seed": 7})
+    found = loaded(folder, f"from symattn.practice.session import answer; assert 'html' in answer({request!r})")
+    assert found == {*DERIVING, "symattn.teaching.fairness", "symattn.page.writers.html"}
+
+
 @pytest.mark.slow
 def test_what_is_heavy_is_seen_when_it_is_loaded(folder):
     call = "derive('attention', Q=[['x', 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"

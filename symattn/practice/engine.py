@@ -44,15 +44,28 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "symattn": (
-        "cli", "testing.py", "api.py", "page/fonts", "practice/page", "practice/site.py",
-        "practice/engine.py", "practice/course.py", "practice/scorm.py",
+        "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
+        "practice/course.py", "practice/scorm.py",
+        "page/fonts",
+        *(f"page/writers/{name}.py" for name in (
+            "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_exam",
+            "latex_text", "pdf", "rows", "typst",
+        )),
+        "teaching/bank", "teaching/exam", "teaching/stress.py", "teaching/description.py",
+        *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),
+        "marking/implementations", "marking/trial.py",
+        *(f"marking/grading/{name}.py" for name in (
+            "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables", "worker",
+        )),
+        "derivation/symbolic.py", "derivation/counts.py",
+        *(f"foundation/{name}.py" for name in ("cluster", "software", "spreadsheet")),
     ),
     "sympy": (
         "physics", "stats", "diffgeom", "crypto", "holonomic", "liealgebras", "categories", "sandbox",
         "parsing/autolev", "parsing/c", "parsing/fortran", "parsing/latex",
     ),
 }  # fmt: skip
-"""What no practice page imports, by package: command lines, fonts of other formats, physics."""
+"""What no practice page imports, by package: command lines, other formats and their fonts, exams, classes, physics."""
 
 NEVER = frozenset(("__pycache__", "tests", "benchmarks"))
 

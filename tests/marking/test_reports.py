@@ -580,6 +580,19 @@ def test_options_are_called_by_their_letters_and_those_left_out_are_not_told():
     assert "optionC" in teacher
 
 
+def test_parts_that_are_called_alike_are_told_apart_as_their_headings_are():
+    [sheet] = symattn.worksheet("attention", problem="drills", options={"step": "scores"}, level="starter", seed=7)
+    report = marked(sheet.question, Attempt({"b": grid([["99", "99"], ["99", "99"]])}))
+    headings = FORMATS["text"].write(sheet.worksheet)
+    assert "2. Scores S" in headings
+    for make in DOCUMENTS.values():
+        alone, on_paper = plain(make(report)), plain(make(report, of_exam=True))
+        assert "ScoresS(2)" in alone
+        assert "S(1)S(2)S(3)" in alone
+        assert "ScoresS(b)" in on_paper
+        assert "(2)" not in on_paper
+
+
 def typed(attempt: Attempt) -> dict[str, list[list[str]]]:
     """The matrices of an attempt as somebody types them into a file."""
     return {

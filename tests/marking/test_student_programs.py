@@ -164,6 +164,10 @@ def keys_reshaped(q, k, v):
     return softmax(q @ k.reshape(k.shape[-1], -1) / np.sqrt(k.shape[-1])) @ v
 
 
+def scaled_by_the_keys(q, k, v):
+    return softmax(q @ k.T / np.sqrt(len(k))) @ v
+
+
 def keys_as_they_are(q, k, v):
     return softmax(q @ k / np.sqrt(k.shape[-1])) @ v
 
@@ -216,6 +220,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (normalised_over_everything, {}, r"X\d+ \("),
     (over_axis_one, {"batch": 1}, r"X1 \("),
     (keys_reshaped, {}, r"I6 \("),
+    (scaled_by_the_keys, {}, r"I7 \("),
     (masked_after_softmax, KEEP, r"M5 \("),
     (masked_with_almost_nothing, KEEP, r"M4 \("),
     (mask_not_used, KEEP, r"M1 \("),

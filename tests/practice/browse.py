@@ -144,6 +144,7 @@ def _times(there: Sequence[float], own: Sequence[float]) -> str:
 
 def main(count: int = 24, pictures: Path | None = None) -> None:
     """Figures of the page beside this Python's."""
+    os.environ["FIGURES"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         write_site(read_course(), site, pyodide())
@@ -157,12 +158,12 @@ def main(count: int = 24, pictures: Path | None = None) -> None:
     print(f"again, offline: {said['again'] / 1000:.1f} s by the clock, {again:.1f} s of processor time")
     for name, own, alone, there in (
         ("a variant", [one["draw"] for one in made], "drawing", "draw"),
-        ("marking", here, "milliseconds", "mark"),
+        ("marking", here, "marking", "mark"),
     ):
         page, python = ([result[key] for result in said["results"]][1:] for key in (there, alone))
         print(
-            f"{name}: {statistics.median(own[1:]):.0f} ms of processor time here; {_times(python, own[1:])} in the "
-            f"page's Python (by the clock), {_times(page, own[1:])} with all of Chromium (of processor time)"
+            f"{name}, in processor time: {statistics.median(own[1:]):.0f} ms here; {_times(python, own[1:])} in the "
+            f"page's Python, {_times(page, own[1:])} with all of Chromium"
         )
     print(f"to other addresses: {said['elsewhere']}; axe: {said['axe']}; too wide: {said['wide']}; {said['console']}")
 

@@ -42,7 +42,7 @@ async function checked(page) {
   await page.evaluate(() => { window.practice.marked = null; });
   await page.click('#check');
   await page.waitForFunction(() => window.practice.marked && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
-  return page.evaluate(() => ({ ...window.practice.marked, milliseconds: window.practice.milliseconds }));
+  return page.evaluate(() => window.practice.marked);
 }
 
 async function violations(page) {
@@ -95,16 +95,26 @@ async function pictured(page, script) {
     const came = await work();
     return [came, (await used()) - before];
   };
+  // Processor time of the page's Python alone: of its thread, while it answers; tracing takes time, and is for figures.
+  const answering = async (work) => {
+    if (!process.env.FIGURES) return work();
+    await browser.startTracing(page, { categories: ['devtools.timeline'] });
+    await work();
+    const { traceEvents } = JSON.parse(await browser.stopTracing());
+    const python = traceEvents.find(({ name, args }) => name === 'thread_name' && args.name.startsWith('DedicatedWorker'));
+    const answers = traceEvents.filter(({ name, pid, tid, tdur }) => name === 'HandlePostMessage' && tdur && pid === python.pid && tid === python.tid);
+    return answers.reduce((sum, { tdur }) => sum + tdur / 1000, 0);
+  };
   [, said.firstSpent] = await spent(() => opened(page, base, scripts[0]));
   said.first = await page.evaluate(() => window.practice.drawn ?? performance.now());
   const undoable = () => page.evaluate(() => !document.getElementById('undo').disabled);
   said.undoable = [await undoable()]; // nothing was typed yet
   for (const script of scripts) {
-    const [, draw] = await spent(() => opened(page, base, script));
-    const drawing = await page.evaluate(() => window.practice.milliseconds);
+    const [drawing, draw] = await spent(() => answering(() => opened(page, base, script)));
     await typed(page, script);
-    const [marked, mark] = await spent(() => checked(page));
-    said.results.push({ ...marked, draw, drawing, mark });
+    let marked;
+    const [marking, mark] = await spent(() => answering(async () => { marked = await checked(page); }));
+    said.results.push({ ...marked, draw, drawing, mark, marking });
     if (pictures && said.results.length === 1) await pictured(page, script);
   }
 

@@ -162,13 +162,14 @@ ALONE = """
 import json, re, sys
 sys.path[:0] = sys.argv[1:]
 from symattn.practice.session import answer
-for recipe in ("attention --level starter", "attention --problem masks", "multi_head_attention"):
+from symattn.teaching.problems import problem_types
+for recipe in ("attention --level starter", "multi_head_attention", *(f"--problem {name}" for name in problem_types())):
     said = json.loads(answer(json.dumps({"verb": "draw", "recipe": recipe, "seed": 7, "language": "de"})))
     page = re.sub('<input type="text"', '<input type="text" value="2"', said["html"])
     for more in ({"verb": "mark"}, {"verb": "check", "part": 1}, {"verb": "attempt"}, {"verb": "exercise", "part": 0},
                  {"verb": "hint", "part": 1, "row": 1, "column": 1, "level": 4}):
         told = json.loads(answer(json.dumps({"sheet": said["sheet"], "page": page, **more})))
-        assert "error" not in told, told
+        assert "error" not in told, (recipe, told)
     print(recipe, "sympy" in sys.modules)
 """
 

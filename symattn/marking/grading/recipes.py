@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, nearest, offered
 from symattn.teaching.problems import ProblemType, problem_type, problem_types
@@ -77,7 +78,7 @@ def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
             known = [f"--{one}" for one in (*_SETTINGS, *_FLAGS, *_OTHERS)]
             near = f"; {offered(word, known)}" if nearest(word, known) else ""
             raise ValueError(f"{word} does not belong to a recipe{near}")
-    if mechanism in problem_types():
+    if mechanism and mechanism not in mechanisms() and mechanism in problem_types():
         raise ValueError(f"{mechanism} is a type of problem: --problem {mechanism}")
     return mechanism, stated
 

@@ -11,6 +11,7 @@ from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, S
 from symattn.derivation.misconceptions import Misconception, misconceptions
 from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.mask import hidden_as, masking
+from symattn.derivation.misconceptions.scale import divided_by
 from symattn.derivation.misconceptions.scores import rewritten
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.exact import Matrix, Value, divide, logarithm
@@ -138,6 +139,14 @@ MISCONCEPTIONS = (
         rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), _with_reshaped))),
         "S = Q · reshape(K, d_k × m)",
         "Reshaping leaves the numbers in their order; transposing makes rows of columns: .T, .transpose(-2, -1).",
+    ),
+    _entry(
+        "I7",
+        "divided by the root of the number of keys",
+        "S'",
+        divided_by("m", root=True),
+        "S' = S/√m, from len(k) or k.shape[0]",
+        "The scores are divided by $@scale(S')$: the divisor does not depend on the number of tokens.",
     ),
 )
 

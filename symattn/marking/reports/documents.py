@@ -102,7 +102,7 @@ def _document(
     remarks: Sequence[Remark],
     of_exam: bool,
 ) -> Document:
-    told = [Told(report, reader) for report in reports]
+    told = [Told(report, reader, of_exam) for report in reports]
     blocks = [*_head(reports, reader, name, student, sheet, of_exam), *_legend(told)]
     if remarks:
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))

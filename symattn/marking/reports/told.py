@@ -86,6 +86,7 @@ class Told:
 
     report: Report
     reader: Reader
+    of_exam: bool = False
     _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
     _owns: dict[str, Own] = field(default_factory=dict, compare=False, repr=False)
 
@@ -110,12 +111,18 @@ class Told:
         return Line(part, self.label(part), formulas, answer, self._marks_text(self._given(part)), in_turn(remarks))
 
     def label(self, part: str) -> Inlines:
-        """What a part is called on the page; where several are called so, with its name."""
+        """What a part is called on the page."""
         if part not in self._parts:
             return self._step_name(part)
-        title = self._parts[part].title
-        alike = sum(1 for other in self.report.question.parts if other.title == title)
-        return sentence("{title} ({part})", title=title, part=Quoted(part)) if alike > 1 else title
+        return self._told_apart(part, self._parts[part].title)
+
+    def _told_apart(self, part: str, called: Inlines) -> Inlines:
+        """What a part is called; where several are, with what stands before it: its number, on a paper its letter."""
+        titles = [one.title for one in self._parts.values()]
+        if titles.count(self._parts[part].title) == 1:
+            return called
+        before = part if self.of_exam else str([*self._parts].index(part) + 1)
+        return sentence("{title} ({part})", title=called, part=Quoted(before))
 
     def asked(self, part: str) -> Answer | None:
         """What is asked for in a part; none for a line that nobody asked for."""
@@ -242,7 +249,9 @@ class Told:
         wording, step = self.wording(parts[0]), self.step(parts[0])
         if wording is None or step is None:
             return self.label(parts[0])
-        return (Math(wording.name(step if len(parts) == 1 else step.partition(".")[0])),)
+        if len(parts) > 1:
+            return (Math(wording.name(step.partition(".")[0])),)
+        return self._told_apart(parts[0], (Math(wording.name(step)),))
 
     def _given(self, part: str) -> list[Given]:
         """The marks of the line of the scheme that begins with this part."""

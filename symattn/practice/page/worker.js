@@ -26,7 +26,7 @@ self.fetchAtOnce = (name) => {
 };
 
 const START = `
-import sys
+import os, sys
 from importlib.abc import MetaPathFinder
 
 class Later(MetaPathFinder):
@@ -43,6 +43,7 @@ class Later(MetaPathFinder):
         sys.path.append("/lib/sympy.zip")
         return importlib.util.find_spec(name)
 
+os.environ["SYMATTN_CACHE"] = ""  # nothing outlives the page
 sys.path.insert(0, "/lib/practice")
 sys.meta_path.append(Later())
 from symattn.practice.session import answer
@@ -63,16 +64,17 @@ const ready = (async () => {
   });
   python.unpackArchive(await archive, "zip", { extractDir: "/lib/practice" });
   python.runPython(START);
-  return python.globals.get("answer");
+  return python;
 })();
 ready.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ failed: String(error) }));
 
 self.onmessage = async ({ data: { id, request } }) => {
   try {
-    const answer = await ready;
+    const python = await ready;
     const begun = performance.now();
-    self.postMessage({ id, answer: answer(request), milliseconds: performance.now() - begun });
+    self.postMessage({ id, answer: python.globals.get("answer")(request), milliseconds: performance.now() - begun });
   } catch (error) {
     self.postMessage({ id, answer: JSON.stringify({ error: String(error).trim().split("\n").pop() }) });
   }
+  (await ready).runPython("import symattn.practice.marked"); // while the first sheet is read
 };

@@ -1,0 +1,160 @@
+"""A sheet that somebody filled in, marked: verdicts, what is told of them, hints, and the step that went wrong anew.
+
+What is typed on the page comes as the page itself, as it would be saved and handed in, and is read by whoever reads
+such files for `symattn check`: so both say the same.  `session` loads this module when something is to be marked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symattn.marking.grading.checking import Marking, checked
+from symattn.marking.grading.record import Terms
+from symattn.marking.grading.source import of_question
+from symattn.marking.marker.answers import unread
+from symattn.marking.marker.policy import policy
+from symattn.marking.marker.report import Report
+from symattn.marking.reports import exercise_sheet
+from symattn.marking.reports import words as report_words
+from symattn.marking.reports.told import Told
+from symattn.marking.submissions.webpage import as_markdown
+from symattn.page.document import Block, Inlines, Paragraph, Words
+from symattn.practice import words
+from symattn.practice.hints import hint
+from symattn.practice.shown import Reader, Said
+from symattn.teaching.question import CellsAnswer, ChoiceAnswer
+from symattn.teaching.sheets import Sheet
+
+TICKED = ChoiceAnswer | CellsAnswer
+"""Where nothing is ticked or shaded nothing is told: that would be the key."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A sheet, its page as somebody filled it in, and who reads what is said of it."""
+
+    sheet: Sheet
+    page: str
+    reader: Reader
+
+    def everything(self) -> Said:
+        """The whole sheet marked: a verdict for every entry, every mistake, and the report that a student reads."""
+        document = replace(self._marking.document("student"), sheet="")
+        return {**self._verdicts, "html": self.reader.html(document)}
+
+    def part(self, number: int) -> Said:
+        """One part of it, from 1: what is told about that alone."""
+        blocks = _told(Told(self._report, "student"), self._name(number))
+        return {**self._verdicts, "html": self.reader.blocks(blocks)}
+
+    def hint(self, number: int, row: int, column: int, level: int) -> Said:
+        """A hint for an entry, each level saying more than the one before, in the student's own numbers."""
+        part = self._report.question.parts[number - 1]
+        blocks, most = hint(self._report, part, (row - 1, column - 1), level)
+        return {"level": min(level, most), "of": most, "html": self.reader.blocks(blocks)}
+
+    def exercise(self, number: int) -> Sheet | None:
+        """A sheet with the step that went wrong in a part, or first of all (0), with new numbers."""
+        report = self._report
+        if number:
+            name = self._name(number)
+            report = replace(report, events=tuple(event for event in report.events if event.part == name))
+        return exercise_sheet([report])
+
+    def attempt(self) -> Said:
+        """What was written as a Markdown file, for `symattn check` and `grade`; its recipe is in it."""
+        recipe = f"recipe: {json.dumps(self.sheet.command)}\n" if self.sheet.command else ""
+        return {"name": f"{self.sheet.name}.md", "text": self._file(recipe)}
+
+    # -- helpers
+
+    def _file(self, more: str = "") -> str:
+        return f"---\nlang: {self.reader.language}\nsheet: {self.sheet.name}\n{more}---\n{_markdown(self.page)}\n"
+
+    def _name(self, number: int) -> str:
+        return self.sheet.question.parts[number - 1].name
+
+    @cached_property
+    def _marking(self) -> Marking:
+        marking = checked(of_question(self.sheet.question, self.sheet.name), self._file(), Terms(policy("ecf")))
+        return replace(marking, look=self.reader.look)
+
+    @property
+    def _report(self) -> Report:
+        return self._marking.reports[0]
+
+    @property
+    def _verdicts(self) -> Said:
+        report = self._report
+        numbers = {part.name: k for k, part in enumerate(report.question.parts, 1)}
+        ticked = {part.name for part in report.question.parts if isinstance(part.answer, TICKED)}
+        return {
+            "total": report.total,
+            "of": report.available,
+            "pending": report.pending,
+            "entries": [
+                {
+                    "part": numbers[v.part],
+                    "row": v.i + 1,
+                    "column": v.j + 1,
+                    "state": v.state,
+                    "sign": report_words.SIGNS[v.state][0],
+                    "says": self.reader.said(report_words.SIGNS[v.state][1]),
+                }
+                for v in report.verdicts
+                if v.part in numbers and not (v.part in ticked and v.written.blank)
+            ],
+            "events": [
+                {
+                    "part": numbers.get(event.part, 0),
+                    "kind": event.kind,
+                    "candidates": [candidate.id for candidate in event.candidates],
+                }
+                for event in report.events
+            ],
+        }
+
+
+_OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
+_HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
+_FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+
+
+def _markdown(page: str) -> str:
+    """A filled-in page as the Markdown that it is read as, without a head.
+
+    Of headings, the numbers and words of parts are enough: with formulas they would have to be compared with the sheet.
+    """
+    page = _HEADING.sub(lambda heading: _FORMULA.sub("", heading[0]), _OTHER_HEADING.sub("", page))
+    text = as_markdown(f"<html><body>{page}</body></html>")
+    return text.split("\n---\n", 1)[1] if text.startswith("---\n") else text
+
+
+def _told(told: Told, part: str) -> Iterator[Block]:
+    """What is to be said about one part: its mistakes, or that there is none."""
+    here = [event for event in told.report.events if event.part == part]
+    places = not isinstance(told.asked(part), TICKED)
+    said = [told.mistake(event) if places else told.says(event) for event in here]
+    yield from map(Paragraph, filter(None, said))
+    verdicts = told.report.of(part).values()
+    if any(said):  # else the remarks on the line say it
+        for says in unread((v.i, v.j, v.written) for v in verdicts):
+            yield Paragraph((Words(says),))
+        return
+    states = {verdict.state for verdict in verdicts}
+    remarks: Inlines = next((line.remarks for line in told.lines if line.part == part), ())
+    if remarks:
+        yield Paragraph(remarks)
+    if states and all(verdict.accepted for verdict in verdicts):
+        yield Paragraph((Words(words.RIGHT),))
+    elif "missing" in states and "wrong" not in states:
+        yield Paragraph((Words(words.BOXES_EMPTY if states == {"missing"} else words.RIGHT_SO_FAR),))
+    elif not remarks:
+        yield Paragraph((Words(report_words.NOT_RIGHT if "wrong" in states else words.BY_A_PERSON),))
+
+
+__all__ = ["Marked"]
