@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import decimals, exactly, key_of, key_script, marked, step_of, with_entry
+from students import Style, copied
 from test_worked_cases import CASES
 
 import symattn
 from symattn.api import make_recipe
-from symattn.derivation.misconceptions import misconceptions, slips
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions import misconceptions, replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.approximate import approximate
@@ -460,3 +462,31 @@ def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) 
             (line,) = (line for line in Told(report, reader).lines if line.part == "A")
             said = f"{across} 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
             assert (said in plain(line.remarks)) == told
+
+
+@pytest.mark.parametrize(("mechanism", "id"), [("multi_head_attention", "C2"), ("attention", "X7")])
+def test_a_line_says_once_what_its_entries_follow_from(mechanism: str, id: str) -> None:
+    """Rounded before or not: it is the same to a student."""
+    q = question(mechanism)
+    report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
+    ways = {(v.part, v.way) for v in report.verdicts if v.state == "follows"}
+    said = re.findall("right, given your (?!own)", " ".join(text_of(report).casefold().split()))
+    assert len(said) == len({part for part, _ in ways}) < len(ways)
+
+
+@pytest.mark.parametrize(("mechanism", "id"), [("recurrent_network", "U2"), ("kv_cache", "F7")])
+def test_what_became_easier_is_told_where_something_follows(mechanism: str, id: str) -> None:
+    """And not beside the first token of the line, whose entries are the key's."""
+    q = question(mechanism)
+    report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
+    told = [notice.part for notice in report.notices if notice.kind == "veto"]
+    assert told
+    for part in told:
+        assert {"follows"} <= {v.state for v in report.verdicts if v.part == part}
+
+
+def wrong_by(q: Question, id: str) -> Derivation:
+    """What somebody with a misconception has throughout."""
+    assert q.problem is not None
+    [wrong] = replayed(q.problem.derivation, [id])
+    return wrong.derivation

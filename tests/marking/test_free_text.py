@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import exactly, key_of, right_answer
+from scripts import decimals, exactly, key_of, right_answer
 from trials import tries
 
 import symattn
@@ -275,8 +276,40 @@ def test_text_that_only_looks_like_toml_is_not_called_toml() -> None:
         read('solution = "I did not\nget it', "markdown")
 
 
-def test_several_matrices_on_one_line() -> None:
-    read_whole("; ".join(f"{name} = {brackets(rows)}" for name, rows in key().items()), "")
+def test_so_it_is_in_a_file_that_is_called_toml(tmp_path: Path) -> None:
+    file = tmp_path / "answers.toml"
+    file.write_text("\n".join(f"{name} = {json.dumps(rows)}" for name, rows in key().items()), encoding="utf-8")
+    assert symattn.check(symattn.derive("note-002", by="matrix"), file).right
+
+
+@pytest.mark.parametrize(
+    ("write", "between"),
+    [("{} = {}", "; "), ("{} = {}", ". Then "), ("{} is {}", " and "), ("{}: {}", ", and for "), ("{} ist {}", ". ")],
+)
+def test_several_matrices_on_one_line(write: str, between: str) -> None:
+    text = between.join(write.format(name, brackets(rows)) for name, rows in key().items())
+    assert not read_whole(f"I got {text}.", "").remarks
+
+
+def test_brackets_that_close_in_another_line_hide_no_name_and_a_second_matrix_is_told() -> None:
+    first, second = (f"{name}: {brackets(key()[name])}" for name in ("Q", "K"))
+    attempt = read(first.replace("], ", "],\n ") + " and " + second + " or [[1, 2], [3, 4]]")
+    assert {name: values(said) for name, said in attempt.answers.items()} == {name: key()[name] for name in ("Q", "K")}
+    assert ["or [[1, 2], [3, 4]]" in str(remark.says) for remark in attempt.remarks] == [True]
+
+
+@pytest.mark.parametrize(
+    ("behind", "places"), [("", 4), (", dtype=torch.float64", 4), (", grad_fn=<MmBackward0>", 2), (", device='cpu'", 4)]
+)
+def test_what_pytorch_prints_is_read_over_several_lines(behind: str, places: int) -> None:
+    printed = {name: [[decimals(places)(x) for x in row] for row in rows] for name, rows in key_of(question()).items()}
+    text = "\n".join(
+        f"{name} = tensor([[" + "],\n        [".join(", ".join(row) for row in rows) + f"]]{behind})"
+        for name, rows in printed.items()
+    )
+    attempt = read(text)
+    assert {name: values(said) for name, said in attempt.answers.items()} == printed, attempt.remarks
+    assert not attempt.remarks
 
 
 @cache

@@ -219,15 +219,25 @@ class Awarding:
         known = [judged for row in rows for judged in row if judged.state in ("follows", "implied")]
         if all(map(_is_right, known)) or not self._rests_on_a_mistake(line):
             return number, notices
-        if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
+        impossible = next((part for part in line.parts if self._inappropriate(self.steps[part])), None)
+        if number == mark.number and impossible:
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
-            notices.append(Notice(line.parts[0], "veto", says))
+            notices.append(Notice(impossible, "veto", says))
         equal, _ = accuracy(mark, [[_is_right(j) and self._counts(j, line) for j in row] for row in rows])
         if (easier := self._easier(line)) and number > (most := max(equal, mark.number // 2)):
             number = most
-            notices.append(Notice(line.parts[0], "veto", sentences(easier, _HALF)))
+            notices.append(Notice(self._first_that_follows(line), "veto", sentences(easier, _HALF)))
         return number, notices
+
+    def _first_that_follows(self, line: Line) -> str:
+        """The part of a line in which something follows from a mistake and does not equal the key."""
+        following = {
+            step
+            for (step, _, _), judged in self.trace.judged.items()
+            if judged.state in ("follows", "implied") and not _is_right(judged)
+        }
+        return next((part for part in line.parts if self.steps[part] in following), line.parts[0])
 
     def _rests_on_a_mistake(self, line: Line) -> bool:
         """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""

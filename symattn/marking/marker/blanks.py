@@ -27,7 +27,8 @@ from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 
 MOST_WAYS = 4
-"""Ways of leaving lines out that are marked in full, the most promising first; each line alone is left out besides."""
+"""Ways of leaving lines out that are marked in full, all doubtful lines first and then those that let most entries be
+accepted, of equals the longest; each line alone is left out besides."""
 
 MOST_TOGETHER = 5
 """Of more doubtful lines than these, each is left out alone, and all together."""
@@ -125,7 +126,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         script = _without(trace, {name: places[name] for name in run}, whole)
         if script != trace.script and all(script != other for _, _, other in scripts):
             scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
-    scripts.sort(key=lambda one: one[0], reverse=True)
+    scripts.sort(key=lambda one: (len(one[1]) == len(doubtful), one[0], len(one[1])), reverse=True)
     ways: list[Awarding] = []
     alone = {run: one for one in reversed(scripts[MOST_WAYS:]) if len(run := one[1]) == 1 and one[0] > _accepted(trace)}
     for _, run, script in [*scripts[:MOST_WAYS], *alone.values()]:

@@ -277,13 +277,12 @@ class Trace:
     def _following(self, step: Step, own: Sequence[AnyMatrix], right: Sequence[AnyMatrix]) -> Matrix | None:
         try:
             matrices = [values_of(o.of(matrix)) for o, matrix in zip(step.operands, own, strict=True)]
-            step.op.shape(*(m.shape for m in matrices))
             if isinstance(step.op, Softmax):
                 [scores] = matrices
                 matrices = [_raisable(step.op, scores, values_of(step.operands[0].of(right[0])))]
                 if not may_be_raised(step.op, matrices[0]):
                     return None
-            return step.op.apply(*matrices)
+            return values_of(step.applied(matrices, self.script.d.arithmetic))
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
 

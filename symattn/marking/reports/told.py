@@ -580,23 +580,22 @@ class Told:
     # -- what follows, and what else there is to say
 
     def _following(self, part: str) -> Iterator[Inlines]:
-        verdicts = self._verdicts(part)
-        ways: dict[Way, list[Cell]] = {}
+        verdicts, said = self._verdicts(part), CONSISTENT[self.reader]
+        ways: dict[tuple[str, str], list[Cell]] = {}
         flags: dict[Flag, list[Cell]] = {}
         for cell, verdict in verdicts.items():
             if verdict.state == "follows":
-                ways.setdefault(verdict.way, []).append(cell)
+                ways.setdefault(said[verdict.way], []).append(cell)
             for flag in verdict.flags:
                 if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
-            ways.pop("event", None)  # it has been told
+            ways.pop(said["event"], None)  # it has been told
         if self.reader == "student" and not self.report.events:
             ways.clear()  # somebody who rounded and is right wants to hear nothing else
-        for way, cells in ways.items():
-            whole, at_places = CONSISTENT[self.reader][way]
+        for (of_all, at_places), cells in ways.items():
             where, lines = self._at(cells, verdicts), self._sources(part)
-            yield sentence(at_places, place=where, lines=lines) if where else sentence(whole, lines=lines)
+            yield sentence(at_places, place=where, lines=lines) if where else sentence(of_all, lines=lines)
         for flag, cells in flags.items():
             yield (Words(words.about(self._at(cells, verdicts), words.FLAGS[flag])),)
         states = {verdict.state for verdict in verdicts.values()}

@@ -1,4 +1,4 @@
-"""Matrices in the code of a notebook, and in what NumPy printed below it: read as they stand, and never run.
+"""Matrices in the code of a notebook, and in what NumPy or PyTorch printed below it: read as they stand, and never run.
 
 The code is parsed, and nothing else is done with it.  A value is read where it is written out: lists of numbers,
 arithmetic of numbers alone, texts such as "e^2/3" for exact values.  What has to be computed has its value in the
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
+from symattn.marking.submissions.matrices import without_kind
 from symattn.marking.submissions.written import Cells, Line
 
 LONGEST = 20_000
@@ -57,14 +58,16 @@ def read_code(source: str) -> Code | None:
 
 
 def printed(output: str) -> Cells | None:
-    """A matrix as NumPy or SymPy shows it, or `print` does; None if the output is anything else, or not all of it.
+    """A matrix as NumPy, PyTorch, SymPy or `print` shows it; None if the output is anything else, or not all of it.
 
     >>> printed("array([[0.09  , 1.    ],\\n       [0.6652, 0.2447]])").rows
     (('0.0900', '1.0000'), ('0.6652', '0.2447'))
     >>> printed("[[ 0 -2]\\n [ 2  1]]").rows
     (('0', '-2'), ('2', '1'))
+    >>> printed("tensor([[0.5000, 1.0000]], dtype=torch.float64, grad_fn=<MmBackward0>)").rows
+    (('0.5000', '1.0000'),)
     """
-    text = output.strip()
+    text = without_kind(output.strip())
     if _WITHOUT_COMMAS.fullmatch(text):
         rows = (", ".join(row.split()) for row in _ROW.findall(text))
         text = f"array([{', '.join(f'[{row}]' for row in rows)}])"

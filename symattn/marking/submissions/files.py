@@ -115,9 +115,7 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
     try:
         return _head(content, _form(content, form))
     except InputError:
-        if form:
-            raise
-        return identity_of(page(content))  # it only looks as if it were in that form
+        return identity_of(page(content))  # it is read as a text, whatever form it was to be in
 
 
 def _head(content: str, form: str) -> tuple[str, str, str]:

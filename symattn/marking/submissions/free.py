@@ -165,15 +165,16 @@ class FreeText:
         if not name or (self.beside and name == self.here):
             return False
         self._at += 1
-        first, *others = _OTHER_NAME.split(_as_row(rest))
         self._target, self._heads = name, [piece]
-        self._content(piece, first)
-        for other in others:
-            name, rest = self._label(other)
-            if name:
-                self._target, self._heads = name, [piece]
-                self._content(piece, rest)
+        self._content(piece, _as_row(rest))
         return True
+
+    def _apart(self, text: str) -> tuple[str, str, str]:
+        """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
+        for found in _OTHER_NAME.finditer(text):
+            if other := self._called(found[1]):
+                return text[: found.start()], other, text[found.end() :]
+        return text, "", ""
 
     def _numbered(self, piece: Piece, text: str) -> bool:
         """The number of a part that asks for no matrix, and its answer behind it: "2. A, C", "Question 3: n.d."."""
@@ -290,15 +291,16 @@ class FreeText:
     def _content(self, head: Piece, rest: str) -> None:
         """What stands behind a name, perhaps over several lines."""
         part = self._part(self._target)
-        if part is not None and not isinstance(part.answer, _MATRICES):
-            self._words(part, head, rest)
-            return
         taken, text = [head], rest
-        if text.strip(_NO_WORDS):
-            while _open(text) > 0 and self._at < len(self.pieces) and len(taken) < LARGEST:
-                taken.append(self.pieces[self._at])
-                text += "\n" + self.pieces[self._at].text
-                self._at += 1
+        in_words = part is not None and not isinstance(part.answer, _MATRICES)
+        while not in_words and _open(text) > 0 and self._at < len(self.pieces) and len(taken) < LARGEST:
+            taken.append(self.pieces[self._at])
+            text += "\n" + self.pieces[self._at].text
+            self._at += 1
+        text, other, behind = self._apart(text)
+        if part is not None and in_words:
+            self._words(part, head, text)
+        elif text.strip(_NO_WORDS):
             shape = self._shape(self._target)
             matrix = self._matrix(text, shape)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
@@ -310,10 +312,16 @@ class FreeText:
                     matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
                     self._at = self.pieces.index(below) + 1
             if matrix:
+                if another := _ANOTHER.search(text):
+                    self.written.not_read(message("line {line}", line=head.start + 1), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
-            else:
-                self._at -= max(0, len(taken) - 1)
+            elif len(taken) > 1:
+                self._at -= len(taken) - 1
+                other = ""  # the lines are read again, one by one
+        if other:
+            self._target, self._heads = other, taken[-1:]
+            self._content(taken[-1], behind)
 
     def _words(self, part: Part, head: Piece, rest: str) -> None:
         """An answer that is no matrix: what stands behind its name, or the next line; an explanation in all lines."""
@@ -510,7 +518,10 @@ ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*"
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
-_OTHER_NAME = re.compile(r"(?<=\])[,;.]?\s+(?=[^\s\[\]=:]{1,12}\s*[=:])")
+_OTHER_NAME = re.compile(
+    r"(?<=\])[,;.]?\s+([^\s\[\]=:][^\[\]=:]{0,40}?)(?:\s*[=:]\s*|\s+(?:is|are|ist|sind|est|sont|es|son)\s+(?=\[))"
+)
+_ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")

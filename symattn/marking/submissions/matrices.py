@@ -40,7 +40,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     """
     if len(text) > LONGEST:
         return None
-    exact = _RUN.sub("  ", text).partition("≈")[0]
+    exact = _RUN.sub("  ", without_kind(text)).partition("≈")[0]
     first, *others = exact.split("=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     start, end = _bracketed(body)
@@ -51,6 +51,18 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
 
 
 _RUN = re.compile(r"[^\S\n\t]{3,}")
+
+
+def without_kind(text: str) -> str:
+    """An array without what NumPy and PyTorch say of it behind its numbers.
+
+    >>> without_kind("tensor([[1.]], dtype=torch.float64, grad_fn=<MmBackward0>)")
+    'tensor([[1.]])'
+    """
+    return _KIND.sub("", text)
+
+
+_KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^']*'|[\w.]+)")
 
 
 def _bracketed(text: str) -> tuple[int, int]:
@@ -160,7 +172,7 @@ def _split(text: str, separators: str, behind: str = "") -> Iterator[str]:
     yield text[start:]
 
 
-_CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|array)\s*\($")
+_CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|array|tensor)\s*\($")
 _BEHIND = re.compile(r"[\s)]*(?:/(?P<below>.+)|[*·×⋅](?P<times>.+))?")
 
 
