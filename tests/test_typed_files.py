@@ -27,7 +27,7 @@ from symattn.foundation.typed import (
     Named,
     OneKindOf,
     OneOrSeveral,
-    Part,
+    PartialTable,
     Sequence,
     Table,
 )
@@ -130,7 +130,7 @@ def inside(kind: Kind, spot: Spot) -> Iterator[Spot]:
                 yield from inside(one, spot)
         case Table():
             yield from spots(kind, spot.place, spot.having)
-        case Part():
+        case PartialTable():
             yield from spots(kind.of, spot.place, spot.having)
         case Sequence(item=Table() as table):
             yield from spots(table, f"{spot.place} 1", lambda data: spot.having([data]))

@@ -43,7 +43,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subexpression:
     """Something that is worked out: what it is, whichever entry is meant; the letters on which it depends."""
 
     what: Hashable
@@ -51,19 +51,21 @@ class Part:
     hidden: bool = False
 
 
-class Counting(Algebra[Part]):
+class Counting(Algebra[Subexpression]):
     """A rule read for its work.  `size` are the sizes behind letters; what came before is not counted again."""
 
     def __init__(self, sizes: Mapping[str, Size]) -> None:
         self.sizes = dict(sizes)
-        self.found: dict[Part, tuple[str, Any]] = {}
+        self.found: dict[Subexpression, tuple[str, Any]] = {}
 
-    def _made(self, kind: str, many: Any, *parts: Part, of: Hashable = None, without: str = "") -> Part:
+    def _made(
+        self, kind: str, many: Any, *parts: Subexpression, of: Hashable = None, without: str = ""
+    ) -> Subexpression:
         letters = frozenset[str]().union(*(part.letters for part in parts)) - {without}
         # the same is the same, whichever letter runs over its rows: only the sizes behind the letters count
         over = tuple(sorted(str(self.sizes[letter]) for letter in letters))
-        made = Part((kind, of, over, *(part.what for part in parts)), letters)
-        self.found.setdefault(Part(made.what), (kind, many * self._times(letters)))
+        made = Subexpression((kind, of, over, *(part.what for part in parts)), letters)
+        self.found.setdefault(Subexpression(made.what), (kind, many * self._times(letters)))
         return made
 
     def _times(self, letters: frozenset[str]) -> Any:
@@ -79,13 +81,13 @@ class Counting(Algebra[Part]):
             total[kind] += many
         return Counts(**total)
 
-    def number(self, value: Value) -> Part:
-        return Part(("number", value))
+    def number(self, value: Value) -> Subexpression:
+        return Subexpression(("number", value))
 
-    def size(self, indices: Indices, less: int = 0) -> Part:
-        return Part(("size", indices.size, indices.only, less))
+    def size(self, indices: Indices, less: int = 0) -> Subexpression:
+        return Subexpression(("size", indices.size, indices.only, less))
 
-    def total(self, indices: Indices, term: Callable[[Index], Part]) -> Part:
+    def total(self, indices: Indices, term: Callable[[Index], Subexpression]) -> Subexpression:
         if indices.only is not None or not _by_letter(indices.size):
             return self.sum(*map(term, indices.counted))
         letter = f"k_{len(self.sizes)}"
@@ -93,50 +95,50 @@ class Counting(Algebra[Part]):
         body = term(letter)
         return self._made("additions", size_in_sympy(indices.size) - 1, body, without=letter)
 
-    def sum(self, *terms: Part) -> Part:
+    def sum(self, *terms: Subexpression) -> Subexpression:
         return self._made("additions", len(terms) - 1, *terms) if len(terms) > 1 else terms[0]
 
-    def negative(self, x: Part) -> Part:
-        return Part(("minus", x.what), x.letters)
+    def negative(self, x: Subexpression) -> Subexpression:
+        return Subexpression(("minus", x.what), x.letters)
 
-    def product(self, *factors: Part) -> Part:
+    def product(self, *factors: Subexpression) -> Subexpression:
         return self._made("multiplications", len(factors) - 1, *factors) if len(factors) > 1 else factors[0]
 
-    def quotient(self, x: Part, y: Part) -> Part:
+    def quotient(self, x: Subexpression, y: Subexpression) -> Subexpression:
         return self._made("divisions", 1, x, y)
 
-    def square(self, x: Part) -> Part:
+    def square(self, x: Subexpression) -> Subexpression:
         return self._made("multiplications", 1, x, x)
 
-    def exponential(self, x: Part, base: Base = "e") -> Part:
+    def exponential(self, x: Subexpression, base: Base = "e") -> Subexpression:
         return self._made("exponentials", 1, x, of=str(base))
 
-    def root(self, x: Part) -> Part:
+    def root(self, x: Subexpression) -> Subexpression:
         return self._made("roots", 1, x)
 
-    def apply(self, function: str, x: Part) -> Part:
+    def apply(self, function: str, x: Subexpression) -> Subexpression:
         return self._made("functions", 1, x, of=function)
 
-    def known(self, function: Known, x: Part) -> Part:
+    def known(self, function: Known, x: Subexpression) -> Subexpression:
         return self._made("functions", 1, x, of=repr(function))
 
-    def maximum(self, *terms: Part) -> Part:
+    def maximum(self, *terms: Subexpression) -> Subexpression:
         return self._made("comparisons", len(terms) - 1, *terms) if len(terms) > 1 else terms[0]
 
-    def hidden(self, x: Part) -> bool:
+    def hidden(self, x: Subexpression) -> bool:
         return x.hidden
 
-    def named(self, name: str, i: Index, j: Index) -> Part:
+    def named(self, name: str, i: Index, j: Index) -> Subexpression:
         return self.entry(name, i, j)
 
-    def dots(self) -> Part:
-        return Part("any of them", frozenset(letter for letter in LETTERS if letter in self.sizes))
+    def dots(self) -> Subexpression:
+        return Subexpression("any of them", frozenset(letter for letter in LETTERS if letter in self.sizes))
 
-    def entry(self, name: str, i: Index, j: Index, hidden: bool = False) -> Part:
+    def entry(self, name: str, i: Index, j: Index, hidden: bool = False) -> Subexpression:
         """An entry of a matrix that is there already."""
         letters = frozenset(index for index in (i, j) if isinstance(index, str))
         place = tuple(("any", self.sizes[x]) if isinstance(x, str) else x for x in (i, j))
-        return Part((name, place), letters, hidden)
+        return Subexpression((name, place), letters, hidden)
 
 
 def counts(d: Derivation) -> dict[str, Counts]:
@@ -167,10 +169,10 @@ def _places(letter: str, size: Size) -> Iterable[Index]:
     return (letter,) if isinstance(size, str) or size > WRITTEN_OUT else range(size)
 
 
-def _entries(algebra: Counting, d: Derivation, operand: Operand) -> Entries[Part]:
+def _entries(algebra: Counting, d: Derivation, operand: Operand) -> Entries[Subexpression]:
     whole = d.value(operand.name)
 
-    def entry(i: Index, j: Index) -> Part:
+    def entry(i: Index, j: Index) -> Subexpression:
         row, column = operand.place(i, j)
         hidden = False
         if isinstance(whole, Matrix) and isinstance(row, int) and isinstance(column, int):
@@ -180,4 +182,4 @@ def _entries(algebra: Counting, d: Derivation, operand: Operand) -> Entries[Part
     return Entries(operand.of(whole).shape, entry, not isinstance(whole, Matrix))
 
 
-__all__ = ["Counting", "Counts", "Part", "counts"]
+__all__ = ["Counting", "Counts", "Subexpression", "counts"]

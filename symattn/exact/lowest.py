@@ -56,7 +56,7 @@ Polynomial = list[int]
 """Coefficients of 1, t, t² …, without a common factor; the first and the last are not 0."""
 
 
-class Part(NamedTuple):
+class Factored(NamedTuple):
     """Σ c·e^a, of a sum the terms that have the same roots: `content`·e^`least`·(a polynomial)."""
 
     content: Rational
@@ -115,7 +115,10 @@ def cofactors(a: ExpSum, b: ExpSum) -> tuple[Rational | ExpSum, Rational | ExpSu
         return b, a
     (first, second), step = parts
     common = polynomial_gcd(first.polynomial, second.polynomial)
-    over = Part(1, (), []), Part(tidy(Fraction(first.content) / second.content), less(first.least, second.least), [])
+    over = (
+        Factored(1, (), []),
+        Factored(tidy(Fraction(first.content) / second.content), less(first.least, second.least), []),
+    )
     results = []
     for part, rest, own, theirs in ((over[0], second, one, other), (over[1], first, other, one)):
         polynomial = _quotient(rest.polynomial, common) or rest.polynomial
@@ -202,7 +205,7 @@ def by_size(a: Exponent) -> Rational | Decimal:
 # ------------------------------------------------------------------------------------ sums as polynomials
 
 
-def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exponent] | None:
+def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Factored], Exponent] | None:
     """The sums as polynomials in one t = e^step; None where there is no such t, or they are too large."""
     if sum(map(len, sums)) > len(sums) * (LARGEST_DEGREE + 1):
         return None
@@ -226,7 +229,7 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exp
             here[a] = difference[pivot] if direction else 0  # nothing differs yet
         places.append(here)
     if not direction:
-        return [Part(c, a, [1]) for terms in sums for a, c in terms.items()], ()
+        return [Factored(c, a, [1]) for terms in sums for a, c in terms.items()], ()
     unit = gcd(*(place for here in places for place in here.values()))
     parts = []
     for terms, here in zip(sums, places, strict=True):
@@ -240,7 +243,7 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exp
             polynomial[(place - here[least]) // unit] = _over(terms[a], content)
         if max(map(abs, polynomial)).bit_length() > LONGEST_COEFFICIENT:
             return None
-        parts.append(Part(content, least, polynomial))
+        parts.append(Factored(content, least, polynomial))
     step = {r: Fraction(x * unit, below * direction[pivot]) for r, x in zip(radicands, direction, strict=True)}
     return parts, exponent_of(step)
 
@@ -256,7 +259,7 @@ def _over(a: Rational, b: Rational) -> int:
     return (a.numerator * b.denominator) // (a.denominator * b.numerator)
 
 
-def _terms(part: Part, polynomial: Polynomial, step: Exponent) -> Iterable[tuple[Exponent, Rational]]:
+def _terms(part: Factored, polynomial: Polynomial, step: Exponent) -> Iterable[tuple[Exponent, Rational]]:
     """content·e^least·(the polynomial), term by term."""
     for k, c in enumerate(polynomial):
         if c:

@@ -401,7 +401,7 @@ class Named(Kind):
         return {key: self.item.plain(one) for key, one in value.items()}
 
 
-class Part(Named):
+class PartialTable(Named):
     """A table with some of the fields of a dataclass."""
 
     def __init__(self, of: Table) -> None:
@@ -695,7 +695,7 @@ def _annotated(hint: Any, *notes: Any) -> Kind:
         if isinstance(note, ReadBy):
             return Function(note)
         if isinstance(note, Some):
-            return Part(Table(note.kind))
+            return PartialTable(Table(note.kind))
     kind: Kind = kind_of(hint) if not any(isinstance(note, Digits) for note in notes) else _IN_DIGITS
     if isinstance(kind, Sequence) and any(isinstance(note, OrOne) for note in notes):
         kind = OneOrSeveral(kind)

@@ -50,7 +50,7 @@ class MatrixNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PageItem:
     """One thing on the page: a paragraph, formulas, steps in the default form, a table, a figure.
 
     Exactly one of `text`, `math`, `steps`, `table`, `diagram` is set.  `repeat` repeats it for an index (i: each
@@ -83,7 +83,7 @@ class Section:
 
     label: str = ""
     title: str = ""
-    items: tuple[Item, ...] = ()
+    items: tuple[PageItem, ...] = ()
     covers: Texts = ()
     repeat: str = ""
     needs: Texts = ()

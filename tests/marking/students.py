@@ -17,7 +17,7 @@ import numpy as np
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
-from symattn.derivation.ops.heads import Part as HeadPart
+from symattn.derivation.ops.heads import Slice as HeadPart
 from symattn.derivation.ops.linear import Stack, SumOver
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value

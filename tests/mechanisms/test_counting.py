@@ -38,7 +38,7 @@ from symattn.derivation.counting import (
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import COUNTING, misconceptions
-from symattn.derivation.ops import Part
+from symattn.derivation.ops import Slice
 from symattn.errors import InputError
 from symattn.exact import Outline
 
@@ -243,7 +243,7 @@ def test_a_chain_waits_link_by_link(by):
 
 
 def test_parts_and_stacks_are_no_work():
-    d = Derivation({"A": Outline((2, 4))}).then("B", Part(0, 2), "A")
+    d = Derivation({"A": Outline((2, 4))}).then("B", Slice(0, 2), "A")
     assert depth(d) == 0
     assert chain(d) == ()
 

@@ -16,7 +16,7 @@ from symattn.api import Solution
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.ops import Padded, Part, Spread, SpreadEvenly
+from symattn.derivation.ops import Padded, Slice, Spread, SpreadEvenly
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate
@@ -502,8 +502,8 @@ def test_spreading(kind: type[Spread], share: Fraction) -> None:
             assert abs(Fraction(span.high) - ends[1]) < Fraction(1, 10**12)
 
 
-@pytest.mark.parametrize("part", [Part(1, 1), Part(0, 2, 2), Part(1, 2, 1)])
-def test_padding(part: Part) -> None:
+@pytest.mark.parametrize("part", [Slice(1, 1), Slice(0, 2, 2), Slice(1, 2, 1)])
+def test_padding(part: Slice) -> None:
     """As much as A gives G by its columns, G gives back to theirs: ⟨part(A), G⟩ = ⟨A, padded(G)⟩."""
     a = matrix([[1, 2, 3, 4], [5, 6, 7, 8]])
     g = part.apply(matrix([[2, -1, 4, 3], [1, 0, -2, 5]]))

@@ -28,9 +28,9 @@ from symattn.derivation.ops import (
     Hadamard,
     Mask,
     MatMul,
-    Part,
     Round,
     Scale,
+    Slice,
     Softmax,
     SumOver,
 )
@@ -329,7 +329,7 @@ def entry_by_entry(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
 def heads_split_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
     """Part 1 of each matrix is its first lines, and part 2 the next ones."""
     ok = True
-    for step, [whole], result in p.steps(Part):
+    for step, [whole], result in p.steps(Slice):
         number = StepName.of(step.name).head or 1
         along = 1 if m[3].startswith("column") else 0
         size = result.shape[along]
@@ -489,7 +489,7 @@ FACTS = (
     Fact(
         r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.",
         lambda p, m, f: all(
-            np.allclose(o[0][:, (StepName.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part)
+            np.allclose(o[0][:, (StepName.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Slice)
         ),
     ),
     Fact(

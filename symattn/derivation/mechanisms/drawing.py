@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from symattn.derivation.mechanisms.base import Scope, Settings, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.ops import Part
+from symattn.derivation.ops import Slice
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
@@ -135,11 +135,11 @@ def attention_weights(
 
 
 def side_by_side(parts: Sequence[Rows], settings: Settings) -> Rows:
-    """The weights of all heads as one matrix, the columns of every head where its `Part` finds them."""
+    """The weights of all heads as one matrix, the columns of every head where its `Slice` finds them."""
     width = len(parts[0][0])
     columns: dict[int, list[int]] = {}
     for head, weights in enumerate(parts, 1):
-        where = Part.of_head(head, len(parts), width, settings.split).indices
+        where = Slice.of_head(head, len(parts), width, settings.split).indices
         columns |= dict(zip(where, transposed(weights), strict=True))
     return transposed([columns[j] for j in sorted(columns)])
 

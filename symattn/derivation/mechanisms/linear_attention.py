@@ -13,7 +13,7 @@ from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Part, Stack, SumOver
+from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Slice, Stack, SumOver
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick, whole
@@ -52,7 +52,7 @@ def _token_by_token(d: Derivation, n: int) -> Derivation:
         key, value, query = transposed("phi_K", t), row_of("V", t), row_of("phi_Q", t)
         if t == 0:
             d = d.then("state.1", MatMul(), key, value, section=section)  # d_k × d_v
-            d = d.then("k_state.1", Part(0, 1, of="rows"), "phi_K", section=section)  # 1 × d_k
+            d = d.then("k_state.1", Slice(0, 1, of="rows"), "phi_K", section=section)  # 1 × d_k
         else:
             d = d.then(f"outer.{now}", MatMul(), key, value, section=section)
             d = d.then(f"state.{now}", Add(), f"state.{t}", f"outer.{now}", section=section)

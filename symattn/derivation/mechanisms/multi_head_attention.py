@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
-from symattn.derivation.ops import Add, MatMul, Part, Stack
+from symattn.derivation.ops import Add, MatMul, Slice, Stack
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message
@@ -91,11 +91,11 @@ def own_part(
     return d, own
 
 
-def part(settings: Settings, width: Size, of: int, own: int) -> Part:
+def part(settings: Settings, width: Size, of: int, own: int) -> Slice:
     """The columns of head `own` (from 1) of `of` heads."""
     if not isinstance(width, int):
         raise InputError(f"Heads need widths in numbers; the columns of all heads together are {width}.")
-    return Part.of_head(own, of, width // of, settings.split)
+    return Slice.of_head(own, of, width // of, settings.split)
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

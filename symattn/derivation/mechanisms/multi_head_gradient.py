@@ -16,7 +16,7 @@ from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
-from symattn.derivation.ops import Part
+from symattn.derivation.ops import Slice
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 
@@ -42,7 +42,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def drawn() -> dict[str, Matrix] | None:
         x, w_v, w_o = entries(n, d_model, rng), entries(d_model, g * d_v, rng), entries(h * d_v, d_out, rng)
         v = product(x, w_v)
-        shares = [Part.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
+        shares = [Slice.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
         values = [[[row[j] for j in shares[head * g // h]] for row in v] for head in range(h)]
         given = {"X": Matrix(x), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
         given["W_K"], queries = Matrix(entries(d_model, g * d_k, rng)), entries(d_model, h * d_k, rng)
@@ -55,7 +55,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             if len(weights) == h:
                 break
             fresh = entries(d_model, h * d_k, rng)
-            kept = {j for head in weights for j in Part.of_head(head, h, d_k, settings.split).indices}
+            kept = {j for head in weights for j in Slice.of_head(head, h, d_k, settings.split).indices}
             queries = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
                        for p in zip(queries, fresh, strict=True)]  # fmt: skip
         else:

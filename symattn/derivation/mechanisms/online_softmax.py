@@ -34,8 +34,8 @@ from symattn.derivation.ops import (
     Mask,
     MatMul,
     Over,
-    Part,
     RunningMaximum,
+    Slice,
     Softmax,
     Stack,
     SumOver,
@@ -58,7 +58,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         at, before, section = Scope(block), Scope(block - 1), message("block {block}", block=block)
         count = min(settings.tile, m - start)
         for name in ("K", "V"):
-            d = d.then(at(name), Part(start, count, of="rows"), name, section=section)
+            d = d.then(at(name), Slice(start, count, of="rows"), name, section=section)
         d = d.then(at("S"), MatMul(), "Q", transposed(at("K")), section=section)  # n × count
         if scale:
             d = d.then(at("S'"), scale, at("S"), section=section)
@@ -82,7 +82,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 def _columns(mask: Mask | Bias, start: int, count: int) -> Mask | Bias:
     """A mask's part for some of the keys."""
     if isinstance(mask, Bias):
-        return replace(mask, values=Part(start, count).apply(mask.values))
+        return replace(mask, values=Slice(start, count).apply(mask.values))
     return replace(mask, keep=tuple(row[start : start + count] for row in mask.keep))
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View, transposed
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
-from symattn.derivation.ops import MatMul, Part, Scale, Softmax, Stack
+from symattn.derivation.ops import MatMul, Scale, Slice, Softmax, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
 from symattn.exact.sums import total
@@ -30,11 +30,11 @@ def everywhere(rewrite: Callable[[Derivation, Step], Step | None]) -> Change:
     return change
 
 
-def split(rewrite: Callable[[Derivation, Step, Part], Op | None]) -> Change:
+def split(rewrite: Callable[[Derivation, Step, Slice], Op | None]) -> Change:
     """The columns of each head found in another way."""
 
     def change(d: Derivation, step: Step) -> Step | None:
-        if not isinstance(step.op, Part) or step.op.of == "rows" or StepName.of(step.name).head is None:
+        if not isinstance(step.op, Slice) or step.op.of == "rows" or StepName.of(step.name).head is None:
             return None  # rows are blocks of tokens, and no heads
         op = rewrite(d, step, step.op)
         return step.with_op(op) if op else None
@@ -62,14 +62,14 @@ def mixed(rewrite: Callable[[Step], Step]) -> Change:
     return everywhere(change)
 
 
-def heads_of(d: Derivation, step: Step, part: Part) -> int:
+def heads_of(d: Derivation, step: Step, part: Slice) -> int:
     """How many heads the matrix is split into that a part is taken of; 0 where it is of a width that does not fit."""
     columns = d.value(step.operands[0].name).shape[1]
     assert isinstance(columns, int)  # nothing is split by letters
     return 0 if columns % part.count else columns // part.count
 
 
-def reread(d: Derivation, step: Step, part: Part) -> Op:
+def reread(d: Derivation, step: Step, part: Slice) -> Op:
     """The matrix read row by row, and cut into one piece of equal length for every head."""
     return ReplacementOp(part, _Reread(part.start // (1 if part.step > 1 else part.count)))
 
@@ -78,22 +78,22 @@ def reread(d: Derivation, step: Step, part: Part) -> Op:
 class _Reread:
     head: int
 
-    def __call__(self, of: Part, m: Matrix) -> Matrix:
+    def __call__(self, of: Slice, m: Matrix) -> Matrix:
         rows, numbers = m.shape[0], list(m)
         first = self.head * rows * of.count
         return Matrix.of(numbers[first + i * of.count : first + (i + 1) * of.count] for i in range(rows))
 
 
-def interleaved(d: Derivation, step: Step, part: Part) -> Op | None:
+def interleaved(d: Derivation, step: Step, part: Slice) -> Op | None:
     if part.step > 1 or not (heads := heads_of(d, step, part)):
         return None
-    return Part.of_head(part.start // part.count + 1, heads, part.count, "interleaved")
+    return Slice.of_head(part.start // part.count + 1, heads, part.count, "interleaved")
 
 
-def consecutive(d: Derivation, step: Step, part: Part) -> Op | None:
+def consecutive(d: Derivation, step: Step, part: Slice) -> Op | None:
     if part.step == 1 or not (heads := heads_of(d, step, part)):
         return None
-    return Part.of_head(part.start + 1, heads, part.count, "consecutive")
+    return Slice.of_head(part.start + 1, heads, part.count, "consecutive")
 
 
 def first_heads_weights(d: Derivation, step: Step) -> Step | None:
@@ -121,7 +121,7 @@ def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
         return None
     scores = next(s for s in d if s.name == step.operands[0].name)
     queries = next((s for s in d if s.name == scores.operands[0].name), None)
-    if queries is None or not isinstance(queries.op, Part):
+    if queries is None or not isinstance(queries.op, Slice):
         return None
     width = d.value(queries.operands[0].name).shape[1]
     if not isinstance(width, int) or ("X" in d and d.value("X").shape[1] == width):

@@ -23,7 +23,7 @@ from symattn.derivation.ops.attention import (
 from symattn.derivation.ops.cache import Append
 from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
-from symattn.derivation.ops.heads import Part
+from symattn.derivation.ops.heads import Slice
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.linear import Add, Hadamard, MatMul, ProductSum, Scale, Spread, Stack, SumOver, Transpose
 from symattn.derivation.ops.loss import CrossEntropy, CrossEntropyGradient
@@ -88,7 +88,6 @@ __all__ = [
     "Over",
     "OverSum",
     "Padded",
-    "Part",
     "Positional",
     "ProductSum",
     "PutTogether",
@@ -99,6 +98,7 @@ __all__ = [
     "RunningMaximum",
     "Scale",
     "Sinusoids",
+    "Slice",
     "Slope",
     "SoftCap",
     "SoftCapGradient",

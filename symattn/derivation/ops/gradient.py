@@ -53,7 +53,7 @@ class PutTogether(Stack):
 class Interleave(RuleOp):
     """Matrices of one shape whose columns (or rows) are dealt out in turn: the first of each, the second of each, …
 
-    It puts together what interleaved heads took apart (`Part` with a step).
+    It puts together what interleaved heads took apart (`Slice` with a step).
     """
 
     along: Along = "columns"

@@ -14,7 +14,7 @@ from symattn.foundation.languages import message
 
 
 @dataclass(frozen=True)
-class Part(Lines, RuleOp):
+class Slice(Lines, RuleOp):
     """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
 
     Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
@@ -24,7 +24,7 @@ class Part(Lines, RuleOp):
     trivial = True
 
     @classmethod
-    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Part:
+    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Slice:
         """The columns of one head (from 1) of several, each with so many."""
         return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
 
@@ -69,6 +69,6 @@ class Part(Lines, RuleOp):
         return f"{operands[0]}[{self.slice}]" if self.of == "rows" else f"{operands[0]}[:, {self.slice}]"
 
 
-OPS = {"part": Part}
+OPS = {"part": Slice}
 
-__all__ = ["Part"]
+__all__ = ["Slice"]

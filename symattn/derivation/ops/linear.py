@@ -27,7 +27,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, joined, over_all
-from symattn.derivation.ops.heads import Part
+from symattn.derivation.ops.heads import Slice
 from symattn.derivation.windows import RING, Box, Window, point, times, turned
 from symattn.derivation.witnesses import across, as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
@@ -354,7 +354,7 @@ class Stack(RuleOp):
         start, count = sum(numbers[: use.k]), numbers[use.k]
         if self.along == "rows" and count == 1 and use.g == Operand(use.g.name):
             return Pull((replace(use.g, row=start),))
-        return Pull((use.g,), Part(start, count, of=self.along))
+        return Pull((use.g,), Slice(start, count, of=self.along))
 
     def witness(self, *operands: Floats) -> Floats:
         if self.along == "columns":

@@ -26,7 +26,7 @@ from symattn.marking.marker.trace import continued
 from symattn.marking.submissions.entries import AUTO, entry, visible
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.names import normal
-from symattn.marking.submissions.written import Line, Written, grids_of
+from symattn.marking.submissions.written import RawText, Written, grids_of
 from symattn.marking.trial import value_of
 from symattn.page.writers import text as plain
 from symattn.teaching.question import (
@@ -313,7 +313,7 @@ class Entered:
                 raise InputError(f"{place.name} is {text!r}; the points given, from 0 to {most}, were expected.")
             return
         written = Written(self.questions[place.question])
-        written.put(place.part.name, Line(text), place.name)
+        written.put(place.part.name, RawText(text), place.name)
         for remark in written.attempt(self.decimal_mark).remarks:
             raise InputError(f"{place.name}: {remark.says}")
 

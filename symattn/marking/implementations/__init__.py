@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from symattn.marking.implementations.comparison import compared, traced
-from symattn.marking.implementations.report import Comparison, Departure, Difference, Line
+from symattn.marking.implementations.report import Comparison, Departure, Difference, StepComparison
 
-__all__ = ["Comparison", "Departure", "Difference", "Line", "compared", "traced"]
+__all__ = ["Comparison", "Departure", "Difference", "StepComparison", "compared", "traced"]

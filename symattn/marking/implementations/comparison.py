@@ -33,7 +33,7 @@ from symattn.marking.implementations.arrays import (
 from symattn.marking.implementations.machine import boxes
 from symattn.marking.implementations.programs import catalogue
 from symattn.marking.implementations.recording import Recorder
-from symattn.marking.implementations.report import Comparison, Departure, Difference, Line, Status
+from symattn.marking.implementations.report import Comparison, Departure, Difference, Status, StepComparison
 from symattn.page.notation import Notation
 
 HIDES = -1e3
@@ -300,18 +300,18 @@ class _Search:
                 continue
         return ""
 
-    def _line(self, right: _Truth, truth: _Truth, name: str, departs: bool) -> Line:
+    def _line(self, right: _Truth, truth: _Truth, name: str, departs: bool) -> StepComparison:
         if name in self.misshapen:
-            return Line(name, "departs", shape=self.misshapen[name])
+            return StepComparison(name, "departs", shape=self.misshapen[name])
         rows = self.found.get(name) or self._seen(right, name) or self._seen(truth, name)
         if rows is None:
-            return Line(name, "departs" if departs else "not seen")
+            return StepComparison(name, "departs" if departs else "not seen")
         difference = right.difference(name, rows)
         if right.has(name, rows):
-            return Line(name, "right", difference)
+            return StepComparison(name, "right", difference)
         status: Status = "departs" if departs or not truth.has(name, rows) else "follows"
         shape = None if difference else (len(rows), len(rows[0]))
-        return Line(name, status, difference, shape, right.has(name, turned(rows)))
+        return StepComparison(name, status, difference, shape, right.has(name, turned(rows)))
 
     def _seen(self, truth: _Truth, name: str) -> Rows | None:
         """What came up on the way that is a step, of several the first."""

@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class StepComparison:
     """A step as it came: `right`; what `follows` from a step that departed; `departs`; or `not seen`.
 
     `shape` is that of what came where it is another than the step's; `transposed` says that it is its transpose.
@@ -68,7 +68,7 @@ class Comparison:
 
     derivation: Derivation
     notation: Notation
-    lines: tuple[Line, ...]
+    lines: tuple[StepComparison, ...]
     departures: tuple[Departure, ...]
     format: str
     coarser: str = ""
@@ -169,7 +169,7 @@ def _between(found: Comparison, departure: Departure, wording: Wording) -> Inlin
     )  # fmt: skip
 
 
-def _why(line: Line, departure: Departure, wording: Wording) -> Iterator[Inlines]:
+def _why(line: StepComparison, departure: Departure, wording: Wording) -> Iterator[Inlines]:
     step = wording.name(line.step)
     if departure.misconceptions:
         first, *others = departure.misconceptions
@@ -198,7 +198,7 @@ def _mistake(one: Misconception, wording: Wording) -> Inlines:
     return sentence("{code} ({name})", code=one.id, name=wording.in_signs(one.name))
 
 
-def _row(line: Line, wording: Wording, digits: int) -> tuple[Inlines, ...]:
+def _row(line: StepComparison, wording: Wording, digits: int) -> tuple[Inlines, ...]:
     name: Inlines = (Math(wording.name(line.step)),)
     status: Inlines = (Words(STATUS[line.status]),)
     if line.largest is None or line.status == "right":
@@ -215,4 +215,4 @@ def _number(x: float, most: int) -> Formula:
     return decimal(digits) if digits.strip("-0123456789.") == "" else Text(digits)  # nan, 1e-07
 
 
-__all__ = ["Comparison", "Departure", "Difference", "Line", "Status"]
+__all__ = ["Comparison", "Departure", "Difference", "Status", "StepComparison"]

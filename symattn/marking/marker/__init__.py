@@ -17,10 +17,10 @@ from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.masks import under_own_mask
-from symattn.marking.marker.methods import Reading, readings
+from symattn.marking.marker.methods import ScriptReading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict, Why
-from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
+from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
@@ -81,7 +81,7 @@ def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Atte
         yield replace(attempt, answers={**kept, **moved}), _Moved(script, moves), says
 
 
-def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[Line, ...]) -> Report:
+def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[SchemeLine, ...]) -> Report:
     report = Report(question, attempt, policy, (), (), ())
     done: set[str] = set()
     for sitting in _sittings(question, attempt):
@@ -235,7 +235,7 @@ class Sitting:
             _places(self.question),
         )
 
-    def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
+    def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
         asked = under_own_mask(script, policy, self.question, self.attempt)
@@ -274,7 +274,7 @@ class Sitting:
         own = continued(trace.script.d, lines)
         return turned(own) if (not self.upright) != transposed else own
 
-    def _awarding(self, trace: Diagnosis, lines: tuple[Line, ...]) -> Awarding:
+    def _awarding(self, trace: Diagnosis, lines: tuple[SchemeLine, ...]) -> Awarding:
         """The marks of a script.
 
         Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
@@ -324,7 +324,7 @@ class Sitting:
             entries,
         )
 
-    def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
+    def _misread(self, reading: ScriptReading, number: int, policy: Policy) -> tuple[Event, Notice]:
         """One given number misread: one event, one penalty, and everything else marked on what was read."""
         assert reading.given is not None
         name, i, j, right, value = reading.given
@@ -457,15 +457,15 @@ def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
     return asked if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
 
 
-def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading, ...]]:
+def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptReading, ...]]:
     """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
-    meant: list[Reading] = []
+    meant: list[ScriptReading] = []
     found = diagnosed(script, policy)
     for _ in range(MOST_READINGS):
         if not found.wrong or _one_misconception(found):
             break
         trace = Trace(found.script, policy)
-        best: tuple[Trace, Reading] | None = None
+        best: tuple[Trace, ScriptReading] | None = None
         for reading in readings(trace):
             limit = (best[0] if best else trace).wrong - 1
             other = Trace(reading.script, policy, reading.decisive, limit)

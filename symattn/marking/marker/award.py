@@ -20,7 +20,7 @@ from symattn.marking.marker.answers import PROVED, accuracy
 from symattn.marking.marker.diagnosis import LAST_RESORT, LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Given, Notice, Why
-from symattn.marking.marker.scheme import Line
+from symattn.marking.marker.scheme import SchemeLine
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Judged, Mistake
 from symattn.teaching.fairness.features import product_counts
@@ -42,16 +42,16 @@ class Awarding:
 
     trace: Diagnosis
     policy: Policy
-    lines: tuple[Line, ...]
+    lines: tuple[SchemeLine, ...]
     steps: dict[str, str]
     ticked: frozenset[str]
 
     @cached_property
-    def marks(self) -> Mapping[Line, tuple[list[Given], list[Notice]]]:
+    def marks(self) -> Mapping[SchemeLine, tuple[list[Given], list[Notice]]]:
         """What every line earns, and what has to be said about it."""
         return {line: (self._none(line), []) if self.without_working else self._line(line) for line in self.lines}
 
-    def earned(self, line: Line) -> int:
+    def earned(self, line: SchemeLine) -> int:
         """The marks of a line."""
         return sum(given.given for given in self.marks[line][0])
 
@@ -60,10 +60,10 @@ class Awarding:
         """The marks of all lines."""
         return sum(map(self.earned, self.lines))
 
-    def steps_of(self, line: Line) -> set[str]:
+    def steps_of(self, line: SchemeLine) -> set[str]:
         return {self.steps[part] for part in line.parts}
 
-    def blames(self, line: Line) -> bool:
+    def blames(self, line: SchemeLine) -> bool:
         """Whether a wrong method is charged to a line."""
         return self._blamed(line) is not None or self._repeated(line)
 
@@ -75,7 +75,7 @@ class Awarding:
 
     # -- one line
 
-    def _line(self, line: Line) -> tuple[list[Given], list[Notice]]:
+    def _line(self, line: SchemeLine) -> tuple[list[Given], list[Notice]]:
         rows, notices = self._rows(line), list[Notice]()
         method, why = self._method(line)
         blamed = self._blamed(line)
@@ -99,7 +99,7 @@ class Awarding:
                 found.append(Given(line.parts, "A", number, mark.number, counted))
         return found, notices
 
-    def _rows(self, line: Line) -> list[list[Judged]]:
+    def _rows(self, line: SchemeLine) -> list[list[Judged]]:
         """The entries of a line, those of each token together."""
         rows: list[list[Judged]] = []
         for part in line.parts:
@@ -111,7 +111,7 @@ class Awarding:
             rows += by_row.values()
         return rows
 
-    def _counts(self, judged: Judged, line: Line) -> bool:
+    def _counts(self, judged: Judged, line: SchemeLine) -> bool:
         """Whether an entry earns accuracy."""
         if line.follow == "hence":
             follows = judged.state == "follows" or (judged.state == "correct" and "recovered" not in judged.flags)
@@ -123,7 +123,7 @@ class Awarding:
             return self.policy.implied_accuracy and not line.seen and worth
         return judged.state == "follows" and line.follow == "ft" and self._may_follow(line)
 
-    def _may_follow(self, line: Line) -> bool:
+    def _may_follow(self, line: SchemeLine) -> bool:
         match self.policy.follow_through:
             case "everywhere":
                 return True
@@ -134,14 +134,14 @@ class Awarding:
             case "never":
                 return False
 
-    def _mistakes_inside(self, line: Line) -> bool:
+    def _mistakes_inside(self, line: SchemeLine) -> bool:
         """Whether a line rests on a mistake that was made in the same part of the question."""
         same = {self.steps[part] for other in self.lines if other.group == line.group for part in other.parts}
         own = {self.steps[part] for part in line.parts}
         before = set[str]().union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
         return any(name in same & before for mistake in self.trace.mistakes for name in mistake.charged)
 
-    def _method(self, line: Line) -> tuple[bool, Why]:
+    def _method(self, line: SchemeLine) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
             return True, Why("method seen")
         if (zeros := self._zeros(line)) and self._enough(zeros):
@@ -161,7 +161,7 @@ class Awarding:
             return True, Why("entries", sum(shown), len(shown))
         return self._enough(shown), Why("entries", sum(shown), len(shown))
 
-    def _one_slip(self, line: Line) -> bool:
+    def _one_slip(self, line: SchemeLine) -> bool:
         """Whether one slip that has a name is all that is wrong: then the method is known, however much it spoilt."""
         judged = [j for (name, _, _), j in self.trace.judged.items() if name in self.steps_of(line) and not j.accepted]
         events = {j.event for j in judged}
@@ -175,7 +175,7 @@ class Awarding:
         """Whether so many entries show the method."""
         return sum(shown) >= max(1, ceil(self.policy.threshold * len(shown)))
 
-    def _zeros(self, line: Line) -> list[bool]:
+    def _zeros(self, line: SchemeLine) -> list[bool]:
         """Of entries that are to be 0, where the method is to make them so: whether each one is."""
         if not any(mark.rule == "hidden" for mark in line.marks):
             return []
@@ -186,17 +186,17 @@ class Awarding:
         )
         return [judged.state == "correct" for right, judged in cells if right == 0]
 
-    def _blamed(self, line: Line) -> Mistake | None:
+    def _blamed(self, line: SchemeLine) -> Mistake | None:
         """The misconception that is charged to this line first of all."""
         own = {self.steps[part] for part in line.parts}
         blamed = (m for m in self.trace.mistakes if m.kind == "misconception" and m.charged[0] in own)
         return next(blamed, None)
 
-    def _repeated(self, line: Line) -> bool:
+    def _repeated(self, line: SchemeLine) -> bool:
         own = {self.steps[part] for part in line.parts}
         return any(m.kind == "misconception" and own & set(m.charged[1:]) for m in self.trace.mistakes)
 
-    def _independent(self, line: Line, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
+    def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
         """B marks: for shapes, a matrix of the right shape with something in it; for anything else, right entries."""
         if mark.rule == "shapes":
             shaped = any(j.state not in ("missing",) for row in rows for j in row) and not any(
@@ -209,7 +209,7 @@ class Awarding:
     # -- vetoes
 
     def _vetoed(
-        self, line: Line, mark: Mark, number: int, rows: Sequence[Sequence[Judged]]
+        self, line: SchemeLine, mark: Mark, number: int, rows: Sequence[Sequence[Judged]]
     ) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier.
 
@@ -230,7 +230,7 @@ class Awarding:
             notices.append(Notice(self._first_that_follows(line), "veto", sentences(easier, _HALF)))
         return number, notices
 
-    def _first_that_follows(self, line: Line) -> str:
+    def _first_that_follows(self, line: SchemeLine) -> str:
         """The part of a line in which something follows from a mistake and does not equal the key."""
         following = {
             step
@@ -239,7 +239,7 @@ class Awarding:
         }
         return next((part for part in line.parts if self.steps[part] in following), line.parts[0])
 
-    def _rests_on_a_mistake(self, line: Line) -> bool:
+    def _rests_on_a_mistake(self, line: SchemeLine) -> bool:
         """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""
         own = {self.steps[part] for part in line.parts}
         before = own.union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
@@ -256,7 +256,7 @@ class Awarding:
         lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
         return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
 
-    def _easier(self, line: Line) -> Message | None:
+    def _easier(self, line: SchemeLine) -> Message | None:
         """That what follows from the mistakes is easier than the question, and why; None if it is not."""
         script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
         own = {self.steps[part] for part in line.parts}
@@ -327,7 +327,7 @@ class Awarding:
         parts = tuple(part for line in self.lines for part in line.parts)
         return [Given(parts, "N", share - earned, 0, why)] if share > earned else []
 
-    def _none(self, line: Line) -> list[Given]:
+    def _none(self, line: SchemeLine) -> list[Given]:
         return [Given(line.parts, mark.code, 0, mark.number, Why("no working")) for mark in line.marks]
 
     def human(self) -> Iterator[Notice]:

@@ -21,7 +21,7 @@ from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.report import Given, Notice
-from symattn.marking.marker.scheme import Line
+from symattn.marking.marker.scheme import SchemeLine
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
@@ -218,7 +218,7 @@ def _explained(trace: Trace, but: Sequence[str]) -> int:
 # ------------------------------------------------------------------------------------------------ the best of all
 
 
-def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
+def _best(ways: Sequence[Awarding]) -> Mapping[SchemeLine, Awarding]:
     """The way that every line is marked in; as it was written where that earns as much.
 
     Ways that find a wrong method in another line are none of them: they count throughout.  A line that was left out
@@ -230,7 +230,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     blamed = {line for line in lines if ways[0].blames(line)}
     ways = [way for way in ways if blamed.issuperset(line for line in lines if way.blames(line))]
 
-    def known(line: Line, way: Awarding) -> bool:
+    def known(line: SchemeLine, way: Awarding) -> bool:
         script = way.trace.script
         if all(script.written.get(name) == ways[0].trace.script.written.get(name) for name in steps[line]):
             return True
@@ -242,7 +242,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
 
 
-def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarded:
+def _together(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding]) -> Awarded:
     """Every line as in the way that earns it most; what is wrong all the same was one mistake as it was written."""
     written = ways[0]
     way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
@@ -293,7 +293,7 @@ def _is_same_misconception(one: Mistake, other: Mistake) -> bool:
 _NOT_WRITTEN = ("missing", "implied")
 
 
-def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Iterator[Notice]:
+def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding]) -> Iterator[Notice]:
     """That lines were not used afterwards, where they were taken for blank."""
     script = ways[0].trace.script
     used = [way for way in ways[1:] if any(way is other for other in best.values())]

@@ -36,7 +36,7 @@ from symattn.marking.marker.trace import Trace
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScriptReading:
     """One way in which a script may be meant.
 
     `decisive` are the steps whose entries must all be right for it, and of those that `shows` names, if any, one must
@@ -56,7 +56,7 @@ class Reading:
         return not trace.hopeless and (not self.shows or any(map(trace.accepts_all_of, self.shows)))
 
 
-def readings(trace: Trace) -> Iterator[Reading]:
+def readings(trace: Trace) -> Iterator[ScriptReading]:
     """Every other way in which a script that has something wrong in it may be meant."""
     script = trace.script
     yield from _layouts(trace)
@@ -70,7 +70,7 @@ def readings(trace: Trace) -> Iterator[Reading]:
 # ------------------------------------------------------------------------------------------ layout
 
 
-def _layouts(trace: Trace) -> Iterator[Reading]:
+def _layouts(trace: Trace) -> Iterator[ScriptReading]:
     """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout.
 
     A few entries that are right by chance are no layout: a line that is not its own transpose must be right throughout,
@@ -84,7 +84,7 @@ def _layouts(trace: Trace) -> Iterator[Reading]:
     if not one_sided <= wrong:
         return
     says = message("The whole script is transposed (tokens the other way round); it is marked in that layout.")
-    yield Reading(turned, "layout", says, frozenset(), shows=one_sided)
+    yield ScriptReading(turned, "layout", says, frozenset(), shows=one_sided)
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -131,7 +131,7 @@ def _reworked(d: Derivation, change: Change, givens: Mapping[str, AnyMatrix] = M
     return _Reworked(result, frozenset(differing))
 
 
-def _method(script: Script, change: Change, lines: Collection[str], says: str) -> Iterator[Reading]:
+def _method(script: Script, change: Change, lines: Collection[str], says: str) -> Iterator[ScriptReading]:
     """A way of working that leaves every line as it is but for some of `lines`, one of which was written."""
     changed = frozenset(name for name in lines if change(script.d[name]) is not None)
     if not changed:
@@ -142,7 +142,7 @@ def _method(script: Script, change: Change, lines: Collection[str], says: str) -
         return
     decisive = frozenset(script.written).intersection(changed | other.differing)
     if decisive and other.differing <= frozenset(lines):
-        yield Reading(replace(script, d=other.d), "method", says, decisive)
+        yield ScriptReading(replace(script, d=other.d), "method", says, decisive)
 
 
 def _stems(d: Derivation, within: Within, *stems: str) -> Within:
@@ -174,7 +174,7 @@ def _divided(step: Step, divisor: Value) -> Step:
     return step.with_op(ReplacementOp(step.op, scaled))
 
 
-def _scaled_scores(script: Script, within: Within) -> Iterator[Reading]:
+def _scaled_scores(script: Script, within: Within) -> Iterator[ScriptReading]:
     def change(step: Step) -> Step | None:
         if step.name not in within or (divisor := _divisor(script.d, step)) is None:
             return None
@@ -188,7 +188,7 @@ def _scaled_scores(script: Script, within: Within) -> Iterator[Reading]:
 
 def _scaled_factors(
     script: Script, within: Within, stems: tuple[str, ...], of: Callable[[Value], Value], says: str
-) -> Iterator[Reading]:
+) -> Iterator[ScriptReading]:
     """Queries, keys or both divided before their product, where they are worked out and not given."""
 
     def change(step: Step) -> Step | None:
@@ -205,24 +205,24 @@ def _scaled_factors(
         yield from _method(script, change, lines, says)
 
 
-def _scaled_queries(script: Script, within: Within) -> Iterator[Reading]:
+def _scaled_queries(script: Script, within: Within) -> Iterator[ScriptReading]:
     yield from _scaled_factors(
         script, within, ("Q",), lambda x: x, message("The queries were scaled instead of the scores.")
     )
 
 
-def _scaled_keys(script: Script, within: Within) -> Iterator[Reading]:
+def _scaled_keys(script: Script, within: Within) -> Iterator[ScriptReading]:
     yield from _scaled_factors(
         script, within, ("K",), lambda x: x, message("The keys were scaled instead of the scores.")
     )
 
 
-def _scaled_both(script: Script, within: Within) -> Iterator[Reading]:
+def _scaled_both(script: Script, within: Within) -> Iterator[ScriptReading]:
     says = message("Queries and keys were both scaled, by the root of the divisor, instead of the scores.")
     yield from _scaled_factors(script, within, ("Q", "K"), square_root, says)
 
 
-def _masked_first(script: Script, within: Within) -> Iterator[Reading]:
+def _masked_first(script: Script, within: Within) -> Iterator[ScriptReading]:
     """The mask on the scores before they are scaled, or in the same line."""
     masks = {_beside(step): step for step in script.d if step.stem == "M" and isinstance(step.op, Mask)}
     scaled = {_beside(step): step for step in script.d if step.stem == "S'"}
@@ -270,7 +270,7 @@ def _masked_first(script: Script, within: Within) -> Iterator[Reading]:
     yield from _method(script, exchanged, _stems(script.d, within, "S'", "M"), says)
 
 
-def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
+def _transposed_scores(script: Script, within: Within) -> Iterator[ScriptReading]:
     """K Qᵀ, then everything along columns, and at last its transpose times V."""
     block = _stems(script.d, within, *BEFORE_MASK, *WEIGHTS)
     if any(step.token is not None for step in script.d) or not _stems(script.d, within, "A"):
@@ -312,7 +312,7 @@ def _one_sided(grid: Grid) -> bool:
     return any(a is not None and b is not None and decide(a, b).equal is False for a, b in pairs)
 
 
-def _shifted(script: Script) -> Iterator[Reading]:
+def _shifted(script: Script) -> Iterator[ScriptReading]:
     """The same number subtracted from every score of a token, which the softmax does not see.
 
     A single score that is seen could have been moved anywhere: unless other rows were moved, it must have become 0, and
@@ -344,7 +344,7 @@ def _shifted(script: Script) -> Iterator[Reading]:
         )
         says = message("The same number was subtracted from every score of a token; the weights stay the same.")
         decisive = frozenset((*shifts, *(softmaxes[name] for name in shifts)))
-        yield Reading(replace(script, d=replace(script.d, steps=steps)), "method", says, decisive)
+        yield ScriptReading(replace(script, d=replace(script.d, steps=steps)), "method", says, decisive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +395,7 @@ def _chain(script: Script, softmax: Step) -> list[Step]:
 # ------------------------------------------------------------------------------------------ misread data
 
 
-def _misread(trace: Trace) -> Iterator[Reading]:
+def _misread(trace: Trace) -> Iterator[ScriptReading]:
     """One given number read as another one, solved from the first products that use it.
 
     A wrong x_ik makes row i of every product X W differ by the same multiple of row k of W; a wrong w_kj makes column j
@@ -466,7 +466,7 @@ _ALIKE = str.maketrans("79", "16")
 """Digits that are taken for one another: 1 and 7, 6 and 9."""
 
 
-def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -> Iterator[Reading]:
+def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -> Iterator[ScriptReading]:
     given = values_of(script.d.value(name))
     rows = [list(row) for row in given.rows]
     right, rows[i][j] = rows[i][j], value
@@ -475,7 +475,7 @@ def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -
     except (InputError, UndecidedError):
         return
     users = frozenset(s.name for s in script.d if any(o.name == name for o in s.operands) and s.name in script.written)
-    yield Reading(replace(script, d=d), "misread", "", users, (name, i, j, right, value))
+    yield ScriptReading(replace(script, d=d), "misread", "", users, (name, i, j, right, value))
 
 
-__all__ = ["Reading", "plausible", "readings"]
+__all__ = ["ScriptReading", "plausible", "readings"]

@@ -35,7 +35,7 @@ _MARK = re.compile(r"([MAB])(\d{1,3})")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SchemeLine:
     """What is marked together: one part, or the lines of all tokens where a step is asked token by token.
 
     `follow`: "ft" lets an accepted line follow from the student's own; "cao" takes correct answers only; "hence" takes
@@ -90,7 +90,7 @@ class Scheme:
         return replace(policy(self.policy) if self.policy else base, **self.settings)
 
 
-def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ...]:
+def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[SchemeLine, ...]:
     """The lines of a question; `InputError` if the scheme names a part that the question lacks."""
     together: dict[str, list[Part]] = {}
     for part in question.parts:
@@ -103,18 +103,18 @@ def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ..
     return tuple(lines)
 
 
-def _line(parts: list[Part]) -> Line:
+def _line(parts: list[Part]) -> SchemeLine:
     """A part as it is; of the lines of all tokens, marks of one code are added up."""
     if len(parts) == 1:
-        return Line((parts[0].name,), parts[0].marks, group=parts[0].name)
+        return SchemeLine((parts[0].name,), parts[0].marks, group=parts[0].name)
     found: dict[str, Mark] = {}
     for mark in (mark for part in parts for mark in part.marks):
         known = found.get(mark.code)
         found[mark.code] = replace(known, number=known.number + mark.number) if known else mark
-    return Line(tuple(part.name for part in parts), tuple(found.values()), group=parts[0].name)
+    return SchemeLine(tuple(part.name for part in parts), tuple(found.values()), group=parts[0].name)
 
 
-def _with(lines: list[Line], stated: StatedLine) -> list[Line]:
+def _with(lines: list[SchemeLine], stated: StatedLine) -> list[SchemeLine]:
     known = {name: line for line in lines for name in line.parts}
     for name in stated.parts:
         if name not in known and not any(line.parts[0].partition(".")[0] == name for line in lines):
@@ -153,4 +153,4 @@ def read_scheme(text: str) -> Scheme:
     return read(Scheme, toml(text, where), where)
 
 
-__all__ = ["Follow", "Line", "Scheme", "StatedLine", "lines_of", "read_scheme"]
+__all__ = ["Follow", "Scheme", "SchemeLine", "StatedLine", "lines_of", "read_scheme"]

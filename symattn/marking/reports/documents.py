@@ -16,7 +16,7 @@ from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import as_read
-from symattn.marking.reports.told import Line, Reader, Told, explained, remarked
+from symattn.marking.reports.told import Reader, ReportLine, Told, explained, remarked
 from symattn.page.document import (
     Block,
     Box,
@@ -187,7 +187,7 @@ def _question(told: Told) -> Iterator[Block]:
         yield Box(words.NOTES, (ItemList(notes),))
 
 
-def _script(lines: Sequence[Line], has_marks: bool) -> Iterator[Block]:
+def _script(lines: Sequence[ReportLine], has_marks: bool) -> Iterator[Block]:
     """What was written: matrices next to one another as far as a line goes, short answers in a table."""
     for count, run in groupby(lines, lambda line: min(2, len(line.formulas))):
         found = list(run)
@@ -300,7 +300,7 @@ def _place(told: Told, part: str, where: str) -> Inlines:
     return sentence("{part}, {place}", part=told.short(part), place=where) if where else told.short(part)
 
 
-def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
+def _compared_with_key(told: Told, line: ReportLine) -> Iterator[list[Inlines]]:
     """A row for every entry that is not equal to the key, or one for an answer that is no number."""
     verdicts = told.report.of(line.part)
     answer = told.asked(line.part)

@@ -65,7 +65,7 @@ MOST_LINES = 8
 
 
 @dataclass(frozen=True)
-class Line:
+class ReportLine:
     """One line of a script: what it is called, what was written, and what there is to say.
 
     `formulas` are equations on lines of their own, for the lines of a derivation: one, or one for every entry.
@@ -93,12 +93,12 @@ class Told:
     # -- lines
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[ReportLine, ...]:
         """Every part in the order of the question, then what was written though nobody asked for it."""
         more = (name for name in self.report.attempt.more if name not in self._parts)
         return tuple(map(self._line, (*self._parts, *more)))
 
-    def _line(self, part: str) -> Line:
+    def _line(self, part: str) -> ReportLine:
         student = self.reader == "student"  # the teacher has a list of mistakes
         remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._made_to_sum(part)]
         remarks += self._noticed(part)
@@ -108,7 +108,9 @@ class Told:
         if self.step(part) is not None:
             formulas = self._equations(part, said, verdicts)
         answer = () if formulas else self._answer(part)
-        return Line(part, self.label(part), formulas, answer, self._marks_text(self._given(part)), in_turn(remarks))
+        return ReportLine(
+            part, self.label(part), formulas, answer, self._marks_text(self._given(part)), in_turn(remarks)
+        )
 
     def label(self, part: str) -> Inlines:
         """What a part is called on the page."""
@@ -867,4 +869,4 @@ def _lowered(number: int) -> str:
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-__all__ = ["Line", "Reader", "Told", "explained", "marks_text", "places", "remarked"]
+__all__ = ["Reader", "ReportLine", "Told", "explained", "marks_text", "places", "remarked"]

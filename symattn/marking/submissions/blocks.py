@@ -17,7 +17,7 @@ Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TickBox:
     """One box to tick: its line, whether it is ticked, and the words behind it."""
 
     line: int
@@ -38,7 +38,7 @@ class MarkdownBlock:
     end: int
     text: str
     rows: tuple[tuple[str, ...], ...] = ()
-    items: tuple[Item, ...] = ()
+    items: tuple[TickBox, ...] = ()
 
     def below(self, lines: int) -> MarkdownBlock:
         """The same block with so many lines above it."""
@@ -230,16 +230,16 @@ def cells(line: str) -> tuple[str, ...]:
 
 
 def _tasks(lines: list[str], at: int) -> MarkdownBlock:
-    items: list[Item] = []
+    items: list[TickBox] = []
     end = at
     while end < len(lines):
         line = lines[end]
         if found := _TASK.match(line):
             box = (found["sign"] or found["box"] or "").strip()
             crossed_out = bool(_CROSSED_OUT.match(found["text"]))
-            items.append(Item(end, box not in _UNTICKED and not crossed_out, found["text"]))
+            items.append(TickBox(end, box not in _UNTICKED and not crossed_out, found["text"]))
         elif line.strip() and line[0].isspace():  # the item goes on
-            items[-1] = Item(items[-1].line, items[-1].ticked, f"{items[-1].text} {line.strip()}")
+            items[-1] = TickBox(items[-1].line, items[-1].ticked, f"{items[-1].text} {line.strip()}")
         elif line.strip() or not any(_TASK.match(below) for below in lines[end + 1 : end + 2]):
             break
         end += 1

@@ -16,7 +16,7 @@ from decimal import Decimal
 
 from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
 from symattn.marking.submissions.matrices import without_kind
-from symattn.marking.submissions.written import Cells, Line
+from symattn.marking.submissions.written import Cells, RawText
 
 LONGEST = 20_000
 """Characters of a cell, or of one output, that are looked at."""
@@ -31,7 +31,7 @@ class Code:
     `shown` is the name whose value stands below the cell, "" if there is none.
     """
 
-    names: dict[str, Cells | Line | None] = field(default_factory=dict)
+    names: dict[str, Cells | RawText | None] = field(default_factory=dict)
     shown: str = ""
 
 
@@ -177,7 +177,7 @@ class _Values:
     def __init__(self, source: str) -> None:
         self.lines = source.encode().split(b"\n")
 
-    def matrix(self, node: ast.expr, depth: int = 0) -> Cells | Line:
+    def matrix(self, node: ast.expr, depth: int = 0) -> Cells | RawText:
         """Lists of rows, one row, a number, a text; an array of these, turned or times a number.
 
         Only an array has a factor: a list times a number is the list again and again.
@@ -201,7 +201,7 @@ class _Values:
             case ast.BinOp(inner, ast.Div(), number) if _is_array(inner):
                 return _times(self.cells(inner, depth), f"1/{in_brackets(POWER, self.number(number))}")
             case ast.Constant(str(text)):
-                return Line(text)
+                return RawText(text)
         return Cells(((self.entry(node),),))
 
     def cells(self, node: ast.expr, depth: int) -> Cells:

@@ -29,7 +29,7 @@ from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.markdown import identity_of
 from symattn.marking.submissions.names import Names
-from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, shape_of
+from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
 HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
@@ -201,7 +201,7 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
     elif part is not None and isinstance(part.answer, PropertyAnswer) and name in part.answer.model:
         written.put(name, Several({name: raw}) if not isinstance(raw, Several) else raw, where)
     elif part is not None and isinstance(part.answer, RubricAnswer) and isinstance(raw, Cells):
-        written.put(name, Line("\n".join(" ".join(row) for row in raw.rows)), where)
+        written.put(name, RawText("\n".join(" ".join(row) for row in raw.rows)), where)
     elif not written.put(name, raw, where) and not raw.blank:
         _belongs_nowhere(written, name, where)
 
@@ -219,16 +219,16 @@ def _raw(value: Any, letters: bool = False) -> Raw | None:
     """A value of the file as something that was written: rows, a list as one row, a text, matrices by name."""
     match value:
         case None | bool() | int() | float() | str():
-            return Line(_text(value))
+            return RawText(_text(value))
         case [*rows] if rows and all(isinstance(row, list) for row in rows):
             return Cells(tuple(tuple(map(_text, row)) for row in rows)) if _flat(rows) else None
         case [*row] if not any(isinstance(x, list | dict) for x in row):
-            return Line(" ".join(map(_text, row))) if letters else Cells((tuple(map(_text, row)),))
+            return RawText(" ".join(map(_text, row))) if letters else Cells((tuple(map(_text, row)),))
         case {"factor": factor, "rows": rows} if isinstance(rows, list):
             inner = _raw(rows)
             return Cells(inner.rows, _text(factor)) if isinstance(inner, Cells) else None
         case {**named}:
-            matrices = {str(name): raw for name, x in named.items() if isinstance(raw := _raw(x), Cells | Line)}
+            matrices = {str(name): raw for name, x in named.items() if isinstance(raw := _raw(x), Cells | RawText)}
             return Several(matrices) if len(matrices) == len(named) and matrices else None
     return None
 

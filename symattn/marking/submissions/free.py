@@ -21,7 +21,17 @@ from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
-from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, answer_in, shape_of
+from symattn.marking.submissions.written import (
+    ROW_OF,
+    Cells,
+    Raw,
+    RawText,
+    Several,
+    Shape,
+    Written,
+    answer_in,
+    shape_of,
+)
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -190,7 +200,7 @@ class FreeText:
         if value and (other := self._called(said)) and other != part.name:
             return False
         answer = answer_in(part, rest)
-        if not answer or not self._answer(part.name, Line(answer), [piece]):
+        if not answer or not self._answer(part.name, RawText(answer), [piece]):
             return False
         if reason := rest[len(answer) :].strip(" ,;:."):
             self.written.not_read(message("line {line}", line=piece.start + 1), reason, part.name)
@@ -335,7 +345,7 @@ class FreeText:
         text = "\n".join(lines).strip()
         if text:
             self._at += len(taken) - 1
-            self._answer(part.name, Line(text), taken)
+            self._answer(part.name, RawText(text), taken)
 
     def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
         """Whether an answer of one line is there."""
@@ -461,7 +471,7 @@ class FreeText:
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
 
-    def _answer(self, name: str, raw: Cells | Line, taken: Sequence[Piece]) -> bool:
+    def _answer(self, name: str, raw: Cells | RawText, taken: Sequence[Piece]) -> bool:
         """The answer to a part that has none yet, or a step that nobody asked for."""
         part = self._part(name)
         if name in self._done or (self.beside and part is None):

@@ -38,7 +38,7 @@ from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorat
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, grids_of, tables_of
+from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, grids_of, tables_of
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
@@ -140,7 +140,7 @@ Place = tuple[int | None, int | None]
 
 
 @dataclass
-class Sheet:
+class FilledSheet:
     """A file with the places of its questions found in it."""
 
     page: md.Page
@@ -485,7 +485,7 @@ _BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:
 
 def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     """Everything that was written into a worksheet or an exam paper."""
-    return read_page(Sheet(md.page(text), questions))
+    return read_page(FilledSheet(md.page(text), questions))
 
 
 def is_sheet(text: str) -> bool:
@@ -496,7 +496,7 @@ def is_sheet(text: str) -> bool:
 _SHEET = re.compile(r"<!--\s*symattn:(?:grid|choices)|\A\ufeff?---\s*\nsymattn:")
 
 
-def read_page(sheet: Sheet) -> Paper:
+def read_page(sheet: FilledSheet) -> Paper:
     """Everything that was written between its lines."""
     paper = Paper.of(sheet.asked, *identity_of(sheet.page))
     for number, slot in enumerate(sheet.slots):
@@ -504,9 +504,9 @@ def read_page(sheet: Sheet) -> Paper:
             _put(paper, sheet, slot, _table_answer(slot, block), block)
         if number in sheet.tasks:
             block = sheet.tasks[number]
-            _put(paper, sheet, slot, Line(_ticked_letters(block, slot)), block)
+            _put(paper, sheet, slot, RawText(_ticked_letters(block, slot)), block)
     for slot, block, behind in sheet.lines:
-        _put(paper, sheet, slot, Line(unescaped(behind)), block)
+        _put(paper, sheet, slot, RawText(unescaped(behind)), block)
     _more_tables(paper, sheet)
     _own_matrices(paper, sheet)
     _own_words(paper, sheet)
@@ -536,7 +536,7 @@ def _goes_on(line: str, label: str) -> bool:
     return line.lstrip("* ")[len(label) : len(label) + 1].isalnum()
 
 
-def _put(paper: Paper, sheet: Sheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
+def _put(paper: Paper, sheet: FilledSheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
     sheet.used.add(id(block))
     paper.written[slot.question].put(slot.part.name, raw, sheet.page.where(block.start))
 
@@ -650,7 +650,7 @@ def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
 _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
 
 
-def _more_tables(paper: Paper, sheet: Sheet) -> None:
+def _more_tables(paper: Paper, sheet: FilledSheet) -> None:
     """Matrices that nobody asked for, in tables with their name in the first cell."""
     used = {id(block) for tables in sheet.tables.values() for block in tables}
     headed = any(part is not None for _, part in sheet.headed)
@@ -672,7 +672,7 @@ def _more_tables(paper: Paper, sheet: Sheet) -> None:
             )
 
 
-def _own_matrices(paper: Paper, sheet: Sheet) -> None:
+def _own_matrices(paper: Paper, sheet: FilledSheet) -> None:
     """Matrices in LaTeX or in brackets, below a grid that was left empty or by the name of another step."""
     for q, question in enumerate(sheet.questions):
         for p, part in enumerate(question.parts):
@@ -685,7 +685,7 @@ def _own_matrices(paper: Paper, sheet: Sheet) -> None:
 
 
 def _own_matrix(
-    paper: Paper, sheet: Sheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
+    paper: Paper, sheet: FilledSheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
 ) -> None:
     q, part = asked
     written = paper.written[q]
@@ -710,7 +710,7 @@ def _own_matrix(
             sheet.used.discard(id(block))
 
 
-def _own_words(paper: Paper, sheet: Sheet) -> None:
+def _own_words(paper: Paper, sheet: FilledSheet) -> None:
     """Explanations; and answers beside the line or the box that was meant for them."""
     for q, question in enumerate(sheet.questions):
         for p, part in enumerate(question.parts):
@@ -726,10 +726,10 @@ def _own_words(paper: Paper, sheet: Sheet) -> None:
                 said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
                 sheet.used.update(map(id, own))
-                paper.written[q].put(part.name, Line(said), sheet.page.where(own[0].start))
+                paper.written[q].put(part.name, RawText(said), sheet.page.where(own[0].start))
 
 
-def _free_text(paper: Paper, sheet: Sheet) -> None:
+def _free_text(paper: Paper, sheet: FilledSheet) -> None:
     """What stands in no place of the sheet: read if it can be, and told if it cannot."""
     under: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
     beside: list[MarkdownBlock] = []  # under no question
@@ -749,7 +749,7 @@ def _free_text(paper: Paper, sheet: Sheet) -> None:
     _under_none(paper, beside, sheet)
 
 
-def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> None:
+def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBlock], sheet: FilledSheet) -> None:
     """Below a part that has an answer it is working, in which only matrices by the name of another part count."""
     working = here in written.parts
     if working:
@@ -768,7 +768,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
             written.unread.update(reader.may_answer(piece))
 
 
-def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: Sheet) -> None:
+def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledSheet) -> None:
     """Nothing of it is an answer; what is no title is told as unread."""
     pieces = [p for p in free.pieces(blocks, sheet.page.lines) if not (p.blank or sheet.is_field(p.text))]
     for line, said in free.told([piece for piece in pieces if not free.is_title(piece.text)]):
@@ -783,7 +783,7 @@ def _no_answer(piece: free.Piece) -> str:
     return message("This is not an answer: {text}", text=repr(piece.text.strip()))
 
 
-def _lost_headings(paper: Paper, sheet: Sheet) -> None:
+def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:
     """Without its heading, what was written into the space of a part cannot be told from anything else."""
     for slot in sheet.slots if sheet.is_sheet else ():
         place = (slot.question, sheet.position(slot))
@@ -813,7 +813,7 @@ def fill_page(
     page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
 ) -> None:
     """Answers written into the lines of a blank page."""
-    sheet = Sheet(page, questions)
+    sheet = FilledSheet(page, questions)
     changes: dict[int, tuple[int, list[str]]] = {}
     for number, slot in enumerate(sheet.slots):
         said = attempts[slot.question].answers.get(slot.part.name)
@@ -847,7 +847,7 @@ def fill_page(
         page.put(start, end, new)
 
 
-def _fill_fields(sheet: Sheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
+def _fill_fields(sheet: FilledSheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
     for block in sheet.blocks:
         for label, key in labels.fields(language_of(sheet.page)).items():
             value = fields[key]
@@ -890,7 +890,7 @@ def _table_of(name: str, grid: Grid) -> list[str]:
     return markdown.pipes(heads, rows, ":---:").split("\n")
 
 
-def _space(sheet: Sheet, slot: Slot) -> tuple[int, int]:
+def _space(sheet: FilledSheet, slot: Slot) -> tuple[int, int]:
     """The lines of the space for working of a part."""
     place = (slot.question, sheet.position(slot))
     found = zip(sheet.blocks, sheet.places, strict=True)
@@ -929,7 +929,7 @@ def said_text(said: Said) -> str:
 
 
 __all__ = [
-    "Sheet",
+    "FilledSheet",
     "fill",
     "fill_page",
     "identity_of",

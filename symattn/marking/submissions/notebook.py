@@ -19,8 +19,8 @@ from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions.code import Code, printed, read_code
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.markdown import Place, Sheet, fill_page, read_page
-from symattn.marking.submissions.written import Cells, Line, Paper, Several
+from symattn.marking.submissions.markdown import FilledSheet, Place, fill_page, read_page
+from symattn.marking.submissions.written import Cells, Paper, RawText, Several
 from symattn.teaching.explanation.program import Variables, identifier, variables
 from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 
@@ -110,7 +110,7 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     in code, which have points, are given in the `decimal_mark` in which they will be read.
     """
     book = notebook(text)
-    sheet = Sheet(book.page, questions)
+    sheet = FilledSheet(book.page, questions)
     paper = read_page(sheet)
     if book.language.lower() not in ("python", "ipython", "python3"):
         language = book.language[:40]
@@ -146,7 +146,7 @@ class _Program:
     """The cells of code from the first to the last, with what each says about the answers."""
 
     book: Notebook
-    sheet: Sheet
+    sheet: FilledSheet
     mark: str
     paper: Paper = field(init=False)
     known: list[Variables] = field(init=False)
@@ -189,7 +189,7 @@ class _Program:
             del self.open[shown]
             self.put(shown, found, number)
 
-    def put(self, target: Target, raw: Cells | Line, number: int) -> None:
+    def put(self, target: Target, raw: Cells | RawText, number: int) -> None:
         question, name, matrix = target
         if isinstance(raw, Cells) and self.mark != ".":
             raw = Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in raw.rows), raw.factor)

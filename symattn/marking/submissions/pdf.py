@@ -20,7 +20,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import is_blank
 from symattn.marking.submissions.markdown import Slot, matrix_name
 from symattn.marking.submissions.matrices import read_matrix
-from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, shape_of
+from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
 from symattn.page.writers import common
 from symattn.page.writers.forms import Kind, Spot
@@ -163,10 +163,10 @@ def _raw(
             raw = _cells(high, wide, own)
         case Choices(items=items):
             high, wide = len(items), 0
-            raw = Line(" ".join(common.letter(i - 1) for (i,) in sorted(at for at in own if len(at) == 1)))
+            raw = RawText(" ".join(common.letter(i - 1) for (i,) in sorted(at for at in own if len(at) == 1)))
             return raw, {at: text for at, text in own.items() if len(at) != 1 or not 0 < at[0] <= high}
         case FillIn():
-            return Line(" ".join(own.pop((), "").split())), own
+            return RawText(" ".join(own.pop((), "").split())), own
     left = {at: t for at, t in own.items() if len(at) != 2 or not (0 < at[0] <= high and 0 < at[1] <= wide)}
     return raw, left
 
@@ -179,14 +179,14 @@ def _cells(high: int, wide: int, own: Mapping[tuple[int, ...], str]) -> Cells:
 def _answered_in_space(written: Written, part: Part, text: str) -> bool:
     """An explanation; or an answer where the part's boxes are empty, or where it has none: all else is working."""
     if isinstance(part.answer, RubricAnswer):
-        return written.put(part.name, Line(text), part.name)
+        return written.put(part.name, RawText(text), part.name)
     has_boxes = any(kind != "space" for (kind, _), _ in _places(part))
     if part.name not in written.parts and not isinstance(part.answer, CellsAnswer):
         pieces = [text, *reversed(text.split("\n\n"))]
         shape = shape_of(part)
         matrix = next((piece for piece in pieces if (found := read_matrix(piece, shape)) and len(found.rows) > 1), "")
         if matrix or not has_boxes or (shape == (0, 0) and "\n" not in text and len(text) <= 80):
-            return written.put(part.name, Line(matrix or text), part.name)
+            return written.put(part.name, RawText(matrix or text), part.name)
     return False
 
 

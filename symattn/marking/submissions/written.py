@@ -75,7 +75,7 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RawText:
     """Words, a number, or a matrix in one text."""
 
     text: str
@@ -92,7 +92,7 @@ class Line:
 class Several:
     """Matrices by name, where a part asks for more than one or says so."""
 
-    matrices: Mapping[str, Cells | Line]
+    matrices: Mapping[str, Cells | RawText]
 
     def texts(self) -> Iterator[str]:
         for matrix in self.matrices.values():
@@ -103,7 +103,7 @@ class Several:
         return all(matrix.blank for matrix in self.matrices.values())
 
 
-Raw = Cells | Line | Several
+Raw = Cells | RawText | Several
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Written:
         part = next((part for part in self.question.parts if found and part.name == self.names.sign(found[1])), None)
         if found is None or part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
             return False
-        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, Line) else raw
+        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, RawText) else raw
         high, wide = shape_of(part)
         row = int(found[2])
         if not isinstance(cells, Cells) or len(cells.rows) != 1 or not 0 < row <= high or high == 1:
@@ -212,12 +212,12 @@ class Written:
         """Every text that should hold a number: what the decimal mark is seen from."""
         for part in self.question.parts:
             raw = self.parts.get(part.name)
-            if isinstance(raw, Line) and isinstance(part.answer, _MATRICES):
+            if isinstance(raw, RawText) and isinstance(part.answer, _MATRICES):
                 yield from _cells(raw.text, shape_of(part)).texts()
             elif raw is not None and isinstance(part.answer, (*_MATRICES, FormulaAnswer)):
                 yield from raw.texts()
         for raw in self.more.values():
-            yield from _cells(raw.text, (0, 0)).texts() if isinstance(raw, Line) else raw.texts()
+            yield from _cells(raw.text, (0, 0)).texts() if isinstance(raw, RawText) else raw.texts()
 
     # -------------------------------------------------------------------------------- as answers
 
@@ -397,7 +397,7 @@ class _Reader:
         grid = grid_of(_trimmed(rows, size))
         if grid.empty:
             return None
-        if isinstance(raw, Line) and grid.shape == (1, 1) != size and not grid[0, 0].readable:
+        if isinstance(raw, RawText) and grid.shape == (1, 1) != size and not grid[0, 0].readable:
             del self.written.remarks[before:]  # it is no matrix at all
             return self.unreadable(where, text, message("a matrix"))
         return grid
@@ -468,7 +468,7 @@ def _trimmed(rows: list[list[Entry]], size: Shape) -> list[list[Entry]]:
 
 
 def _one_text(raw: Raw) -> str:
-    return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, Line) else raw.text
+    return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, RawText) else raw.text
 
 
 def _short(text: str) -> str:
@@ -519,7 +519,7 @@ def answer_in(part: Part, text: str) -> str:
             read = shape
         case CellsAnswer(shape=size):
             pairs = [found[0] for found in _PAIR.finditer(text)]
-            return text if pairs and not isinstance(shaded(Line(text), size), Unreadable) else ""
+            return text if pairs and not isinstance(shaded(RawText(text), size), Unreadable) else ""
         case FormulaAnswer():
             return text if noticed(text, AUTO, symbols=True).entry.readable else ""
         case RubricAnswer() | WordAnswer():
@@ -646,9 +646,9 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
 __all__ = [
     "ROW_OF",
     "Cells",
-    "Line",
     "Paper",
     "Raw",
+    "RawText",
     "Several",
     "Written",
     "answer_in",

@@ -131,7 +131,7 @@ Body = tuple[str | Spot, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BankItem:
     """One variant of a question: what it begins with and each of its parts are HTML with places between it.
 
     `id` is its own in the bank, `sheet` the short name of the variant; `answers` is what is right, as HTML.
@@ -161,7 +161,7 @@ class Pool:
     """Variants of one question, of which everybody gets one."""
 
     title: str
-    items: tuple[Item, ...]
+    items: tuple[BankItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def left_out(question: Question) -> list[Message]:
     ]
 
 
-def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
+def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
     def shown(*blocks: Block) -> tuple[Block, ...]:
         return presented(Document("", blocks, look=look)).blocks
 
@@ -235,7 +235,7 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> Item:
     if hint := _how_to_type([piece for part in parts for piece in part if not isinstance(piece, str)]):
         opening += f"<p><em>{html.escaped(say(hint))}</em></p>\n"
     marked = replace(question, parts=tuple(part for part in question.parts if not _is_left_out(part)))
-    return Item(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
+    return BankItem(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
 
 
 def needs_a_person(part: Part) -> Message | None:
@@ -477,8 +477,8 @@ def _order(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 
 __all__ = [
     "Bank",
+    "BankItem",
     "Chosen",
-    "Item",
     "Measured",
     "Offered",
     "Pool",

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName
-from symattn.derivation.ops import Mask, MatMul, Part, Scale, Softmax, Stack
+from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, exponential, power
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
@@ -146,7 +146,7 @@ def _apart(items: Sequence[Inlines]) -> Inlines:
 # ------------------------------------------------------------------------------------------- what has a sheet
 
 _OPS: Mapping[str, type[Op] | tuple[type[Op], ...]] = {
-    "Q": (MatMul, Part), "K": (MatMul, Part), "V": (MatMul, Part), "S": MatMul, "S'": Scale, "M": Mask, "A": Softmax,
+    "Q": (MatMul, Slice), "K": (MatMul, Slice), "V": (MatMul, Slice), "S": MatMul, "S'": Scale, "M": Mask, "A": Softmax,
     "Z": MatMul, "C": Stack, "O": MatMul,
 }  # fmt: skip
 """What a step may be, by its stem."""
@@ -180,7 +180,7 @@ def _is_usual(step: Step, d: Derivation) -> bool:
     if not isinstance(step.op, _OPS.get(stem, ())):
         return False
     match step.op:
-        case Part(count=count, step=every):
+        case Slice(count=count, step=every):
             return every == 1 or count == 1
         case Softmax(along=along, empty=empty):
             return along == d.orientation and empty == "undefined"
@@ -410,7 +410,7 @@ class _Head:
 
     # -- matrices
 
-    def numbers(self, name: str, own: Part | None = None) -> MatrixOf:
+    def numbers(self, name: str, own: Slice | None = None) -> MatrixOf:
         """A given matrix, or one head's part of it."""
         matrix = self.d.value(name)
         assert isinstance(matrix, Matrix)
@@ -431,7 +431,7 @@ class _Head:
                 yield FlowGrid(role, self.wording.name(role), self.numbers(role), size, *marks, self.head)
             return
         weights, op = self.of.weights(role), self.d[self.name(role)].op
-        own = op if isinstance(op, Part) else None
+        own = op if isinstance(op, Slice) else None
         across, down = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
         yield FlowGrid(
             f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head
@@ -439,7 +439,7 @@ class _Head:
         yield self.step(role, wide, marks, own)
 
     def step(
-        self, role: str, wide: float, marks: tuple[tuple[int, ...], tuple[int, ...]], own: Part | None = None
+        self, role: str, wide: float, marks: tuple[tuple[int, ...], tuple[int, ...]], own: Slice | None = None
     ) -> FlowGrid:
         """The boxes of a step; of one head's `own` part of it."""
         name = role if own else self.name(role)

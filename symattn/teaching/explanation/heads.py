@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symattn.derivation.derivation import Derivation, Step, StepName
-from symattn.derivation.ops import Part, RunningMaximum, Stack
+from symattn.derivation.ops import RunningMaximum, Slice, Stack
 from symattn.foundation.languages import Message, listed, message
 from symattn.page.document import Inlines, Math, Words, listing, sentence
 from symattn.teaching.explanation.wording import Wording
@@ -17,7 +17,7 @@ def head_conventions(derivation: Derivation, wording: Wording) -> tuple[Inlines,
     An online softmax has blocks of keys in their place.
     """
     steps = [step for step in derivation if StepName.of(step.name).head is not None]
-    parts = [step for step in steps if isinstance(step.op, Part)]
+    parts = [step for step in steps if isinstance(step.op, Slice)]
     if not parts:
         return ()
     place = StepName.of(parts[0].name).place
@@ -40,9 +40,9 @@ _MERGED = {
 
 def _split(parts: Sequence[Step], wording: Wording, blocks: bool) -> Inlines:
     """Which columns (or rows) of which matrices head (or block) 1 gets, and which the next."""
-    groups: dict[Part, list[str]] = {}
+    groups: dict[Slice, list[str]] = {}
     for step in parts:
-        if isinstance(step.op, Part) and step.op.start == 0:
+        if isinstance(step.op, Slice) and step.op.start == 0:
             groups.setdefault(step.op, []).append(step.operands[0].name)
     taken: Inlines = ()
     for op, names in groups.items():
@@ -62,7 +62,7 @@ _SPLIT = {
 """By whether blocks of keys stand in the place of heads, and whether these take turns."""
 
 
-def _lines(op: Part) -> Message:
+def _lines(op: Slice) -> Message:
     """Which rows or columns the first part has."""
     match op.of, op.step > 1, op.count > 1:
         case "rows", True, True:

@@ -28,7 +28,7 @@ from symattn.page.document import (
     sentence,
     spans,
 )
-from symattn.page.notation import Item, Section
+from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
 from symattn.teaching.explanation.layouts import STEP, Layout, Schemes, joined, titled, with_rule_apart
 from symattn.teaching.explanation.steps import LINE, Detail, explain_step, step_title
@@ -141,17 +141,17 @@ class _Page:
 
     # -- the sections
 
-    def applies(self, thing: Section | Item) -> bool:
+    def applies(self, thing: Section | PageItem) -> bool:
         if thing.only and thing.only != self.mode:
             return False
-        needed = [*thing.needs, *(_STEP.findall(" ".join(thing.math)) if isinstance(thing, Item) else ())]
-        if isinstance(thing, Item) and _NUMERIC.search(" ".join(thing.math)):
+        needed = [*thing.needs, *(_STEP.findall(" ".join(thing.math)) if isinstance(thing, PageItem) else ())]
+        if isinstance(thing, PageItem) and _NUMERIC.search(" ".join(thing.math)):
             needed.append("numbers")
         if any(not self.has(name) for name in needed):
             return False
         if isinstance(thing, Section) and thing.items:
             return any(self.applies(item) for item in thing.items)
-        return not (isinstance(thing, Item) and thing.steps) or any(self.has(name) for name in thing.steps)
+        return not (isinstance(thing, PageItem) and thing.steps) or any(self.has(name) for name in thing.steps)
 
     def has(self, name: str) -> bool:
         """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such."""
@@ -209,12 +209,12 @@ class _Page:
                 for own in each:
                     yield from self.item(item, own)
 
-    def lead(self, item: Item, indices: dict[str, int]) -> str:
+    def lead(self, item: PageItem, indices: dict[str, int]) -> str:
         """The words before a formula: the first for the first token, and so on; the last for all further ones."""
         number = indices.get(item.repeat, 1)
         return item.lead[min(number, len(item.lead)) - 1] if item.lead else ""
 
-    def displays(self, item: Item, each: list[tuple[str, dict[str, int]]], together: bool) -> Iterator[Block]:
+    def displays(self, item: PageItem, each: list[tuple[str, dict[str, int]]], together: bool) -> Iterator[Block]:
         """Formulas with what leads to them: short words on the same line, long ones above."""
         patch = self.patches.get(item.id) if item.id else None
         formulas = (patch,) if patch else item.math
@@ -231,7 +231,7 @@ class _Page:
                 yield Paragraph(words)
             yield Display(tuple(lines), () if above else words)
 
-    def item(self, item: Item, indices: dict[str, int]) -> Iterator[Block]:
+    def item(self, item: PageItem, indices: dict[str, int]) -> Iterator[Block]:
         patch = self.patches.get(item.id) if item.id else None
         if item.text:
             yield Paragraph(self.inlines(patch or item.text, indices))

@@ -8,7 +8,7 @@ from itertools import permutations
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.forms import few
-from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
+from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import packed
 from symattn.teaching.question import LETTERS
@@ -54,7 +54,7 @@ def _group(number: int, pool: Pool) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _item(item: Item) -> Iterator[str]:
+def _item(item: BankItem) -> Iterator[str]:
     places = item.places
     match places:
         case [Chosen() as place]:
@@ -113,7 +113,7 @@ def _condition(holds: str, action: str, points: float) -> str:
 # ------------------------------------------------------------------------------------------------ blanks
 
 
-def _blanked(item: Item) -> str:
+def _blanked(item: BankItem) -> str:
     """The text with the names of blanks in it; options are chosen by their letters, cells are shaded by an x."""
     parts = []
     for piece in item.body:

@@ -9,7 +9,7 @@ from math import gcd, lcm
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.items import Bank, Body, Chosen, Item, Measured, Shaded, Spot, Typed
+from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import decimal
 
@@ -53,7 +53,7 @@ def _text(html: str) -> str:
     return f"<text><![CDATA[{inside}]]></text>"
 
 
-def _question(item: Item) -> Iterator[str]:
+def _question(item: BankItem) -> Iterator[str]:
     match item.places:
         case [Chosen() as place]:
             kind, text, more = "multichoice", "".join(p for p in item.body if isinstance(p, str)), _options(place)
@@ -68,7 +68,7 @@ def _question(item: Item) -> Iterator[str]:
     yield "<tags><tag><text>symattn</text></tag></tags></question>\n"
 
 
-def _name(item: Item) -> str:
+def _name(item: BankItem) -> str:
     """The title, the variant, and what it is worth: Cloze questions count weights, and a quiz is told the marks."""
     return f"{item.title} {item.sheet} [{decimal(item.points, PLACES)}]"
 
@@ -94,7 +94,7 @@ def _options(place: Chosen) -> str:
 # ------------------------------------------------------------------------------------------------ Cloze
 
 
-def _cloze(item: Item) -> str:
+def _cloze(item: BankItem) -> str:
     weights = dict(zip(item.places, _weights([place.points for place in item.places]), strict=True))
     written = []
     for part in item.parts:

@@ -11,7 +11,7 @@ from math import lcm
 from symattn.foundation.languages import message, say, speaking
 from symattn.foundation.version import VERSION
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.items import Bank, Chosen, Item, Measured, Pool, Shaded, Spot, Typed
+from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import STYLES
 from symattn.teaching.exporters.packing import decimal, packed
 
@@ -85,7 +85,7 @@ def _files(bank: Bank, d: Dialect) -> Iterator[tuple[str, str]]:
         yield _file(item), _item(item, bank.language, d)
 
 
-def _file(item: Item) -> str:
+def _file(item: BankItem) -> str:
     return f"items/{item.id}.xml"
 
 
@@ -106,7 +106,7 @@ def _root(d: Dialect, name: str, *children: str, **attributes: object) -> str:
 # ------------------------------------------------------------------------------------------------ package and test
 
 
-def _manifest(items: Sequence[Item], d: Dialect) -> str:
+def _manifest(items: Sequence[BankItem], d: Dialect) -> str:
     schema, version = d.package
     needed = "".join(element("dependency", identifierref=item.id) for item in items)
     test = element("file", href="test.xml") + needed
@@ -151,7 +151,7 @@ def _default(value: object, d: Dialect) -> str:
 # ------------------------------------------------------------------------------------------------ items
 
 
-def _item(item: Item, language: str, d: Dialect) -> str:
+def _item(item: BankItem, language: str, d: Dialect) -> str:
     e, places = d.element, item.places
     whole = lcm(*(_share(place).denominator for place in places))
     told = {place.name: list(_told(place)) for place in places}

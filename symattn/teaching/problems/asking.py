@@ -152,7 +152,7 @@ def series(items: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableRow:
     """A line of a table: what is asked for, its value, and how that comes about."""
 
     what: Inlines
@@ -161,7 +161,7 @@ class Line:
 
 
 def table_part(
-    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[Line], *marks: Mark,
+    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[TableRow], *marks: Mark,
     kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
     errors: Sequence[KnownError] = (), slips: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
@@ -268,9 +268,9 @@ def right_letters(parts: Iterable[Part]) -> dict[str, str]:
 
 __all__ = [
     "LETTERS",
-    "Line",
     "Offer",
     "Prose",
+    "TableRow",
     "bank",
     "choice",
     "choice_part",

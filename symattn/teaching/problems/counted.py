@@ -12,7 +12,7 @@ from symattn.teaching.problems.asking import bank
 
 
 @dataclass(frozen=True)
-class Item:
+class CountedItem:
     """Something to be written in letters: `how` is it part by part, `wrong` what miscounting makes of it.
 
     Each of these is a misconception, the formula as typed, and what it means.
@@ -57,7 +57,7 @@ class Published:
 class Bank:
     """What `counts.toml` has."""
 
-    items: Mapping[str, Item]
+    items: Mapping[str, CountedItem]
     crossovers: Mapping[str, Crossover]
     models: Mapping[str, Published]
 

@@ -30,9 +30,9 @@ from symattn.page.document import (
 )
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
-    Line,
     Offer,
     Prose,
+    TableRow,
     choice_part,
     counted_again,
     in_digits,
@@ -303,8 +303,8 @@ def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
     ]
 
 
-def _line(what: Inlines, how: str, count: str, value: int) -> Line:
-    return Line(what, value, (Words(f"{how} = {count}" if how else count),))
+def _line(what: Inlines, how: str, count: str, value: int) -> TableRow:
+    return TableRow(what, value, (Words(f"{how} = {count}" if how else count),))
 
 
 def _operations(layer: Attention, say: Prose) -> Part:

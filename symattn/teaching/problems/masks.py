@@ -74,7 +74,7 @@ PAD = "[pad]"
 
 
 @dataclass(frozen=True)
-class Reading:
+class MaskReading:
     """A square mask of another kind in numbers, and the query whose keys are to be read off it."""
 
     kind: Kind
@@ -108,7 +108,7 @@ class Content:
     tokens: tuple[str, ...]
     scores: Scores
     asked: tuple[int, ...]
-    read: Reading
+    read: MaskReading
     drawn: Drawing
 
     @property
@@ -164,7 +164,7 @@ def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Rando
 # ---------------------------------------------------------------------------- reading a mask: what may be drawn
 
 
-def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> Reading:
+def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> MaskReading:
     """One in which every way of misreading shows."""
     kinds: list[Kind] = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
     for _ in range(TRIES):
@@ -172,7 +172,7 @@ def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> Readi
         parameters = drawn_parameters(kind, tokens, rng)
         query = whole(rng, 0, tokens - 1)
         if len(_readings(keep_of(kind, parameters, tokens, tokens), query)) >= 4:
-            return Reading(kind, parameters, query, STYLES[number % len(STYLES)], at=(number - 1) % 4)
+            return MaskReading(kind, parameters, query, STYLES[number % len(STYLES)], at=(number - 1) % 4)
     raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
 
 

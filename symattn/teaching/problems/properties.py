@@ -34,7 +34,7 @@ COARSEST = Fraction(1, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PropertyVerdict:
     """Whether the property holds, a sentence to the student that says so or what is missing, and how that is proved."""
 
     holds: bool
@@ -49,7 +49,7 @@ class WeightsOfScores:
     base: Base
     weights: tuple[Weights, ...]
 
-    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
         wanted = Matrix(self.weights)
         if trouble := _unusable(own, "S", wanted.shape):
             return trouble
@@ -60,11 +60,11 @@ class WeightsOfScores:
             if "S" in units and _may_give(scores, units["S"].rows[i], weights, self.base):
                 rounded = True
                 continue
-            return Verdict(
+            return PropertyVerdict(
                 False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i + 1)
             )
         says = message("Softmax of these scores gives the weights that were asked for.")
-        return Verdict(True, says, "rounding" if rounded else "exact")
+        return PropertyVerdict(True, says, "rounding" if rounded else "exact")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ExactWeights(QueryOfToken):
 
     weights: Weights
 
-    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
         return _exactly(self, own)
 
 
@@ -113,16 +113,16 @@ class ExactWeightsByKeys(KeysOfQuery):
 
     weights: Weights
 
-    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
         return _exactly(self, own)
 
 
-def _exactly(wanted: ExactWeights | ExactWeightsByKeys, own: Own) -> Verdict:
+def _exactly(wanted: ExactWeights | ExactWeightsByKeys, own: Own) -> PropertyVerdict:
     if trouble := _unusable(own, wanted.asked, wanted.shape):
         return trouble
     if _gives(wanted.scores(own).rows[0], Matrix([wanted.weights]).rows[0], wanted.base):
-        return Verdict(True, message("The weights come out exactly as they were asked for."))
-    return Verdict(False, message("The weights do not come out as they were asked for."))
+        return PropertyVerdict(True, message("The weights come out exactly as they were asked for."))
+    return PropertyVerdict(False, message("The weights do not come out as they were asked for."))
 
 
 @dataclass(frozen=True)
@@ -135,25 +135,27 @@ class Attends(QueryOfToken):
     to: int
     least: str
 
-    def verdict(self, own: Own, units: Own = NOTHING) -> Verdict:
+    def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
         if trouble := _unusable(own, self.asked, self.shape):
             return trouble
         scores, least = self.scores(own).rows[0], exact(self.least)
         whole = total([_power(self.base, s - scores[self.to]) for s in scores])
         if compare(whole, divide(1, least)) <= 0:
-            return Verdict(True, message("The weight is at least {least}.", least=str(least)))
-        return Verdict(False, message("The weight is less than {least}.", least=str(least)))
+            return PropertyVerdict(True, message("The weight is at least {least}.", least=str(least)))
+        return PropertyVerdict(False, message("The weight is less than {least}.", least=str(least)))
 
 
-def _unusable(own: Own, name: str, shape: tuple[int, int]) -> Verdict | None:
+def _unusable(own: Own, name: str, shape: tuple[int, int]) -> PropertyVerdict | None:
     if name not in own:
-        return Verdict(False, message("There is no {matrix}.", matrix=name))
+        return PropertyVerdict(False, message("There is no {matrix}.", matrix=name))
     rows, columns = own[name].shape
     if (rows, columns) != shape:
         text = "The shape of {matrix} is {shape}; it must be {expected}."
-        return Verdict(False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{shape[0]}×{shape[1]}"))
+        return PropertyVerdict(
+            False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{shape[0]}×{shape[1]}")
+        )
     if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
-        return Verdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
+        return PropertyVerdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
     return None
 
 
@@ -177,22 +179,24 @@ def _power(base: Base, exponent: Value) -> Value:
     return exponential(exponent) if base == "e" else power(base, exponent)
 
 
-def verdict(rule: str, parameters: Content, own: Own) -> Verdict:
+def verdict(rule: str, parameters: Content, own: Own) -> PropertyVerdict:
     """What a rule says; a verdict against the answer where it cannot be decided, which a person must then look at."""
     try:
         return RULES[rule](parameters, own, NOTHING)
     except UndecidedError as error:
-        return Verdict(False, message("This could not be decided and needs a person: {error}", error=str(error)))
+        return PropertyVerdict(
+            False, message("This could not be decided and needs a person: {error}", error=str(error))
+        )
 
 
-Rule = Callable[[Content, Own, Own], Verdict]
+Rule = Callable[[Content, Own, Own], PropertyVerdict]
 
 
 def _rule(kind: Any) -> Rule:
     """The property with its numbers as JSON."""
 
-    def judged(parameters: Content, own: Own, units: Own) -> Verdict:
-        said: Verdict = read(kind, parameters).verdict(own, units)
+    def judged(parameters: Content, own: Own, units: Own) -> PropertyVerdict:
+        said: PropertyVerdict = read(kind, parameters).verdict(own, units)
         return said
 
     return judged
@@ -206,4 +210,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 
-__all__ = ["RULES", "Attends", "ExactWeights", "ExactWeightsByKeys", "Rule", "Verdict", "WeightsOfScores", "verdict"]
+__all__ = [
+    "RULES",
+    "Attends",
+    "ExactWeights",
+    "ExactWeightsByKeys",
+    "PropertyVerdict",
+    "Rule",
+    "WeightsOfScores",
+    "verdict",
+]

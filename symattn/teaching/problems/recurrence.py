@@ -33,7 +33,7 @@ from symattn.page.document import (
     listing,
     places_of,
 )
-from symattn.teaching.problems.asking import LETTERS, Line, bank, counted_again, in_digits, number_part, table_part
+from symattn.teaching.problems.asking import LETTERS, TableRow, bank, counted_again, in_digits, number_part, table_part
 from symattn.teaching.problems.base import Family, ProblemType, Spec
 from symattn.teaching.problems.layers import (
     Work,
@@ -213,11 +213,11 @@ def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
     return (Sentence(text, (*formulas.items(), *places_of(shown))),)
 
 
-def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> Line:
-    return Line(what, value, say(how, value=Strong(in_digits(value)), **shown))
+def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
+    return TableRow(what, value, say(how, value=Strong(in_digits(value)), **shown))
 
 
-def _product(what: Inlines, factors: str, value: int) -> Line:
+def _product(what: Inlines, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
