@@ -13,6 +13,7 @@ from pypdf import PdfReader
 import symattn
 from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
+from symattn.page.writers.markdown import write as written
 from symattn.page.writers.text import write
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import (
@@ -45,6 +46,13 @@ def test_every_part_has_an_answer_and_its_marks(problem):
                 assert line.endswith(f"{shape[0]}×{shape[1]}" if shape else "not defined")
             case FormulaAnswer() | OrderAnswer() | WordAnswer() | CellsAnswer() | PropertyAnswer():
                 assert line
+
+
+def test_the_name_of_a_wrong_line_is_a_formula():
+    """Beside it stands the letter of an option, which may be A as well."""
+    for sheet in symattn.worksheet(problem="find-error", seed=11, n=3):
+        line = next(line for line in written(sheet.document("answers")).splitlines() if "wrong line" in line)
+        assert line.endswith(f"| ${sheet.question.parts[0].answer.word}$ |")
 
 
 @pytest.mark.parametrize("seed", range(1, 4))

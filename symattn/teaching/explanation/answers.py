@@ -15,7 +15,7 @@ from symattn.page.document import Block, Display, Inline, Inlines, Math, Strong,
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import LINE, in_short
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import Wording, step_in_signs
 from symattn.teaching.question import (
     LETTERS,
     CellsAnswer,
@@ -124,7 +124,7 @@ def _short(question: Question, part: Part) -> Inlines:
             wording = Wording(Derivation({}), _notation(question))
             return (Words(message("For example")), Words(" "), *(_example(wording, model)))
         case WordAnswer(word):
-            return (Words(word),)
+            return step_in_signs(word)
         case RubricAnswer():
             return (Words(message("See the key.")),)
     raise TypeError(f"{part.name} has no answer of its own.")
