@@ -29,8 +29,11 @@ PATIENCE = 10
 
 
 def patience() -> float:
-    """The same on this machine as it is now: where several programs wait for each processor, as many times as long."""
-    waiting = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
+    """`PATIENCE`, as many times longer as there are programs waiting for each processor now."""
+    try:
+        waiting = os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows has none, and a sandbox may hide it
+        waiting = 0
     return PATIENCE * max(1, waiting / (os.cpu_count() or 1))
 
 
