@@ -22,6 +22,8 @@ from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from anyascii import anyascii
+
 from symattn.errors import InputError
 from symattn.foundation.languages import message, packed, sentences, unpacked
 from symattn.marking.grading.source import Entrant, Papers, plain_name
@@ -302,11 +304,8 @@ class _Roster:
         self._by_stem = {e.stem: e for e in entrants}
         given = Counter(e.sheet for e in entrants)
         self._by_sheet = {plain_name(e.sheet): e for e in entrants if e.sheet and given[e.sheet] == 1}
-        self._by_name = _by_name(entrants)
+        self._by_name = _typed(_by_name(entrants))
         self._joined = {key.replace(" ", ""): e for key, e in self._by_name.items()}
-        self._joined |= {
-            _plain_letters(key): e for key, e in self._joined.items() if _plain_letters(key) not in self._joined
-        }
         self._stem = re.compile(rf"(?:{_any_of(self._by_stem)}){_NO_MORE}")
         self._id = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_id)}){_NO_MORE}")
         self._name = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_name) or '(?!)'}){_NO_MORE}")
@@ -408,9 +407,21 @@ def _by_name(entrants: Sequence[Entrant]) -> dict[str, Entrant]:
     return found | {_words(e.name): e for e in entrants if own[_words(e.name)] == 1 and e.name}
 
 
+def _typed(names: Mapping[str, Entrant]) -> dict[str, Entrant]:
+    """Names as they are, and in the letters a to z, where that is nobody else's: Jürgen, Jurgen and Juergen."""
+    ways: dict[str, dict[int, Entrant]] = {}
+    for name, entrant in names.items():
+        for way in (name, name.translate(_UMLAUTS)):
+            ways.setdefault(_plain_letters(way), {})[entrant.number] = entrant
+    return {way: next(iter(whose.values())) for way, whose in ways.items() if len(whose) == 1} | dict(names)
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+
+
 def _plain_letters(text: str) -> str:
-    """Without accents, as some programs leave them away."""
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    """Latin letters as a to z, as many programs and people write them."""
+    return "".join(anyascii(c) if unicodedata.name(c, "").startswith("LATIN") else c for c in text)
 
 
 def _words(text: str) -> str:

@@ -161,6 +161,8 @@ class FilledSheet:
         self.furniture = Furniture.of_all_languages()
         self.questions = [question_in_language(question, language) for question in self.asked]
         self.slots = slots(self.questions)
+        if len(self.questions) > 1 and not self.is_printed:
+            self.page.blocks = [part for block in self.blocks for part in self._by_question(block)]
         self.places = list(self._places())
         self.headed = frozenset(self.places)
 
@@ -188,6 +190,36 @@ class FilledSheet:
             elif block.kind == "text" and (self.furniture.end.match(block.text.strip("* ")) or _is_foot(block.text)):
                 question, part = (0 if single else None), None
             yield question, part
+
+    def _by_question(self, block: MarkdownBlock) -> Iterator[MarkdownBlock]:
+        """In a text of somebody's own, a line that begins with the number of a question is its heading, and says what
+        stands behind the number: Question 1, Q2: (a) C, 3b) D."""
+        start = block.start
+        for at in range(block.start, block.end) if block.kind == "text" else ():
+            if found := self._number_before(self.page.lines[at]):
+                if start < at:
+                    yield self._text(start, at)
+                number, self.page.lines[at] = found
+                yield MarkdownBlock("heading", at, at + 1, f"Question {number}")
+                start = at
+        yield block if start == block.start else self._text(start, block.end)
+
+    def _number_before(self, line: str) -> tuple[str, str] | None:
+        """The number of a question at the beginning of a line, and the rest of the line."""
+        text = line.strip(" \t*_")
+        if found := _NUMBERED_PART.match(text):
+            return found[1], f"({found[2] or found[3]}) {text[found.end() :]}"
+        found = labels.question().match(text) or _SHORT_QUESTION.match(text)
+        if found is None or any(own.sign(found[0]) for own in self.names):
+            return None  # Q1 may be the queries of head 1
+        number, rest = labels.number_in(found), text[found.end() :]
+        title = self.questions[number - 1].title if 0 < number <= len(self.questions) else ""
+        if title and md.normal(rest).startswith(md.normal(title)):
+            return str(number), ""
+        return (str(number), rest.lstrip(" \t*_:.,)–-")) if _BEHIND_NUMBER.match(rest) else None
+
+    def _text(self, start: int, end: int) -> MarkdownBlock:
+        return MarkdownBlock("text", start, end, "\n".join(self.page.lines[start:end]).strip())
 
     def _position(self, question: int, letter: str) -> int | None:
         parts = self.questions[question].parts
@@ -363,6 +395,9 @@ _LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
 )  # fmt: skip
 Form = Literal["markdown", "notebook", "html"]
 """In what a page is printed; HTML shows pictures as tables and says formulas in words."""
+_SHORT_QUESTION = re.compile(r"(?i)(?:q|question|exercise|problem|task)[\s.]?(\d{1,2})(?![\d\w])")
+_NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
+_BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
