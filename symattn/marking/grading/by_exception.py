@@ -46,7 +46,7 @@ from symattn.teaching.question import (
 Box = tuple[int, int]
 KEY, FOLLOWS, BLANK = "key", "follows", "blank"
 WORDS = {
-    **dict.fromkeys((KEY, "right", "all right", "all", "correct", "ok", "✓"), KEY),
+    **dict.fromkeys((KEY, "right", "all right", "alright", "all", "correct", "ok", "✓"), KEY),
     **dict.fromkeys((FOLLOWS,), FOLLOWS),
     **dict.fromkeys((BLANK, "nothing", "empty"), BLANK),
 }
@@ -409,7 +409,9 @@ class Entered:
             several = " or ".join(self._in_question(target) for target in found[:3])
             raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
         if not found:
-            raise InputError(outside[0] if outside else f"there is no box {shown!r}; {offered(bare, self._names())}")
+            boxes = ", ".join(self._in_question(Target(Level.ANSWER, place), place.name) for place in places)
+            nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
+            raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
         return found[0]
 
     def name(self, target: Target) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
@@ -112,19 +112,21 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
     order = {part.name: k for k, part in enumerate(question.parts)}
-    settled = (_seen(question, attempt, given) for given in report.marks)
+    short = {notice.part for notice in report.notices if notice.kind == "blank"}
+    settled = (_seen(question, attempt, given, short) for given in report.marks)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
 
 
-def _seen(question: Question, attempt: Attempt, given: Given) -> Given:
+def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
     """Marks that were not given, pending where what was written could not be read as an answer: a person sees whether
-    it is one; or, beside one that is no line of a derivation, whether it shows the method.
+    it is one, or what is missing in a matrix that is `short` of its shape; or, beside one that is no line of a
+    derivation, whether it shows the method.
     """
     unread = attempt.unread.intersection(given.parts)
     if given.given >= given.of or not unread:
         return given
-    unanswered = any(isinstance(attempt.answers.get(part), Unreadable | None) for part in unread)
+    unanswered = any(isinstance(attempt.answers.get(part), Unreadable | None) or part in short for part in unread)
     followed = any(_where(question, part) for part in question.parts if part.name in unread)
     if unanswered or (given.code == "M" and not followed):
         return replace(given, why=Why("to be read"), pending=True)

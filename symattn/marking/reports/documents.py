@@ -284,7 +284,7 @@ def _event(told: Told, event: Event) -> Inlines:
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
-        place = _place(told, part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
+        place = told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
     says: Inlines = (Words(kind),)
     if event.step and places and told.step(parts[0]) != event.step:
@@ -293,11 +293,6 @@ def _event(told: Told, event: Event) -> Inlines:
         says = sentence("{kind} in {place}", kind=kind, place=where)
     says = explained(says, told.explained(event))
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
-
-
-def _place(told: Told, part: str, where: str) -> Inlines:
-    """A part as it is called on the sheet, and perhaps a place in it."""
-    return sentence("{part}, {place}", part=told.short(part), place=where) if where else told.short(part)
 
 
 def _compared_with_key(told: Told, line: ReportLine) -> Iterator[list[Inlines]]:
@@ -333,7 +328,7 @@ def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
 def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
-    entry = _place(told, verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
+    entry = told.place(verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
     written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
     how = words.how(verdict.way, verdict.proof)

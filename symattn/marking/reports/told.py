@@ -568,6 +568,10 @@ class Told:
         alone = wording is not None and step is not None and self._unlike(part)
         return (Math(wording.name(step)),) if alone and wording and step else self.label(part)
 
+    def place(self, part: str, where: str) -> Inlines:
+        """A part as it is called on the sheet, and perhaps a place in it."""
+        return sentence("{part}, {place}", part=self.short(part), place=where) if where else self.short(part)
+
     def _unlike(self, part: str) -> bool:
         """Whether no other part asks for a step of the same name."""
         return sum(1 for other in self._parts if self.step(other) == self.step(part)) == 1
@@ -659,7 +663,16 @@ class Told:
             if given.code == "N":
                 code = f"N{given.given}" if self.reader == "teacher" else marks_in_words(given.given)
                 yield sentence("{mark}: {reason}.", mark=Strong(code), reason=words.why(given.why))
-        yield from map(remarked, self.report.attempt.remarks)
+        yield from map(self._remarked, self.report.attempt.remarks)
+
+    def _remarked(self, remark: Remark) -> Inlines:
+        """What was noticed in reading, with its place as it is called on the sheet: σ², row 2, column 1."""
+        part, bracket, place = remark.where.partition("[")
+        if part not in self._parts:
+            return remarked(remark)
+        i, _, j = place.rstrip("]").partition(",")
+        where = self.where(part, [(int(i) - 1, int(j) - 1)]) if bracket else ""
+        return sentence("{place}: {remark}", place=self.place(part, where), remark=remark.says)
 
     # -- names
 

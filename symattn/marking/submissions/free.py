@@ -164,6 +164,8 @@ class FreeText:
         columns = self._shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns:
             return False  # 2 2 is what was to come, and not part 2
+        if piece.text.strip().isdigit() and (self._is_alone(piece) or self._goes_on(piece)):
+            return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
         text = _without_marker(piece.text)
@@ -172,6 +174,8 @@ class FreeText:
         if self._numbered(piece, text):
             return True
         name, rest = self._label(text)
+        if not name and (found := _IN_A_SENTENCE.search(text)):
+            name, rest = self.written.names.sign(found[1]), text[found.end() :]  # … and so I get S = [[1, 2]]
         if not name or (self.beside and name == self.here):
             return False
         self._at += 1
@@ -232,6 +236,8 @@ class FreeText:
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
+        if _HIDDEN.fullmatch(text):
+            return ""
         text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
@@ -372,6 +378,8 @@ class FreeText:
                 return True
         lines = self._rows_below(shape[1])
         matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
+        if not lines and self._is_alone(piece):
+            lines, matrix = [piece], Cells(((piece.text.strip(),),))
         if matrix is None:
             return False
         self._at += len(lines)
@@ -396,6 +404,17 @@ class FreeText:
         """Further rows between bars, without an empty line: they look like a table of their own."""
         below = next((piece for piece in self.pieces[self._at :] if not piece.blank), head)
         return below if below.start == head.end and {len(row) for row in below.rows} == {columns} else None
+
+    def _is_alone(self, piece: Piece) -> bool:
+        """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
+        below = next((other for other in self.pieces[self._at + 1 :] if not other.blank), None)
+        alone = below is None or not _count(below.text, 0)
+        return self._heads == [self.pieces[self._at - 1]] and alone and _NUMBER.fullmatch(piece.text) is not None
+
+    def _goes_on(self, piece: Piece) -> bool:
+        """Whether a number goes on what could not be read in the line above, and is no part's."""
+        above = self.pieces[self._at - 1] if self._at else piece
+        return above.end == piece.start and not above.blank and above not in self.used
 
     def _is_row(self, piece: Piece, columns: int) -> bool:
         count = 0 if piece.blank or piece.rows else _count(piece.text, columns)
@@ -503,9 +522,25 @@ class FreeText:
         for part, grid in pairs:
             if self._answer(part.name, grid.cells, grid.pieces):
                 where = message("line {line}", line=grid.pieces[0].start + 1)
-                says = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
-                               part=part.name)  # fmt: skip
-                self.written.remark(where, says)
+                sign = self.written.names.shown(part.name)
+                said = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
+                               part=sign)  # fmt: skip
+                if head := self._head_of(grid):
+                    self.used.add(head)
+                    called = repr(head.text.strip(_AROUND))
+                    said = message(
+                        "Nothing is called {name} here; from its shape and its place it was taken to be {part}.",
+                        name=called,
+                        part=sign,
+                    )
+                self.written.remark(where, said)
+
+    def _head_of(self, grid: _Grid) -> Piece | None:
+        """The line right above a matrix that names it by a name which is not known here."""
+        at = self.pieces.index(grid.pieces[0])
+        above = next((piece for piece in reversed(self.pieces[:at]) if not piece.blank), None)
+        named = above is not None and above not in self.used and above.text.rstrip().endswith(("=", ":"))
+        return above if named else None
 
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
@@ -531,6 +566,7 @@ _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1
 _OTHER_NAME = re.compile(
     r"(?<=\])[,;.]?\s+([^\s\[\]=:][^\[\]=:]{0,40}?)(?:\s*[=:]\s*|\s+(?:is|are|ist|sind|est|sont|es|son)\s+(?=\[))"
 )
+_IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 _ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
@@ -541,6 +577,8 @@ _OTHER_ENTRY = re.compile(
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
+_HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
+_NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")

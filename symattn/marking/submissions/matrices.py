@@ -40,7 +40,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     """
     if len(text) > LONGEST:
         return None
-    exact = _RUN.sub("  ", without_kind(text)).partition("≈")[0]
+    exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
     first, *others = exact.split("=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     start, end = _bracketed(body)
@@ -51,6 +51,15 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
 
 
 _RUN = re.compile(r"[^\S\n\t]{3,}")
+
+
+def _without_sign(text: str) -> str:
+    """Rows in which every entry has its sign, ≈ 0.33, ≈ 0.67, without the signs."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return _ABOUT.sub("", text) if all(line.lstrip(" \t[|").startswith("≈") for line in lines) else text
+
+
+_ABOUT = re.compile(r"≈[ \t]*(?=[-+−.\d√(e])")
 
 
 def without_kind(text: str) -> str:
@@ -135,14 +144,24 @@ _GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\
 
 
 def _cells(lines: Sequence[str], columns: int) -> Rows:
-    """Lines as entries: at the plainest separator that gives every line as many as there should be, or alike many."""
+    """Lines as entries: at the plainest separator that gives every line as many as there should be, in every line the
+    same if possible; else at one that gives them alike many."""
     ways = [tuple(_split_at(line.strip(), gap) for line in lines) for gap in _GAPS]
+    same = (rows for rows in ways if all(_fits(row, columns) for row in rows))
+    each = tuple(next((row for row in line if _fits(row, columns)), ()) for line in zip(*ways, strict=True))
+    if columns > 1 and (rows := next(same, each)) and all(rows):
+        return rows
     for right in ({columns}, None):
         for rows in ways:
             counts = set(map(len, rows))
             if counts == right or (right is None and len(counts) == 1 and counts != {1} and columns != 1):
                 return rows
     return max(ways, key=lambda rows: len(rows[0])) if lines and columns != 1 else tuple((line,) for line in lines)
+
+
+def _fits(row: Sequence[str], columns: int) -> bool:
+    """Whether a line has as many entries as it should, and no sign between entries is left in one."""
+    return len(row) == columns and not any(cell.endswith((",", ";")) for cell in row)
 
 
 def _split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import permutations
 
 from symattn.derivation.derivation import StepName
@@ -29,8 +30,16 @@ WORDS = {
     "Z": ("output", "outputs", "result", "context", "Y", "O"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
     "O": ("output", "outputs", "result", "context"),
+    "R_Q": ("rotated Q", "rotated queries"),
+    "R_K": ("rotated K", "rotated keys"),
+    "N_hat": ("normalised", "normalized", "standardised", "standardized"),
+    "N": ("LayerNorm", "layer norm", "LN"),
+    "H": ("ReLU", "hidden", "activations"),
+    "F": ("FFN",),
+    "above": ("numerator", "numerators"),
+    "below": ("denominator", "denominators"),
     **{
-        f"N{number}_{statistic}": (f"{ordinal}{word}", f"{word}{primes}", f"{word}s{primes}")
+        f"N{number}_{statistic}": (f"{ordinal}{word}", f"{word}{primes}", f"{word}s{primes}", f"{statistic}{primes}")
         for number, ordinal, primes in (("", "", ""), ("1", "", ""), ("2", "second ", "'"), ("3", "third ", "''"))
         for statistic, word in (("mean", "mean"), ("var", "variance"), ("ms", "mean square"))
     },
@@ -114,6 +123,14 @@ class Names:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
         return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def shown(self, name: str) -> str:
+        """A part or a step by the sign that stands for it on the sheet: N̂ for N_hat."""
+        return self._shown.get(name, name)
+
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        return {target: sign for sign, target in reversed([*self._signs()]) if sign != target}
 
     def nearest(self, name: str) -> str:
         """The part or the step that somebody may have meant; "" if none is near, or several are."""

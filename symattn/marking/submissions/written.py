@@ -171,7 +171,9 @@ class Written:
             return False
         rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
         if any(not is_blank(text) for text in rows[row - 1]):
-            self.remark(where, message("{part} was answered twice; the last answer counts.", part=name))
+            self.remark(
+                where, message("{part} was answered twice; the last answer counts.", part=self.names.shown(part.name))
+            )
         rows[row - 1] = list(cells.rows[0])
         self.parts[part.name] = Cells(tuple(map(tuple, rows)))
         return True
@@ -197,7 +199,9 @@ class Written:
         if isinstance(before, Several) and isinstance(raw, Several):
             raw = Several({**before.matrices, **raw.matrices})
         elif before is not None and before != raw:
-            self.remark(where, message("{part} was answered twice; the last answer counts.", part=target))
+            self.remark(
+                where, message("{part} was answered twice; the last answer counts.", part=self.names.shown(target))
+            )
         into[target] = raw
 
     def remark(self, where: str, says: str, pointer: str = "") -> None:
@@ -234,11 +238,17 @@ class Written:
             grid = reader.grid(step, raw, (0, 0))
             if isinstance(grid, Grid):
                 more[step] = grid
-        open_parts = {part.name for part in self.question.parts} - {*answers}
+        open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
         unread |= {name for name, said in answers.items() if isinstance(said, Unreadable)}
         worked = frozenset(self.worked)
         return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
+
+
+def _may_lack(part: Part, said: Said | None) -> bool:
+    """Whether a part has no answer, or a matrix with fewer rows or columns than it should have."""
+    short = isinstance(said, Grid) and any(map(int.__lt__, said.shape, shape_of(part)))
+    return said is None or short
 
 
 @dataclass
