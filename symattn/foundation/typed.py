@@ -23,7 +23,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, overload
 
 from symattn.errors import InputError, PlacedError, offered
@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 
 # ------------------------------------------------------------------------------------------------ places
+
+
+NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -75,13 +78,14 @@ class Place:
         tail = offered(value, listed, "one of {} was expected") if listed else f"{expected} was expected."
         return PlacedError(f"{self or 'It'} is {value!r}; {tail}", self.file)
 
-    def know(self, given: Iterable[object], known: Iterable[str]) -> None:
-        """`PlacedError` if the table here has a key that is unknown."""
+    def know(self, given: Iterable[object], known: Iterable[str], meant: Mapping[str, str] = NO_WORDS) -> None:
+        """`PlacedError` if the table here has a key that is unknown; `meant` has other words for keys."""
         listed = list(known)
         for key in given:
             if key not in listed:
                 has = f"{self} has" if self else "There is no"
-                raise PlacedError(f"{has} {key!r}; {offered(key, listed, '{} are known')}", self.file)
+                said = meant.get(key, key) if isinstance(key, str) else key
+                raise PlacedError(f"{has} {key!r}; {offered(said, listed, '{} are known')}", self.file)
 
     def lacks(self, key: str, expected: str) -> PlacedError:
         """The table here has not the key that it must have."""

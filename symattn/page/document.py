@@ -187,12 +187,14 @@ class Heading:
 class Paragraph:
     """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2".
 
-    `marks_alone` say all that the content says of them, for a heading: "M1 A2 (one for each row)".
+    `marks_alone` say all that the content says of them, for a heading: "M1 A2 (one for each row)".  What is `by_hand`
+    asks for something that only paper has room for.
     """
 
     content: Inlines
     marks: str = ""
     marks_alone: str = ""
+    by_hand: bool = False
 
 
 ONLY_MARKS = (Words("Marks"),)

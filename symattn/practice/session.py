@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, SymattnError
 from symattn.marking.grading.recipes import read_unnumbered
+from symattn.page.document import Paragraph
 from symattn.practice.shown import Reader, Said
 from symattn.teaching.question import asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
@@ -41,6 +42,7 @@ class Session:
         return self._shown(next(sheets(recipe_of(recipe, seed), 1)))
 
     def _shown(self, sheet: Sheet) -> Said:
+        sheet = _on_screen(sheet)
         number = max(self._sheets, default=0) + 1
         self._sheets[number] = sheet
         for old in sorted(self._sheets)[:-MOST_SHEETS]:
@@ -82,6 +84,15 @@ class Session:
         if sheet not in self._sheets:
             raise InputError(f"There is no sheet {sheet}.")
         return Marked(self._sheets[sheet], page, self._reader)
+
+
+def _on_screen(sheet: Sheet) -> Sheet:
+    """A sheet that asks for nothing that has no box: the shape beside a name."""
+    parts = []
+    for part in sheet.question.parts:
+        asked = (block for block in part.ask if not (isinstance(block, Paragraph) and block.by_hand))
+        parts.append(replace(part, ask=tuple(asked)))
+    return replace(sheet, question=replace(sheet.question, parts=tuple(parts)))
 
 
 _SESSION = Session()

@@ -164,6 +164,9 @@ async function pictured(page, script) {
   said.undoable.push(await undoable());
   await page.click('#new');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
+  said.withoutLevel = await page.evaluate(() => [
+    document.querySelector('[aria-current]').firstChild.textContent, document.getElementById('level').value,
+  ]);
   await page.goBack();
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.returned = [await first()];
@@ -186,6 +189,9 @@ async function pictured(page, script) {
   await page.keyboard.press('Enter');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.focus.push((await focused()) === second);
+  said.withoutLevel = await page.evaluate(() => [
+    document.querySelector('[aria-current]').firstChild.textContent, document.getElementById('level').value,
+  ]);
   await page.goBack();
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
 
@@ -262,6 +268,9 @@ async function pictured(page, script) {
   await file(JSON.stringify({ ...progress, last })); // goes on where its owner stopped
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[1].name, PATIENCE);
   said.goesOn = await page.evaluate(() => document.getElementById('status').textContent);
+  said.withoutLevel = await page.evaluate(() => [
+    document.querySelector('[aria-current]').firstChild.textContent, document.getElementById('level').value,
+  ]);
   await page.goBack();
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.best = await page.evaluate(() => document.querySelector('[aria-current] .best').textContent);

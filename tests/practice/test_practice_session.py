@@ -241,3 +241,11 @@ def test_a_course_that_is_none_is_refused_where_it_goes_wrong(tmp_path, text, sa
     with pytest.raises(InputError, match=says) as refused:
         read_course(path)
     assert "practice.toml" in str(refused.value)
+
+
+def test_nothing_is_asked_for_that_has_no_box():
+    """On paper, the shape is written beside the name."""
+    shown, sheet = drawn(Session(), "self_attention", 7)
+    assert any(mark.rule == "shapes" for part in sheet.question.parts for mark in part.marks)
+    assert "beside its name" in html.write(sheet.worksheet)
+    assert "beside its name" not in shown["html"]

@@ -224,6 +224,7 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["undone"][0] == said["undone"][2] != said["undone"][1] == "77"
     assert said["imported"] == [PAGE["imported"], PAGE["not_progress"], PAGE["not_progress"]]
     assert said["goesOn"] == PAGE["imported"]
+    assert said["withoutLevel"] == ["Self-attention", "standard"]  # the address says self_attention and no level
     assert said["best"] == "✓ 100 %"
     assert said["offline"] == made[0]["name"]
     assert said["restored"] == said["kept"]

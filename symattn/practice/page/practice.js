@@ -114,7 +114,8 @@ function found(recipe) {
       if (recipeOf(topic, level) === recipe) return { topic, level };
     }
   }
-  return { topic: null, level: "" };
+  const topic = COURSE.topics.find((one) => one.recipe === recipe) ?? null;
+  return { topic, level: "standard" }; // what a recipe has that names no level
 }
 
 // ---------------------------------------------------------------- the sheet
@@ -525,6 +526,7 @@ function choices() {
   const here = at("topics").querySelector("[aria-current]");
   if (here) at("topics").scrollLeft = here.parentElement.offsetLeft - at("topics").offsetLeft; // on a phone it is a line
   at("level").replaceChildren(...(topic?.levels ?? []).map((name) => new Option(say(name), name, false, name === level)));
+  at("level").value = level; // nothing, where a student may not choose it
   at("level-of").hidden = !topic || topic.levels.length < 2;
 }
 

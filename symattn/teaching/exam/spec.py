@@ -116,6 +116,10 @@ class QuestionTable:
     settings: Annotated[Mapping[str, Any], Rest(Settings)] = field(default_factory=dict)
 
 
+MEANT = {"problem": "type", "kind": "type", "mark": "points", "marks": "points", "instructions": "text"}
+"""Other words for what a question says."""
+
+
 @dataclass(frozen=True)
 class ExamSpec(Head):
     """An exam file, read and checked, with the class that it names."""
@@ -166,7 +170,7 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> QuestionSpec:
     with place.here():
         chosen = problem_type(read(str, data.get("type", "full"), place.at("type")))
-    place.know(data, [*keys(QuestionTable), *chosen.options])
+    place.know(data, [*keys(QuestionTable), *chosen.options], MEANT)
     own = read(QuestionTable, {key: value for key, value in data.items() if key not in chosen.options}, place)
     if chosen.presets:  # it chooses the mechanism itself
         shared = {key: value for key, value in shared.items() if key not in ("mechanism", "sizes")}

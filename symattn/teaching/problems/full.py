@@ -72,11 +72,8 @@ def _shape_asked(step: Step, marks: Marks, wording: Wording) -> tuple[Block, ...
     """A mark for the shape says that it is wanted: it is not printed with the name of what is asked."""
     if not any(mark.rule == "shapes" for mark in marks):
         return ()
-    return (
-        Paragraph(
-            sentence("Give the shape of {matrix} (rows × columns) beside its name.", matrix=wording.name(step.name))
-        ),
-    )
+    asks = sentence("Give the shape of {matrix} (rows × columns) beside its name.", matrix=wording.name(step.name))
+    return (Paragraph(asks, by_hand=True),)
 
 
 def _answer(step: Step) -> Answer:
