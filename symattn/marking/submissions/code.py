@@ -28,11 +28,12 @@ DEEPEST = 40
 class Code:
     """What one cell says: names with the matrices written out for them, none where they are computed.
 
-    `shown` is the name whose value stands below the cell, "" if there is none.
+    `shown` is the name whose value stands below the cell, "" if there is none; `is_code` is false of comments alone.
     """
 
     names: dict[str, Cells | RawText | None] = field(default_factory=dict)
     shown: str = ""
+    is_code: bool = False
 
 
 class _ComputedError(Exception):
@@ -50,10 +51,12 @@ def read_code(source: str) -> Code | None:
     if parsed is None:
         return None
     module, values = parsed
-    code = Code()
+    code = Code(is_code=bool(module.body))
     for statement in module.body:
         _read_statement(statement, values, code)
-    code.shown = _shown(module.body[-1]) if module.body else ""
+    match module.body:
+        case [*_, ast.Expr(value)]:
+            code.shown = _shown(value)
     return code
 
 
@@ -149,12 +152,17 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
-def _shown(statement: ast.stmt) -> str:
-    """The name whose value stands below the cell."""
-    match statement:
-        case ast.Expr(ast.Name(name) | ast.Call(ast.Name("print" | "display"), [ast.Name(name)])):
+def _shown(value: ast.expr) -> str:
+    """The name whose value stands below the cell, rounded or not; "" for any other value."""
+    match value:
+        case ast.Name(name) | ast.Call(ast.Attribute(ast.Name(name), "round"), [] | [ast.Constant()]):
             return name
+        case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWING:
+            return _shown(inner)
     return ""
+
+
+_SHOWING = frozenset(["print", "display", "round", "around"])
 
 
 # ------------------------------------------------------------------------------------ values

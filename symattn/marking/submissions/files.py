@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
 from symattn.marking.submissions.blocks import page
+from symattn.marking.submissions.console import as_text, is_session
 from symattn.marking.submissions.data import (
     csv_head,
     head_of,
@@ -158,8 +160,13 @@ def form_of(text: str) -> str:
     if "\\begin{" in text and "|" not in text:
         return "latex"
     separated = sum(any(mark in line for mark in ",;\t") for line in lines)
-    told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) for line in lines)
+    told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) or _has_brackets(line) for line in lines)
     return "csv" if lines and separated * 2 > len(lines) and not told else "markdown"
+
+
+def _has_brackets(line: str) -> bool:
+    """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet."""
+    return any(cell.count("[") != cell.count("]") for cell in next(csv.reader([line]), []))
 
 
 def _is_toml(lines: Sequence[str]) -> bool:
@@ -225,7 +232,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "html":
             return read_markdown(as_markdown(text), questions)
         case "markdown" | "text":
-            return read_markdown(text, questions)
+            return read_markdown(as_text(text) if is_session(text) and not is_sheet(text) else text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":

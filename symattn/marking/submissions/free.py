@@ -11,9 +11,9 @@ Whatever is not used is given back, so that somebody can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import permutations, takewhile
 
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
@@ -48,12 +48,16 @@ from symattn.teaching.question import (
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`."""
+    """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`.
+
+    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.
+    """
 
     start: int
     end: int
     text: str
     rows: Rows = ()
+    row: int = 0
 
     @property
     def blank(self) -> bool:
@@ -76,9 +80,10 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             bullets = _bulleted(lines[block.start : block.end])
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
-                yield Piece(
-                    number, number + 1, _as_row(_CROSSED_OUT.sub("", BULLET.sub("", line) if bullets else line))
-                )
+                line = _CROSSED_OUT.sub("", BULLET.sub("", line) if bullets else line)
+                row = _as_row(line)
+                numbered = ONE_ROW.match(line) if row != line else None
+                yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:
@@ -247,6 +252,8 @@ class FreeText:
             return sign
         if found := names.find(text):
             return found
+        if rule := names.rule(text):
+            return rule
         if step := _PLACE.fullmatch(text):
             return names.place(step[1])
         if _MARKED.match(text):
@@ -270,15 +277,44 @@ class FreeText:
         return signs.pop() if len(signs) == 1 else ""
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
-        """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "S row 1: 3 4"."""
-        found = [self._one_entry(one) for one in _OTHER_ENTRY.split(text)]
-        if not all(found):
+        """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4" and "row 2: 5 6"."""
+        head, sign, rest = _partition(text)
+        found = self._every_entry(text)
+        if not found and sign and sign != "=":
+            found = [one for one in self._every_entry(rest) if self._called(head) in ("", one[0])]
+        if not found:
             return False
-        for name, cells in filter(None, found):
+        for name, cells in found:
             self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
+        if _ROW.fullmatch(head.strip(_AROUND)):
+            self._further_rows(*found[-1])
         return True
+
+    def _every_entry(self, text: str) -> list[tuple[str, dict[tuple[int, int], str]]]:
+        """The entries and rows that a line consists of; none if there is anything else in it."""
+        found = list(map(self._one_entry, _OTHER_ENTRY.split(text)))
+        return [one for one in found if one] if all(found) else []
+
+    def _score(self, one: str, i: str, other: str, j: str, value: str) -> tuple[str, dict[tuple[int, int], str]] | None:
+        """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
+        for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
+            if (name := self.written.names.scores(first, second)) and name not in self._done and row and column:
+                return name, {(row, column): value}
+        return None
+
+    def _further_rows(self, name: str, cells: Mapping[tuple[int, int], str]) -> None:
+        """The rows with the numbers that come next, on the lines below."""
+        row, columns = next(iter(cells))[0], len(cells)
+        for piece in self.pieces[self._at :]:
+            row += 1
+            matrix = self._matrix(piece.text, (1, columns)) if piece.row == row else None
+            if matrix is None or len(matrix.rows[0]) != columns:
+                break
+            self._entries[name].update({(row, j): text for j, text in enumerate(matrix.rows[0], 1)})
+            self.used.add(piece)
+            self._at += 1
 
     def _one_entry(self, text: str) -> tuple[str, dict[tuple[int, int], str]] | None:
         """The step that an entry or a row belongs to, and the entries by their places; none if it is neither."""
@@ -287,6 +323,8 @@ class FreeText:
             return None
         head = undecorated(head.strip(" \t*`$"))
         names = self.written.names
+        if product := _PRODUCT.fullmatch(head):
+            return self._score(*product.groups(), rest)
         entry, row = (
             _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
@@ -461,7 +499,7 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip()
+        text = _TO_RESULT.sub("", _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip())
         text = text[:-1].strip() if text.endswith((".", ",", ";")) and _open(text) == 0 else text
         if rows := _results(text, shape[1]):
             return Cells(rows)
@@ -471,7 +509,7 @@ class FreeText:
             if way == text and separator:
                 continue
             matrix = read_matrix(way, shape)
-            if matrix and _plausible(matrix.rows):
+            if matrix and _plausible(matrix.rows) and not _is_prose(matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
         fitting = (one for one in found if {len(row) for row in one.rows} == {shape[1]} and len(one.rows) == shape[0])
         first = next(fitting, None)
@@ -559,7 +597,8 @@ _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
 _CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
-ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
+ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*")
+_TO_RESULT = re.compile(r"(?m)^.*(?:[-=]>|[→⟶⇒])[ \t]*(?=\S)")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
@@ -572,8 +611,12 @@ _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
 _SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
+_FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
+_TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(?<=[Tᵀ⊤}p]))\s*"
+_PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 _OTHER_ENTRY = re.compile(
-    r"(?<![\s,;])[\s,;]+(?=[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
+    r"(?<![\s,;])[\s,;]+(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
+    r"[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
@@ -596,7 +639,7 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 def _as_row(line: str) -> str:
     """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
-    row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", ONE_ROW.sub("", line))
+    row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _TO_RESULT.sub("", ONE_ROW.sub("", line)))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
 
 
@@ -685,6 +728,11 @@ def _plausible(rows: Rows) -> bool:
     entries = [found for row in rows for cell in row if not (found := entry(cell, AUTO)).blank]
     read = sum(found.readable for found in entries)
     return read > 0 and read * 2 >= len(entries)
+
+
+def _is_prose(rows: Rows, shape: Shape) -> bool:
+    """Whether a single row has something else between its numbers, and not as many of these as it should have."""
+    return len(rows) == 1 and len(rows[0]) != shape[1] and not all(map(_readable, rows[0]))
 
 
 def _without_heads(rows: Rows, shape: Shape) -> Rows:

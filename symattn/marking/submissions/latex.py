@@ -76,19 +76,24 @@ def latex_matrices(text: str, *, comments: bool = False) -> Iterator[tuple[int, 
     r"""Every matrix that an equation says something equals, with the number of its line.
 
     Of a chain of equations the last side counts that is a matrix, a decimal approximation (behind ≈) only if there is
-    no other; the name is the first side.  With `comments`, what stands behind % is left out.
+    no other; the name is the first side, or what a colon stands behind, right before the formula.  With `comments`, what
+    stands behind % is left out.
 
     >>> [m for _, m in latex_matrices(r"S = QK^T = \tfrac12\begin{pmatrix} 1 & -1 \\ 0 & \frac12 \end{pmatrix}")]
     [TextMatrix(rows=(('1', '-1'), ('0', '\\frac12')), name='S', factor='\\tfrac12')]
     """
-    name = ""
+    name = label = ""
     for line, sides, goes_on in _equations(_RUN.sub("  ", _COMMENT.sub("", text) if comments else text)):
         first = sides[0].before
         if first or len(sides) == 1:  # else the line begins with an equals sign and continues the one above
             name = first
         if matrix := _value(name, sides):
-            yield line, matrix
+            yield line, matrix if matrix.name else replace(matrix, name=label)
+        label = first.rstrip("*_ ").removesuffix(":") if _LABEL.search(first) else ""
         name = name if goes_on else ""
+
+
+_LABEL = re.compile(r":[*_]*\s*$")
 
 
 def _equations(text: str) -> Iterator[tuple[int, list[_Side], bool]]:

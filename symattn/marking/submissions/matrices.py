@@ -43,6 +43,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
     first, *others = exact.split("=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
+    body = _in_square_brackets(body)
     start, end = _bracketed(body)
     if not end:
         return TextMatrix(rows, name) if (rows := _rows_of_lines(body, shape)) else None
@@ -72,6 +73,27 @@ def without_kind(text: str) -> str:
 
 
 _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^']*'|[\w.]+)")
+
+
+def _in_square_brackets(text: str) -> str:
+    """Rows in round or curly brackets, "(1, 2), (3, 4)" and "{{1, 2}, {3, 4}}", in square ones; any other text as it is.
+
+    >>> _in_square_brackets("rows (1 2), (3 4)"), _in_square_brackets("(1 + e), (2, 3)")
+    ('[1 2], [3 4]', '(1 + e), (2, 3)')
+    """
+    inside = _ROWS_ARE.sub("", text)
+    whole = _WHOLE.fullmatch(inside)
+    inside = whole[1] or whole[2] if whole else inside
+    rows = [one or other for one, other in _LIST.findall(inside)]
+    alone = not _LIST.sub("", inside).strip(" \t\n,;/")
+    listed = len(rows) > 1 and alone and all("," in row or ";" in row or _NUMBERS.fullmatch(row) for row in rows)
+    return ", ".join(f"[{row}]" for row in rows) if listed else text
+
+
+_ROWS_ARE = re.compile(r"(?i)^(?:rows?|with rows|zeilen|filas|lignes)[ \t:]+(?=\()")
+_LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
+_WHOLE = re.compile(r"\s*(?:\((?=\s*\()(.*\))\s*\)|\{(?=\s*\{)(.*\})\s*\})\s*", re.DOTALL)
+_NUMBERS = re.compile(r"\s*[-+−]?[\d.]+(?:/\d+)?%?(?:\s+[-+−]?[\d.]+(?:/\d+)?%?)+\s*")
 
 
 def _bracketed(text: str) -> tuple[int, int]:

@@ -60,6 +60,12 @@ _GRADIENT = re.compile(
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
+_NOT_OF_A_RULE = re.compile(r"[^\w/()']|_")
+_OVER = re.compile(r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+_TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
+_SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
+_DIVISOR = re.compile(r"/(?:[^()/]|\([^()]*\))*")
+_MOST_WAYS = 8
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
 
@@ -75,6 +81,21 @@ def normal(name: str) -> str:
     plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
     plain = "".join(map(_spelt, unicodedata.normalize("NFKC", plain)))
     return _NOT_OF_A_NAME.sub("", plain) + primes * "'"
+
+
+def _as_rule(formula: str) -> str:
+    """A formula by its signs: no transposes, no signs of products, and of a fraction only what is divided.
+
+    >>> [_as_rule(one) for one in ("Q K^T", r"\\frac{QK^\\top}{\\sqrt{d_k}}", "softmax(S' / 2)", "Q @ K.T")]
+    ['QK', 'QK/', "softmax(S'/)", 'QK']
+    """
+    if len(formula) > _LONGEST_RULE:
+        return ""
+    plain = _SIGNS_IN_TEX.sub("", _TRANSPOSE.sub("", _OVER.sub(r"\1/\2", visible(formula))))
+    return _NOT_OF_A_RULE.sub("", _PRIMES.sub("'", unicodedata.normalize("NFKC", _DIVISOR.sub("/", plain))))
+
+
+_LONGEST_RULE = 120
 
 
 def _spelt(character: str) -> str:
@@ -123,6 +144,39 @@ class Names:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
         return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def rule(self, formula: str) -> str:
+        """The step that a formula works out, QK^T, S/√d_k or softmax(S/2); "" if none does, or more than one.
+
+        What something is divided by is not looked at.
+        """
+        return self._rules.get(_as_rule(formula), "")
+
+    @cached_property
+    def _rules(self) -> dict[str, str]:
+        """Every step by its rule, also with the rule of one operand in the place of its sign: softmax(QKᵀ/√d_k)."""
+        if (problem := self.question.problem) is None:
+            return {}
+        wording = Wording(problem.derivation, problem.notation)
+        found: dict[str, list[str]] = {}
+        for step in problem.derivation:
+            ways = [_as_rule(text.on_one_line(wording.rule(step)))]
+            for operand in step.operands:
+                sign = _as_rule(text.on_one_line(wording.name(operand.name)))
+                ways += [ways[0].replace(sign, way, 1) for way in found.get(operand.name, ()) if sign in ways[0]]
+            found[step.name] = [way for way in ways if way not in self._known][:_MOST_WAYS]
+        times = Counter(way for ways in found.values() for way in ways)
+        return {way: name for name, ways in found.items() for way in ways if times[way] == 1}
+
+    def scores(self, query: str, key: str) -> str:
+        """The step whose entries are products of tokens of two others: S for q₁·k₂; "" if there is none."""
+        name = self.rule(query.upper() + key.upper())
+        problem = self.question.problem
+        if not name or problem is None:
+            return ""
+        first, second = (operand.transposed for operand in problem.derivation[name].operands)
+        of_tokens = (False, True) if problem.derivation.orientation == "rows" else (True, False)
+        return name if (first, second) == of_tokens else ""
 
     def shown(self, name: str) -> str:
         """A part or a step by the sign that stands for it on the sheet: N̂ for N_hat."""

@@ -1,0 +1,64 @@
+"""A session at Python's prompt, copied out: what was typed, and below it what Python showed.
+
+    >>> S = Q @ K.T                 In [2]: S
+    >>> S                           Out[2]:
+    array([[ 2, -2],                array([[ 2, -2],
+           [-2,  4]])                      [-2,  4]])
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from symattn.marking.submissions.code import Code, read_code
+
+_TYPED = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
+_GOES_ON = re.compile(r"\s*\.\.\.:?(?: |$)")
+_SHOWN = re.compile(r"\s*Out\[\d+\]:\s?")
+
+
+def is_session(text: str) -> bool:
+    """Whether lines begin with the prompt of Python or of IPython."""
+    return any(map(_TYPED.match, text.splitlines()))
+
+
+def as_text(session: str) -> str:
+    r"""The same lines as plain text: `S =` in place of a name that was asked for, and nothing in place of what only
+    leads there.
+
+    >>> as_text(">>> S = Q @ K.T\n>>> S\n[[1 2]\n [3 4]]\nThat is all.")
+    '\nS =\n[[1 2]\n [3 4]]\nThat is all.'
+    """
+    statements = [(lines, read_code("\n".join(lines)) if typed else None) for typed, lines in _statements(session)]
+    shown = {code.shown for _, code in statements if code}
+    return "\n".join(line for lines, code in statements for line in _written(lines, code, shown))
+
+
+def _statements(session: str) -> Iterator[tuple[bool, list[str]]]:
+    """What was typed at one prompt, without the prompts, and what stands below it: whether it was typed, its lines."""
+    typed: list[str] = []
+    for line in session.splitlines():
+        if typed and (prompt := _GOES_ON.match(line)):
+            typed.append(line[prompt.end() :])
+            continue
+        if typed:
+            yield True, typed
+        prompt = _TYPED.match(line)
+        typed = [line[prompt.end() :]] if prompt else []
+        if not prompt:
+            yield False, [_SHOWN.sub("", line)]
+    if typed:
+        yield True, typed
+
+
+def _written(lines: list[str], code: Code | None, shown: set[str]) -> list[str]:
+    if code is None or any(value is not None for value in code.names.values()):
+        return lines  # no Python, or numbers that were typed
+    if code.shown:
+        return [*lines[1:], f"{code.shown} ="]
+    leads_there = code.is_code and code.names.keys() <= shown
+    return [""] * len(lines) if leads_there else lines
+
+
+__all__ = ["as_text", "is_session"]
