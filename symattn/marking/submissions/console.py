@@ -1,9 +1,9 @@
 """A session at Python's prompt, copied out: what was typed, and below it what Python showed.
 
-    >>> S = Q @ K.T                 In [2]: S
-    >>> S                           Out[2]:
-    array([[ 2, -2],                array([[ 2, -2],
-           [-2,  4]])                      [-2,  4]])
+>>> S = Q @ K.T                 In [2]: S
+>>> S                           Out[2]:
+array([[ 2, -2],                array([[ 2, -2],
+       [-2,  4]])                      [-2,  4]])
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ def _statements(session: str) -> Iterator[tuple[bool, list[str]]]:
 
 def _written(lines: list[str], code: Code | None, shown: set[str]) -> list[str]:
     if code is None or any(value is not None for value in code.names.values()):
-        return lines  # no Python, or numbers that were typed
+        return lines  # words, or numbers that were typed
+    if not code.is_code:
+        return [line.lstrip("# ") for line in lines]
     if code.shown:
-        return [*lines[1:], f"{code.shown} ="]
-    leads_there = code.is_code and code.names.keys() <= shown
-    return [""] * len(lines) if leads_there else lines
+        return [*[""] * (len(lines) - 1), f"{code.shown} ="]
+    return [""] * len(lines) if code.names.keys() <= shown else lines
 
 
 __all__ = ["as_text", "is_session"]

@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import permutations, takewhile
+from typing import Literal
 
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
@@ -118,8 +120,11 @@ class FreeText:
     _at: int = 0
     _target: str = ""
     _heads: list[Piece] = field(default_factory=list)
+    _section: tuple[Literal["head", "token"], int] | None = None
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    _strange: list[tuple[Piece, str, str]] = field(default_factory=list)
+    """What stands behind a name and is no matrix, with its piece and the name."""
 
     def __post_init__(self) -> None:
         self._target = self.here
@@ -138,6 +143,9 @@ class FreeText:
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
         if not self.beside:
             self._without_names()
+        for piece, text, name in self._strange:
+            if piece in self.used:  # for something else
+                self.written.not_read(message("line {line}", line=piece.start + 1), text.strip(" ,;."), name)
         return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
@@ -173,7 +181,11 @@ class FreeText:
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
-        text = _without_marker(piece.text)
+        text = self._in_section(piece, _without_marker(piece.text))
+        if not text:
+            self.used.add(piece)
+            self._at += 1
+            return True
         if self._some_entries(piece, text):
             return True
         if self._numbered(piece, text):
@@ -188,10 +200,23 @@ class FreeText:
         self._content(piece, _as_row(rest))
         return True
 
+    def _in_section(self, piece: Piece, text: str) -> str:
+        """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
+        found = _section().match(text)
+        if found is None or self.beside:
+            return text
+        kind: Literal["head", "token"] = "head" if found[1] else "token"
+        self._section = (kind, int(found[1] or found[2]))
+        rest = text[found.end() :].strip()
+        if rest and _FIRST_NUMBER.match(rest):
+            return text  # head 1: [[1, 2], [3, 4]]
+        self._target, self._heads = self.written.names.sign(found[0]), [piece]
+        return rest
+
     def _apart(self, text: str) -> tuple[str, str, str]:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
         for found in _OTHER_NAME.finditer(text):
-            if other := self._called(found[1]):
+            if (found[2].strip() or len(found[1]) > _LONGEST_SIGN) and (other := self._called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
         return text, "", ""
 
@@ -248,6 +273,10 @@ class FreeText:
         if not 0 < len(words) <= _MOST_WORDS:
             return ""
         names = self.written.names
+        if self._section and not names.is_sign(text):
+            said = " ".join(word for word in words if word.casefold() not in _FILLERS)
+            if found := names.within(text, *self._section) or (names.within(said, *self._section) if said else ""):
+                return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := names.sign(text)):
             return sign
         if found := names.find(text):
@@ -278,6 +307,7 @@ class FreeText:
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4" and "row 2: 5 6"."""
+        text = _SO.sub("", text)
         head, sign, rest = _partition(text)
         found = self._every_entry(text)
         if not found and sign and sign != "=":
@@ -312,7 +342,7 @@ class FreeText:
             matrix = self._matrix(piece.text, (1, columns)) if piece.row == row else None
             if matrix is None or len(matrix.rows[0]) != columns:
                 break
-            self._entries[name].update({(row, j): text for j, text in enumerate(matrix.rows[0], 1)})
+            self._entries[name].update(_row(row, matrix))
             self.used.add(piece)
             self._at += 1
 
@@ -325,6 +355,7 @@ class FreeText:
         names = self.written.names
         if product := _PRODUCT.fullmatch(head):
             return self._score(*product.groups(), rest)
+        head = head.translate(_LOWERED)
         entry, row = (
             _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
@@ -338,7 +369,7 @@ class FreeText:
         matrix = self._matrix(rest, (1, self._shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1:
             return None
-        return name, {(int(found[2]), j): text for j, text in enumerate(matrix.rows[0], 1)}
+        return name, _row(int(found[2]), matrix)
 
     # -------------------------------------------------------------------------------- what belongs to a name
 
@@ -356,6 +387,7 @@ class FreeText:
             self._words(part, head, text)
         elif text.strip(_NO_WORDS):
             shape = self._shape(self._target)
+            text = self._before_prose(head, text, shape)
             matrix = self._matrix(text, shape)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
                 lines = self._rows_below(len(matrix.rows[0]))
@@ -365,7 +397,13 @@ class FreeText:
                 elif below := self._table_right_below(head, len(matrix.rows[0])):
                     matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
                     self._at = self.pieces.index(below) + 1
-            if matrix:
+            if self._speaks_of_token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
+                if self._is_row_of_token(matrix, shape):
+                    self._entries.setdefault(self._target, {}).update(_row(self._section[1], matrix))
+                    self.used.update(taken)
+                else:
+                    self._strange.append((head, text, self._target))
+            elif matrix:
                 if another := _ANOTHER.search(text):
                     self.written.not_read(message("line {line}", line=head.start + 1), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
@@ -373,9 +411,33 @@ class FreeText:
             elif len(taken) > 1:
                 self._at -= len(taken) - 1
                 other = ""  # the lines are read again, one by one
+            else:
+                self._strange.append((head, text, self._target))
         if other:
             self._target, self._heads = other, taken[-1:]
             self._content(taken[-1], behind)
+
+    def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
+        """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
+        found = _PROSE.search(text)
+        numbers = self._matrix(text[: found.start()], shape) if found else None
+        if (
+            found is None
+            or numbers is None
+            or not (_has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape))
+        ):
+            return text
+        self.written.not_read(message("line {line}", line=head.start + 1), text[found.start() :].strip(" ,;."), "")
+        return text[: found.start()]
+
+    def _is_row_of_token(self, matrix: Cells, shape: Shape) -> bool:
+        """Whether it is the row of the token that is spoken of."""
+        alone = self._speaks_of_token and self._target not in self._done
+        return alone and shape[0] > 1 and len(matrix.rows) == 1 and len(matrix.rows[0]) == shape[1]
+
+    @property
+    def _speaks_of_token(self) -> bool:
+        return self._section is not None and self._section[0] == "token"
 
     def _words(self, part: Part, head: Piece, rest: str) -> None:
         """An answer that is no matrix: what stands behind its name, or the next line; an explanation in all lines."""
@@ -410,7 +472,7 @@ class FreeText:
             if len(taken) == 1 and (rows := self._rows_below(_count(text, shape[1]))):
                 taken = rows
                 text = "\n".join(line.text for line in rows)
-            if _open(text) == 0 and (matrix := self._matrix(text.partition("=")[2] or text, shape)):
+            if _open(text) == 0 and (matrix := self._matrix(_behind_name(text), shape)):
                 self._at += len(taken)
                 self._put_grid(_Grid(matrix, tuple(taken)))
                 return True
@@ -499,7 +561,7 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = _TO_RESULT.sub("", _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip())
+        text = _behind_arrow(_DRAWING.sub("", text.strip()).replace("\\\\", ";").strip(), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";")) and _open(text) == 0 else text
         if rows := _results(text, shape[1]):
             return Cells(rows)
@@ -511,7 +573,7 @@ class FreeText:
             matrix = read_matrix(way, shape)
             if matrix and _plausible(matrix.rows) and not _is_prose(matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
-        fitting = (one for one in found if {len(row) for row in one.rows} == {shape[1]} and len(one.rows) == shape[0])
+        fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
             first = found[0] if max(map(len, found[0].rows)) > 1 or shape[1] == 1 else None
@@ -598,25 +660,32 @@ _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
 _CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*")
-_TO_RESULT = re.compile(r"(?m)^.*(?:[-=]>|[→⟶⇒])[ \t]*(?=\S)")
+_TO = re.compile(r"[-=]>|[→⟶⇒]")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(
-    r"(?<=\])[,;.]?\s+([^\s\[\]=:][^\[\]=:]{0,40}?)(?:\s*[=:]\s*|\s+(?:is|are|ist|sind|est|sont|es|son)\s+(?=\[))"
+    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=[>→⟶⇒])\s*)(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
+    r"(\s*[=:]\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=[\[(+−.\d√-])"
 )
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
+_PROSE = re.compile(
+    r"(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over|times)\b)[^\W\d_]{2,}\b"
+)
 _ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
 _SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
+_WORD = re.compile(r"[^\W\d_]{4}")
+_SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
 _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(?<=[Tᵀ⊤}p]))\s*"
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 _OTHER_ENTRY = re.compile(
-    r"(?<![\s,;])[\s,;]+(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
-    r"[^\W\d_]{1,6}'*(?:[_\[({]\s*){0,2}\d{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
+    r"(?<![\s,;·.*⋅∙•×])[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
+    r"[^\W\d_]\w{0,5}'*(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
@@ -625,6 +694,20 @@ _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
+
+
+@cache
+def _section() -> re.Pattern[str]:
+    """Head 2: and Token 2: at the beginning of a line, in every language."""
+    said = (labels.said(message("Head {head}", head=7)), labels.said(message("Token {token}", token=7)))
+    head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
+    number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
+    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time)|t){number})")
+
+
+def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
+    """The entries of a matrix of one row by their places in a larger one."""
+    return {(number, j): text for j, text in enumerate(matrix.rows[0], 1)}
 
 
 def _without_marker(text: str) -> str:
@@ -639,7 +722,7 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 def _as_row(line: str) -> str:
     """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
-    row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _TO_RESULT.sub("", ONE_ROW.sub("", line)))
+    row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _behind_arrow(ONE_ROW.sub("", line), 0))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
 
 
@@ -655,6 +738,26 @@ def _partition(text: str) -> tuple[str, str, str]:
 
 def _words(text: str) -> list[str]:
     return [word for word in re.split(r"[\s(),;]+", text) if word]
+
+
+def _behind_name(text: str) -> str:
+    """What stands behind the sign or the colon before the first bracket: of "the last one: [[1]]", [[1]]."""
+    head, sign, rest = _partition(text)
+    return rest if sign and "[" not in head else text
+
+
+def _behind_arrow(text: str, columns: int) -> str:
+    """Of lines that lead to something, "sum 82.07 -> 0.67, 0.09, 0.24", what they lead to.
+
+    Nothing where a row leads to another, as in "8, 4, 6 -> 4, 2, 3": only a person can say which of them is meant.
+    """
+    lines = []
+    for line in text.split("\n"):
+        first, *others = _TO.split(line)
+        if others and _count(first, columns) > 1:
+            return ""
+        lines.append(others[-1].strip() if others else line)
+    return "\n".join(lines)
 
 
 def _open(text: str) -> int:
@@ -730,9 +833,14 @@ def _plausible(rows: Rows) -> bool:
     return read > 0 and read * 2 >= len(entries)
 
 
+def _has_shape(rows: Rows, shape: Shape) -> bool:
+    return len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]}
+
+
 def _is_prose(rows: Rows, shape: Shape) -> bool:
-    """Whether a single row has something else between its numbers, and not as many of these as it should have."""
-    return len(rows) == 1 and len(rows[0]) != shape[1] and not all(map(_readable, rows[0]))
+    """Whether a single row has words between its numbers, or anything else and not as many of these as it should."""
+    unread = [cell for row in rows[:1] for cell in row if not _readable(cell)]
+    return len(rows) == 1 and bool(unread) and (len(rows[0]) != shape[1] or any(map(_WORD.match, unread)))
 
 
 def _without_heads(rows: Rows, shape: Shape) -> Rows:

@@ -78,13 +78,15 @@ _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^'
 def _in_square_brackets(text: str) -> str:
     """Rows in round or curly brackets, "(1, 2), (3, 4)" and "{{1, 2}, {3, 4}}", in square ones; any other text as it is.
 
-    >>> _in_square_brackets("rows (1 2), (3 4)"), _in_square_brackets("(1 + e), (2, 3)")
-    ('[1 2], [3 4]', '(1 + e), (2, 3)')
+    >>> [_in_square_brackets(text) for text in ("rows (1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)")]
+    ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)']
     """
     inside = _ROWS_ARE.sub("", text)
     whole = _WHOLE.fullmatch(inside)
     inside = whole[1] or whole[2] if whole else inside
     rows = [one or other for one, other in _LIST.findall(inside)]
+    if len(rows) == 1 and (lines := rows[0].split(";"))[1:] and all(map(_NUMBERS.fullmatch, lines)):
+        rows, inside = lines, ""  # (1 2; 3 4)
     alone = not _LIST.sub("", inside).strip(" \t\n,;/")
     listed = len(rows) > 1 and alone and all("," in row or ";" in row or _NUMBERS.fullmatch(row) for row in rows)
     return ", ".join(f"[{row}]" for row in rows) if listed else text

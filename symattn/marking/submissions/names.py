@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import permutations
+from typing import Literal
 
 from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
@@ -32,7 +33,7 @@ WORDS = {
     "O": ("output", "outputs", "result", "context"),
     "R_Q": ("rotated Q", "rotated queries"),
     "R_K": ("rotated K", "rotated keys"),
-    "N_hat": ("normalised", "normalized", "standardised", "standardized"),
+    "N_hat": ("normalised", "normalized", "standardised", "standardized", "x\u0302"),
     "N": ("LayerNorm", "layer norm", "LN"),
     "H": ("ReLU", "hidden", "activations"),
     "F": ("FFN",),
@@ -144,6 +145,22 @@ class Names:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
         return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def is_sign(self, name: str) -> bool:
+        """Whether it is the sign of a part or a step, and no word for one."""
+        return normal(name) in self._own_signs
+
+    @cached_property
+    def _own_signs(self) -> frozenset[str]:
+        return frozenset(normal(name) for name, _ in self._signs())
+
+    def within(self, name: str, kind: Literal["head", "token"], number: int) -> str:
+        """The part or the step that a name means in what is said of one head or of one token alone; "" if none."""
+        for way in (f"{name} head {number}", f"{name}{number}", f"{name} {number}"):
+            found = self.sign(way)
+            if found and getattr(StepName.of(found), kind) == number:
+                return found
+        return ""
 
     def rule(self, formula: str) -> str:
         """The step that a formula works out, QK^T, S/√d_k or softmax(S/2); "" if none does, or more than one.
