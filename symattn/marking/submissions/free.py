@@ -121,6 +121,7 @@ class FreeText:
     _target: str = ""
     _heads: list[Piece] = field(default_factory=list)
     _section: tuple[Literal["head", "token"], int] | None = None
+    """The head or the token that is spoken of."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
     _strange: list[tuple[Piece, str, str]] = field(default_factory=list)
@@ -327,8 +328,9 @@ class FreeText:
         found = list(map(self._one_entry, _OTHER_ENTRY.split(text)))
         return [one for one in found if one] if all(found) else []
 
-    def _score(self, one: str, i: str, other: str, j: str, value: str) -> tuple[str, dict[tuple[int, int], str]] | None:
+    def _score(self, product: re.Match[str], value: str) -> tuple[str, dict[tuple[int, int], str]] | None:
         """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
+        one, i, other, j = product.groups()
         for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
             if (name := self.written.names.scores(first, second)) and name not in self._done and row and column:
                 return name, {(row, column): value}
@@ -354,7 +356,7 @@ class FreeText:
         head = undecorated(head.strip(" \t*`$"))
         names = self.written.names
         if product := _PRODUCT.fullmatch(head):
-            return self._score(*product.groups(), rest)
+            return self._score(product, rest)
         head = head.translate(_LOWERED)
         entry, row = (
             _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
@@ -397,9 +399,9 @@ class FreeText:
                 elif below := self._table_right_below(head, len(matrix.rows[0])):
                     matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
                     self._at = self.pieces.index(below) + 1
-            if self._speaks_of_token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
+            if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
                 if self._is_row_of_token(matrix, shape):
-                    self._entries.setdefault(self._target, {}).update(_row(self._section[1], matrix))
+                    self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
                     self.used.update(taken)
                 else:
                     self._strange.append((head, text, self._target))
@@ -430,14 +432,15 @@ class FreeText:
         self.written.not_read(message("line {line}", line=head.start + 1), text[found.start() :].strip(" ,;."), "")
         return text[: found.start()]
 
-    def _is_row_of_token(self, matrix: Cells, shape: Shape) -> bool:
-        """Whether it is the row of the token that is spoken of."""
-        alone = self._speaks_of_token and self._target not in self._done
-        return alone and shape[0] > 1 and len(matrix.rows) == 1 and len(matrix.rows[0]) == shape[1]
-
     @property
-    def _speaks_of_token(self) -> bool:
-        return self._section is not None and self._section[0] == "token"
+    def _token(self) -> int:
+        """The token that is spoken of; 0 if none is."""
+        return self._section[1] if self._section and self._section[0] == "token" else 0
+
+    def _is_row_of_token(self, matrix: Cells, shape: Shape) -> bool:
+        """Whether it can be the row of the token that is spoken of."""
+        wanted = self._token > 0 and shape[0] > 1 and self._target not in self._done
+        return wanted and _has_shape(matrix.rows, (1, shape[1]))
 
     def _words(self, part: Part, head: Piece, rest: str) -> None:
         """An answer that is no matrix: what stands behind its name, or the next line; an explanation in all lines."""

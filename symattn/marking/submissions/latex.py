@@ -76,8 +76,8 @@ def latex_matrices(text: str, *, comments: bool = False) -> Iterator[tuple[int, 
     r"""Every matrix that an equation says something equals, with the number of its line.
 
     Of a chain of equations the last side counts that is a matrix, a decimal approximation (behind ≈) only if there is
-    no other; the name is the first side, or what a colon stands behind, right before the formula.  With `comments`, what
-    stands behind % is left out.
+    no other; the name is the first side, or what stands before a colon right before the formula.  With `comments`,
+    what stands behind % is left out.
 
     >>> [m for _, m in latex_matrices(r"S = QK^T = \tfrac12\begin{pmatrix} 1 & -1 \\ 0 & \frac12 \end{pmatrix}")]
     [TextMatrix(rows=(('1', '-1'), ('0', '\\frac12')), name='S', factor='\\tfrac12')]

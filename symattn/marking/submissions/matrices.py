@@ -76,7 +76,7 @@ _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^'
 
 
 def _in_square_brackets(text: str) -> str:
-    """Rows in round or curly brackets, "(1, 2), (3, 4)" and "{{1, 2}, {3, 4}}", in square ones; any other text as it is.
+    """Rows in round or curly brackets, as in "(1, 2), (3, 4)", in square ones; any other text as it is.
 
     >>> [_in_square_brackets(text) for text in ("rows (1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)")]
     ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)']
