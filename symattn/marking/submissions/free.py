@@ -22,7 +22,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
+from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix, without_kind
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -145,7 +145,8 @@ class FreeText:
         if not self.beside:
             self._without_names()
         for piece, text, name in self._strange:
-            if piece in self.used:  # for something else
+            answered = name in self.written.parts or name in self.written.more
+            if piece in self.used and (self._token or not answered):  # used for something else
                 self.written.not_read(message("line {line}", line=piece.start + 1), text.strip(" ,;."), name)
         return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
 
@@ -307,7 +308,7 @@ class FreeText:
         return signs.pop() if len(signs) == 1 else ""
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
-        """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4" and "row 2: 5 6"."""
+        """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""
         text = _SO.sub("", text)
         head, sign, rest = _partition(text)
         found = self._every_entry(text)
@@ -421,6 +422,7 @@ class FreeText:
 
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
+        text = without_kind(text)
         found = _PROSE.search(text)
         numbers = self._matrix(text[: found.start()], shape) if found else None
         if (
@@ -569,12 +571,12 @@ class FreeText:
         if rows := _results(text, shape[1]):
             return Cells(rows)
         found = []
-        for separator in (None, r"\s+/\s+|\s*//\s*", r",?\s+(?:and|und|et|y)\s+", r"\s*\|\|\s*"):
+        for separator in (None, *_BETWEEN_ROWS):
             way = text if separator is None else re.sub(separator, " ; ", text)
             if way == text and separator:
                 continue
             matrix = read_matrix(way, shape)
-            if matrix and _plausible(matrix.rows) and not _is_prose(matrix.rows, shape):
+            if matrix and _plausible(matrix.rows) and not _is_prose(text, matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
         fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
@@ -673,13 +675,15 @@ _OTHER_NAME = re.compile(
 )
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 _PROSE = re.compile(
-    r"(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over|times)\b)[^\W\d_]{2,}\b"
+    r"(?<=[\])\d%])[,;]\s+(?=[^,;=()\[\]]{0,30}[^\W\d_][^,;=()\[\]]{0,20}[=:])|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])[^\W\d_]{2,}\b"
 )
 _ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
 _SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
+_AND = r"\s+(?:and|und|et|y)\s+"
+_BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
 _WORD = re.compile(r"[^\W\d_]{4}")
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -701,11 +705,11 @@ _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
 
 @cache
 def _section() -> re.Pattern[str]:
-    """Head 2: and Token 2: at the beginning of a line, in every language."""
+    """Head 2: and Token 2: or Row 2: at the beginning of a line, in every language."""
     said = (labels.said(message("Head {head}", head=7)), labels.said(message("Token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time)|t){number})")
+    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|row|zeile|fila|ligne)|t){number})")
 
 
 def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
@@ -840,10 +844,12 @@ def _has_shape(rows: Rows, shape: Shape) -> bool:
     return len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]}
 
 
-def _is_prose(rows: Rows, shape: Shape) -> bool:
-    """Whether a single row has words between its numbers, or anything else and not as many of these as it should."""
-    unread = [cell for row in rows[:1] for cell in row if not _readable(cell)]
-    return len(rows) == 1 and bool(unread) and (len(rows[0]) != shape[1] or any(map(_WORD.match, unread)))
+def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
+    """Whether what was read in a line is a sentence with numbers in it: words between them, or rows of any length."""
+    if "\n" in text or len(rows) > 1:
+        return "\n" not in text and len(set(map(len, rows))) > 1
+    unread = [cell for cell in rows[0] if not _readable(cell)]
+    return bool(unread) and (len(rows[0]) != shape[1] or any(map(_WORD.match, unread)))
 
 
 def _without_heads(rows: Rows, shape: Shape) -> Rows:

@@ -85,10 +85,11 @@ def _in_square_brackets(text: str) -> str:
     whole = _WHOLE.fullmatch(inside)
     inside = whole[1] or whole[2] if whole else inside
     rows = [one or other for one, other in _LIST.findall(inside)]
-    if len(rows) == 1 and (lines := rows[0].split(";"))[1:] and all(map(_NUMBERS.fullmatch, lines)):
-        rows, inside = lines, ""  # (1 2; 3 4)
     alone = not _LIST.sub("", inside).strip(" \t\n,;/")
-    listed = len(rows) > 1 and alone and all("," in row or ";" in row or _NUMBERS.fullmatch(row) for row in rows)
+    if len(rows) == 1 and all(map(_NUMBERS.fullmatch, lines := rows[0].split(";"))):
+        rows, listed = lines, alone  # (1 2; 3 4) and (1 2)
+    else:
+        listed = len(rows) > 1 and alone and all(set(",;") & set(row) or _NUMBERS.fullmatch(row) for row in rows)
     return ", ".join(f"[{row}]" for row in rows) if listed else text
 
 

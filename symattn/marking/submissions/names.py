@@ -167,7 +167,7 @@ class Names:
 
         What something is divided by is not looked at.
         """
-        return self._rules.get(_as_rule(formula), "")
+        return self._rules.get(_as_rule(formula).casefold(), "")
 
     @cached_property
     def _rules(self) -> dict[str, str]:
@@ -178,12 +178,15 @@ class Names:
         found: dict[str, list[str]] = {}
         for step in problem.derivation:
             ways = [_as_rule(text.on_one_line(wording.rule(step)))]
+            if StepName.of(step.name).stem == "Z":
+                ways.append("Attention(QKV)")
             for operand in step.operands:
                 sign = _as_rule(text.on_one_line(wording.name(operand.name)))
                 ways += [ways[0].replace(sign, way, 1) for way in found.get(operand.name, ()) if sign in ways[0]]
             found[step.name] = [way for way in ways if way not in self._known][:_MOST_WAYS]
-        times = Counter(way for ways in found.values() for way in ways)
-        return {way: name for name, ways in found.items() for way in ways if times[way] == 1}
+        called = [(way.casefold(), name) for name, ways in found.items() for way in dict.fromkeys(ways)]
+        times = Counter(way for way, _ in called)
+        return {way: name for way, name in called if times[way] == 1}
 
     def scores(self, query: str, key: str) -> str:
         """The step whose entries are products of tokens of two others: S for q₁·k₂; "" if there is none."""
