@@ -7,10 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripts import decimals, key_of
+from trials import tries
 
 from symattn.api import make_recipe
 from symattn.derivation.derivation import StepName
+from symattn.errors import InputError
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import read_submission
 from symattn.teaching.question import Question
@@ -181,6 +185,56 @@ def test_a_sentence_that_goes_on_behind_numbers_is_told() -> None:
     attempt = read("layer_norm", "variances: 4, 9, 25 so the deviations are 2, 3, 5")
     assert answers(attempt) == {"N_var": [["4"], ["9"], ["25"]]}
     assert ["so the deviations are 2, 3, 5" in remark.says for remark in attempt.remarks] == [True]
+
+
+MECHANISMS = ["self_attention", "causal_self_attention", "multi_head_attention", "kv_cache", "layer_norm",
+              "feed_forward", "attention_gradient"]  # fmt: skip
+LISTS: list[Callable[[Rows], str]] = [
+    brackets,
+    lists,
+    lambda rows: "; ".join(map(" ".join, rows)),
+    lambda rows: " / ".join(map(" ".join, rows)),
+    lambda rows: "rows " + " and ".join(map(", ".join, rows)),
+]
+BEFORE = ["", "", "so ", "then ", "I get ", "this gives ", "because of that "]
+BEHIND = [
+    "",
+    "",
+    " as we saw",
+    " (checked)",
+    ", I think",
+    " that was easy",
+    ", + b = 3 4",
+    " -> ok",
+]
+
+
+@tries(60)
+@given(st.data())
+def test_no_sentence_makes_a_right_answer_wrong(data: st.DataObject) -> None:
+    """Whatever stands between right answers, each of them is read as it is, or left to a person."""
+    mechanism = data.draw(st.sampled_from(MECHANISMS))
+    asked, text = key(mechanism), ""
+    for name, rows in asked.items():
+        called = StepName.of(name)
+        if called.head or called.token:
+            text += f"\n{'Head' if called.head else 'Token'} {called.head or called.token}: "
+        sign = data.draw(st.sampled_from([" = ", ": ", " is ", " are "]))
+        below = f"{sign.rstrip()}\n{lines(rows)}" if text.endswith("\n") else sign + brackets(rows)
+        said = data.draw(st.sampled_from([below, *(sign + write(rows) for write in LISTS)]))
+        text += data.draw(st.sampled_from(BEFORE)) + called.stem + said
+        text += data.draw(st.sampled_from(BEHIND)) if "\n" not in said else ""
+        text += data.draw(st.sampled_from(["\n", "\n\n", ", ", "; ", ". "])) if "\n" not in said else "\n"
+    try:
+        attempt = read(mechanism, text)
+    except InputError:
+        return  # nothing could be read at all
+    for name, found in answers(attempt).items():
+        assert [len(row) for row in found] == [len(row) for row in asked[name]], (name, text)
+        assert all(x in ("", y) for one, other in zip(found, asked[name], strict=True)
+                   for x, y in zip(one, other, strict=True)), (name, text)  # fmt: skip
+        assert all(map(all, found)) or attempt.unread, (name, text)
+    assert set(answers(attempt)) == set(asked) or attempt.unread, text
 
 
 def shown(rows: Rows) -> str:

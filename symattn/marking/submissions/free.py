@@ -124,8 +124,8 @@ class FreeText:
     """The head or the token that is spoken of."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
-    _strange: list[tuple[Piece, str, str]] = field(default_factory=list)
-    """What stands behind a name and is no matrix, with its piece and the name."""
+    _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
+    """What stands behind a name and is no matrix: its piece, the text, the name, and the token that was spoken of."""
 
     def __post_init__(self) -> None:
         self._target = self.here
@@ -144,9 +144,9 @@ class FreeText:
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
         if not self.beside:
             self._without_names()
-        for piece, text, name in self._strange:
+        for piece, text, name, token in self._strange:
             answered = name in self.written.parts or name in self.written.more
-            if piece in self.used and (self._token or not answered):  # used for something else
+            if piece in self.used and (token or not answered):  # used for something else
                 self.written.not_read(message("line {line}", line=piece.start + 1), text.strip(" ,;."), name)
         return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
 
@@ -193,10 +193,14 @@ class FreeText:
         if self._numbered(piece, text):
             return True
         name, rest = self._label(text)
+        before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
             name, rest = self.written.names.sign(found[1]), text[found.end() :]  # … and so I get S = [[1, 2]]
+            before = text[: found.start()]
         if not name or (self.beside and name == self.here):
             return False
+        if len(_NUMBERS.findall(before)) > 1:
+            self.written.not_read(message("line {line}", line=piece.start + 1), before, "")
         self._at += 1
         self._target, self._heads = name, [piece]
         self._content(piece, _as_row(rest))
@@ -210,9 +214,9 @@ class FreeText:
         kind: Literal["head", "token"] = "head" if found[1] else "token"
         self._section = (kind, int(found[1] or found[2]))
         rest = text[found.end() :].strip()
-        if rest and _FIRST_NUMBER.match(rest):
+        if _FIRST_NUMBER.match(rest) and not _MARKED.match(rest):
             return text  # head 1: [[1, 2], [3, 4]]
-        self._target, self._heads = self.written.names.sign(found[0]), [piece]
+        self._target, self._heads = ("" if rest else self.written.names.sign(found[0])), [piece]
         return rest
 
     def _apart(self, text: str) -> tuple[str, str, str]:
@@ -246,7 +250,7 @@ class FreeText:
     def _label(self, text: str) -> tuple[str, str]:
         """The part or the step that a line begins with, and what stands behind its name; "" if it has none."""
         head, sign, rest = _partition(text)
-        if sign:
+        if sign and len(_NUMBERS.findall(_SIZE.sub("", head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest) if is_numbered else ("", "")
@@ -275,9 +279,10 @@ class FreeText:
         if not 0 < len(words) <= _MOST_WORDS:
             return ""
         names = self.written.names
-        if self._section and not names.is_sign(text):
-            said = " ".join(word for word in words if word.casefold() not in _FILLERS)
-            if found := names.within(text, *self._section) or (names.within(said, *self._section) if said else ""):
+        plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
+        if self._section and not any(map(names.is_sign, (text, *plain[-1:]))):
+            ways = (text, " ".join(plain), plain[-1] if plain else "")
+            if found := next(filter(None, (names.within(way, *self._section) for way in ways if way)), ""):
                 return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := names.sign(text)):
             return sign
@@ -391,7 +396,7 @@ class FreeText:
         elif text.strip(_NO_WORDS):
             shape = self._shape(self._target)
             text = self._before_prose(head, text, shape)
-            matrix = self._matrix(text, shape)
+            matrix = None if _says_something_else(text) else self._matrix(text, shape)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
                 lines = self._rows_below(len(matrix.rows[0]))
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
@@ -405,7 +410,7 @@ class FreeText:
                     self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
                     self.used.update(taken)
                 else:
-                    self._strange.append((head, text, self._target))
+                    self._strange.append((head, text, self._target, self._token))
             elif matrix:
                 if another := _ANOTHER.search(text):
                     self.written.not_read(message("line {line}", line=head.start + 1), another[1], self._target)
@@ -415,7 +420,9 @@ class FreeText:
                 self._at -= len(taken) - 1
                 other = ""  # the lines are read again, one by one
             else:
-                self._strange.append((head, text, self._target))
+                self._strange.append((head, text, self._target, 0))
+                if len(_NUMBERS.findall(text)) > 2:
+                    self._target, self._heads = "", []  # what stands below is something else
         if other:
             self._target, self._heads = other, taken[-1:]
             self._content(taken[-1], behind)
@@ -423,16 +430,13 @@ class FreeText:
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
         text = without_kind(text)
-        found = _PROSE.search(text)
-        numbers = self._matrix(text[: found.start()], shape) if found else None
-        if (
-            found is None
-            or numbers is None
-            or not (_has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape))
-        ):
-            return text
-        self.written.not_read(message("line {line}", line=head.start + 1), text[found.start() :].strip(" ,;."), "")
-        return text[: found.start()]
+        for found in _PROSE.finditer(text):
+            numbers = self._matrix(text[: found.start()], shape)
+            if numbers and (_has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape)):
+                rest = text[found.start() :].strip(" ,;.")
+                self.written.not_read(message("line {line}", line=head.start + 1), rest, "")
+                return text[: found.start()]
+        return text
 
     @property
     def _token(self) -> int:
@@ -566,8 +570,9 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = _behind_arrow(_DRAWING.sub("", text.strip()).replace("\\\\", ";").strip(), shape[1])
-        text = text[:-1].strip() if text.endswith((".", ",", ";")) and _open(text) == 0 else text
+        text = _behind_arrow(_DRAWING.sub("", text.strip()).replace("\\\\", ";").rstrip("! \t"), shape[1])
+        text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
+        text = _ROWS_ARE.sub("", text)
         if rows := _results(text, shape[1]):
             return Cells(rows)
         found = []
@@ -656,8 +661,9 @@ _AROUND = ' \t*_`#:=：."“”'
 _FILLERS = frozenset(
     re.findall(
         "[a-z]+",
-        "the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain gives "
-        "equals answer of for in as and which now first next finally compute computing calculate calculating",
+        "i the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain "
+        "gives this that these because rows row equals answer of for in as and which now first next finally compute "
+        "computing calculate calculating",
     )
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
@@ -670,7 +676,7 @@ _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(
-    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=[>→⟶⇒])\s*)(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
+    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
     r"(\s*[=:]\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=[\[(+−.\d√-])"
 )
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
@@ -684,7 +690,10 @@ _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*
 _SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
 _AND = r"\s+(?:and|und|et|y)\s+"
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
-_WORD = re.compile(r"[^\W\d_]{4}")
+_WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
+_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
+_ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
@@ -840,16 +849,25 @@ def _plausible(rows: Rows) -> bool:
     return read > 0 and read * 2 >= len(entries)
 
 
+def _says_something_else(text: str) -> bool:
+    """Whether what a line ends in may not be what it began with: numbers, and words, and an equals sign."""
+    before, sign, _ = text.rpartition("=")
+    alone = sign and "\n" not in text and len(_NUMBERS.findall(before)) > 2
+    return bool(alone) and _WORD_BETWEEN.search(before) is not None
+
+
 def _has_shape(rows: Rows, shape: Shape) -> bool:
     return len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]}
 
 
 def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
     """Whether what was read in a line is a sentence with numbers in it: words between them, or rows of any length."""
-    if "\n" in text or len(rows) > 1:
-        return "\n" not in text and len(set(map(len, rows))) > 1
-    unread = [cell for cell in rows[0] if not _readable(cell)]
-    return bool(unread) and (len(rows[0]) != shape[1] or any(map(_WORD.match, unread)))
+    if "\n" in text:
+        return False
+    unread = [cell for row in rows for cell in row if not _readable(cell)]
+    if any(map(_WORD.search, unread)):
+        return True
+    return len(set(map(len, rows))) > 1 if len(rows) > 1 else bool(unread) and len(rows[0]) != shape[1]
 
 
 def _without_heads(rows: Rows, shape: Shape) -> Rows:

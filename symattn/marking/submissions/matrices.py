@@ -78,12 +78,11 @@ _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^'
 def _in_square_brackets(text: str) -> str:
     """Rows in round or curly brackets, as in "(1, 2), (3, 4)", in square ones; any other text as it is.
 
-    >>> [_in_square_brackets(text) for text in ("rows (1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)")]
+    >>> [_in_square_brackets(text) for text in ("(1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)")]
     ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)']
     """
-    inside = _ROWS_ARE.sub("", text)
-    whole = _WHOLE.fullmatch(inside)
-    inside = whole[1] or whole[2] if whole else inside
+    whole = _WHOLE.fullmatch(text)
+    inside = whole[1] or whole[2] if whole else text
     rows = [one or other for one, other in _LIST.findall(inside)]
     alone = not _LIST.sub("", inside).strip(" \t\n,;/")
     if len(rows) == 1 and all(map(_NUMBERS.fullmatch, lines := rows[0].split(";"))):
@@ -93,7 +92,6 @@ def _in_square_brackets(text: str) -> str:
     return ", ".join(f"[{row}]" for row in rows) if listed else text
 
 
-_ROWS_ARE = re.compile(r"(?i)^(?:rows?|with rows|zeilen|filas|lignes)[ \t:]+(?=\()")
 _LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
 _WHOLE = re.compile(r"\s*(?:\((?=\s*\()(.*\))\s*\)|\{(?=\s*\{)(.*\})\s*\})\s*", re.DOTALL)
 _NUMBERS = re.compile(r"\s*[-+−]?[\d.]+(?:/\d+)?%?(?:\s+[-+−]?[\d.]+(?:/\d+)?%?)+\s*")
