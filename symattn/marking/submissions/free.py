@@ -561,7 +561,7 @@ _CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
-_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
+_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(
     r"(?<=\])[,;.]?\s+([^\s\[\]=:][^\[\]=:]{0,40}?)(?:\s*[=:]\s*|\s+(?:is|are|ist|sind|est|sont|es|son)\s+(?=\[))"
