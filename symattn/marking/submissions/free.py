@@ -11,7 +11,7 @@ Whatever is not used is given back, so that somebody can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -101,12 +101,13 @@ class _Grid:
 class FreeText:
     """Pieces of text read as answers to one question.
 
-    `here` is the part under whose heading they stand, "" if there is none.  Only parts that have no answer yet are
-    answered, and with `beside`, nothing but what has the name of another part.
+    `where` says of a line how people find it.  `here` is the part under whose heading they stand, "" if there is none.
+    Only parts that have no answer yet are answered, and with `beside`, nothing but what has the name of another part.
     """
 
     written: Written
     pieces: Sequence[Piece]
+    where: Callable[[int], str]
     here: str = ""
     beside: bool = False
     used: set[Piece] = field(default_factory=set)
@@ -207,7 +208,7 @@ class FreeText:
         if not answer or not self._answer(part.name, RawText(answer), [piece]):
             return False
         if reason := rest[len(answer) :].strip(" ,;:."):
-            self.written.not_read(message("line {line}", line=piece.start + 1), reason, part.name)
+            self.written.not_read(self.where(piece.start), reason, part.name)
         self._at += 1
         return True
 
@@ -329,7 +330,7 @@ class FreeText:
                     self._at = self.pieces.index(below) + 1
             if matrix:
                 if another := _ANOTHER.search(text):
-                    self.written.not_read(message("line {line}", line=head.start + 1), another[1], self._target)
+                    self.written.not_read(self.where(head.start), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
             elif len(taken) > 1:
@@ -453,7 +454,7 @@ class FreeText:
             elif not name and matrix.name:
                 strange.append(matrix.name)
         for name in strange if found else ():
-            self.written.not_read(message("line {line}", line=piece.start + 1), name, self.here)
+            self.written.not_read(self.where(piece.start), name, self.here)
         self._at += found
         return found
 
@@ -499,7 +500,7 @@ class FreeText:
         if part is not None and isinstance(part.answer, PropertyAnswer):
             found = Several({next(iter(part.answer.model)): raw})
         line = min((piece.start for piece in taken), default=0)
-        if raw.blank or not self.written.put(name, found, message("line {line}", line=line + 1)):
+        if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
         self.used.update(taken)
         self._target, self._heads = "", []
@@ -521,7 +522,7 @@ class FreeText:
                      if grid.shape == shape and shapes.count(shape) == 1 == found.count(shape)]  # fmt: skip
         for part, grid in pairs:
             if self._answer(part.name, grid.cells, grid.pieces):
-                where = message("line {line}", line=grid.pieces[0].start + 1)
+                where = self.where(grid.pieces[0].start)
                 sign = self.written.names.shown(part.name)
                 said = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
                                part=sign)  # fmt: skip

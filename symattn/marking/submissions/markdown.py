@@ -791,7 +791,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     if working:
         written.worked.add(here)
     text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
-    reader = free.FreeText(written, text, here, beside=working)
+    reader = free.FreeText(written, text, sheet.page.where, here, beside=working)
     unread = reader.unread()
     titles = reader.titles(unread) if not sheet.is_printed else []
     if working and unread:
