@@ -61,8 +61,8 @@ def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
 def letter_by_letter(text: str) -> str:
     """A product of letters with a space between each two: 8nd² is 8·n·d².
 
-    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("exp(n)")
-    ('8n d^2 + 2n d_k', 'exp(n)')
+    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("2nd(d + n)"), letter_by_letter("ln(n)")
+    ('8n d^2 + 2n d_k', '2n d(d + n)', 'ln(n)')
     """
     return _LETTERS.sub(lambda found: " ".join(found[0]), text)
 

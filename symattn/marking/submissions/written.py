@@ -29,6 +29,7 @@ from symattn.marking.attempt import (
     Text,
     Ticked,
     Unreadable,
+    cannot_be_read,
 )
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
@@ -240,7 +241,7 @@ class Written:
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
-        unread |= {name for name, said in answers.items() if isinstance(said, Unreadable)}
+        unread |= {name for name, said in answers.items() if cannot_be_read(said)}
         worked = frozenset(self.worked)
         return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
 
