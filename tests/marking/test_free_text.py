@@ -145,6 +145,20 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "a separator of its own in every row": lambda name, rows: (
         f"{name} =\n" + "\n".join(between.join(row) for between, row in zip((", ", "; ", "  "), rows, strict=True))
     ),
+    "rows in round brackets": lambda name, rows: f"{name} =\n( {lines(rows, '  ', f' ){chr(10)}( ')} )",
+    "rows with their numbers in a nested list": lambda name, rows: (
+        f"- **{name}**\n" + "\n".join(f"  - row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1))
+    ),
+    "below a row that is crossed out": lambda name, rows: f"{name} = ~~7 7 8~~\n{lines(rows)}",
+    "an aside behind words": lambda name, rows: f"{WORDS[name]} (I checked every row, twice):\n{lines(rows)}",
+    "a session of Python": lambda name, rows: (
+        f">>> {WORDS[name].lower().replace(' ', '_')}\n" + f"array({brackets(rows)})".replace("], ", "],\n       ")
+    ),
+    "a session of IPython": lambda name, rows: (
+        f"In [1]: print({WORDS[name].lower().replace(' ', '_')})\n["
+        + "\n ".join(f"[{' '.join(r)}]" for r in rows)
+        + "]"
+    ),
     "at the end of a sentence": lambda name, rows: (
         f"Then the next thing that I had to do on this sheet gave me {name} = [{lines(rows, ' ', '; ')}]."
     ),
@@ -486,6 +500,19 @@ def test_masked_scores_may_be_stars_and_their_rows_are_no_numbers_of_parts() -> 
     attempt = read("S =\n1 * *\n2 1 *\n3 1 4", "markdown")
     assert "Q" not in attempt.answers
     assert attempt.remarks
+
+
+def test_a_formula_is_no_row_of_numbers() -> None:
+    attempt = read(f"S' = 1/2 S\n\nA = {brackets(key()['A'])}", "markdown")
+    assert set(attempt.answers) == {"A"}
+    assert any("1/2 S" in remark.says for remark in attempt.remarks)
+
+
+def test_of_a_session_assignments_are_left_out_and_expressions_have_no_name() -> None:
+    matrix = f"array({brackets(key()['A'])})"
+    attempt = read(f">>> S = Q @ K.T\n>>> for row in S:\n...     print(row)\n>>> A\n{matrix}\n>>> A @ V\n{matrix}", "")
+    assert values(attempt.answers["A"]) == key()["A"]
+    assert not {"S", "V"} & {*attempt.answers, *attempt.more}
 
 
 def test_below_a_line_that_cannot_be_read_a_number_is_no_number_of_a_part() -> None:

@@ -151,7 +151,7 @@ def form_of(text: str) -> str:
     if "\\begin{document}" in text or "\\documentclass" in text:
         return "latex"
     lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
-    if start.startswith(("---", "#", "<!--", "|")) and not _is_toml(lines):
+    if start.startswith(("---", "#", "<!--", "|", ">>> ", "In [")) and not _is_toml(lines):
         return "markdown"
     if _is_toml(lines):
         return "toml"

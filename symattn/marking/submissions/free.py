@@ -20,7 +20,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
+from symattn.marking.submissions.matrices import LARGEST, Rows, in_round, read_matrix
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -239,6 +239,7 @@ class FreeText:
         """The part or the step that words mean; "" if they mean none or more than one."""
         if _HIDDEN.fullmatch(text):
             return ""
+        text = _ASIDE.sub("", text)
         text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
@@ -474,11 +475,16 @@ class FreeText:
             matrix = read_matrix(way, shape)
             if matrix and _plausible(matrix.rows):
                 found.append(Cells(matrix.rows, matrix.factor))
+        found = [one for one in found if not self._is_formula(one.rows)]
         fitting = (one for one in found if {len(row) for row in one.rows} == {shape[1]} and len(one.rows) == shape[0])
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
             first = found[0] if max(map(len, found[0].rows)) > 1 or shape[1] == 1 else None
         return first
+
+    def _is_formula(self, rows: Rows) -> bool:
+        """Whether what looks like a row has the sign of a step in it: 1/2 S."""
+        return len(rows) == 1 and any(cell.isalpha() and self.written.names.sign(cell) for cell in rows[0])
 
     def _shape(self, name: str) -> Shape:
         """The shape that a part or a step should have; (0, 0) if that is not known."""
@@ -558,7 +564,7 @@ _FILLERS = frozenset(
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
-_CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
+_CROSSED_OUT = re.compile(r"~~[^~]*[\s\[][^~]*~~")  # a row or a matrix; of an entry, its reader sees to it
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
@@ -578,6 +584,7 @@ _OTHER_ENTRY = re.compile(
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
+_ASIDE = re.compile(r"\s\([^()]*[^\W\d_]{2}[^()]*\s[^()]*\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
@@ -597,6 +604,7 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 def _as_row(line: str) -> str:
     """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
+    line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", ONE_ROW.sub("", line))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
 
@@ -624,9 +632,8 @@ def _count(text: str, columns: int) -> int:
     """How many numbers a line has, if it has nothing but numbers, 0 if it has anything else."""
     text = _DRAWING.sub(" ", text).strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
-    text = (
-        text[1:-1].strip() if text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1 else text
-    )
+    one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
+    text = text[1:-1].strip() if one_pair or in_round(text) else text
     if (
         not text
         or text[0] in ",;"

@@ -521,7 +521,28 @@ _BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:
 
 def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     """Everything that was written into a worksheet or an exam paper."""
-    return read_page(FilledSheet(md.page(text), questions))
+    return read_page(FilledSheet(md.page(_without_prompts(text)), questions))
+
+
+def _without_prompts(text: str) -> str:
+    """A session of Python or IPython as names with what was printed below them, line by line: >>> S is S =."""
+    if not _PROMPT.search(text):
+        return text
+    lines, goes_on = [], False
+    for line in text.splitlines():
+        typed = _PROMPT.match(line)
+        if typed is None:
+            lines.append("" if goes_on and line.startswith("...") else _OUT.sub("", line))
+            continue
+        shown = _SHOWN.fullmatch(typed[1])
+        goes_on = True
+        lines.append(f"{shown[1]} =" if shown else typed[1] if "[" in typed[1] and "=" in typed[1] else "")
+    return "\n".join(lines)
+
+
+_PROMPT = re.compile(r"^(?:>>>|In \[\d*\]:)[ \t]+(.*)$", re.MULTILINE)
+_OUT = re.compile(r"^Out\[\d*\]:[ \t]*")
+_SHOWN = re.compile(r"(?:print\()?\s*([A-Za-z]\w*)\s*\)?\s*")
 
 
 def is_sheet(text: str) -> bool:

@@ -246,6 +246,10 @@ class Written:
         return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
 
 
+def _is_something(raw: Raw, text: str) -> bool:
+    return not is_blank(text) and (isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable)
+
+
 def _may_lack(part: Part, said: Said | None) -> bool:
     """Whether a part has no answer, or a matrix with fewer rows or columns than it should have."""
     short = isinstance(said, Grid) and any(map(int.__lt__, said.shape, shape_of(part)))
@@ -282,9 +286,9 @@ class Paper:
 
     @property
     def size(self) -> int:
-        """How many numbers and texts were found."""
+        """How many texts were found, and numbers that can be read."""
         raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(not is_blank(text) for raw in raws for text in raw.texts())
+        return sum(_is_something(raw, text) for raw in raws for text in raw.texts())
 
     @property
     def complaints(self) -> int:
