@@ -89,8 +89,7 @@ def read_submission(
     if paper.empty:
         named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
         if not paper.sheet and not paper.name and not _mentions(content, questions):
-            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; answers to {_parts(questions)} "
-                             "were expected.")  # fmt: skip
+            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.")
     mark, remarks = decimal_mark, list(paper.remarks)
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
@@ -268,9 +267,11 @@ def _mentions(text: str, questions: Sequence[Question]) -> bool:
     return "symattn:" in text or any(question.title in text for question in questions)
 
 
-def _parts(questions: Sequence[Question]) -> str:
-    names = [part.name for question in questions for part in question.parts]
-    return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+def _expected(questions: Sequence[Question]) -> str:
+    if len(questions) > 1:
+        return "answers below the numbers of their questions (Question 1, Question 2, …) were"
+    names = [part.name for part in questions[0].parts]
+    return f"answers to {', '.join(names[:8])}{' and others' if len(names) > 8 else ''} were"
 
 
 __all__ = ["EMPTY", "decoded", "form_of", "read_submission", "sheet_of"]
