@@ -515,6 +515,12 @@ def test_of_a_session_assignments_are_left_out_and_expressions_have_no_name() ->
     assert not {"S", "V"} & {*attempt.answers, *attempt.more}
 
 
+def test_words_behind_a_prompt_are_told() -> None:
+    attempt = read(f">>> I did the rest by hand\n>>> S\n{brackets(key()['S'])}", "markdown")
+    assert set(attempt.answers) == {"S"}
+    assert any("by hand" in remark.says for remark in attempt.remarks)
+
+
 def test_below_a_line_that_cannot_be_read_a_number_is_no_number_of_a_part() -> None:
     rows = lines(key()["K"])
     attempt = read(f"something =\n16 or so\n4\n\nother =\n{rows}\n\nK =\n{rows}", "markdown")

@@ -77,7 +77,9 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
                 yield Piece(
-                    number, number + 1, _as_row(_CROSSED_OUT.sub("", BULLET.sub("", line) if bullets else line))
+                    number,
+                    number + 1,
+                    _as_row(_CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)),
                 )
 
 
@@ -239,7 +241,7 @@ class FreeText:
         """The part or the step that words mean; "" if they mean none or more than one."""
         if _HIDDEN.fullmatch(text):
             return ""
-        text = _ASIDE.sub("", text)
+        text = _ASIDE.sub(_unless_words, text)
         text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
@@ -564,7 +566,7 @@ _FILLERS = frozenset(
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
-_CROSSED_OUT = re.compile(r"~~[^~]*[\s\[][^~]*~~")  # a row or a matrix; of an entry, its reader sees to it
+_CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*\d+\s*[:=.)]\s*")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
@@ -584,12 +586,22 @@ _OTHER_ENTRY = re.compile(
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
-_ASIDE = re.compile(r"\s\([^()]*[^\W\d_]{2}[^()]*\s[^()]*\)")  # Weights (each row sums to 1)
+_ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
+
+
+def _unless_words(found: re.Match[str]) -> str:
+    """Nothing of an aside in words; a sign in brackets stays."""
+    return "" if " " in found[1].strip() and re.search(r"[^\W\d_]{2}", found[1]) else found[0]
+
+
+def _unless_entry(found: re.Match[str]) -> str:
+    """Nothing of a row or a matrix that is crossed out; to an entry, its reader sees."""
+    return "" if re.search(r"[\s\[]", found[1]) else found[0]
 
 
 def _without_marker(text: str) -> str:

@@ -6,6 +6,7 @@ one or two of them may have been lost.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import unicodedata
@@ -525,21 +526,33 @@ def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
 
 
 def _without_prompts(text: str) -> str:
-    """A session of Python or IPython as names with what was printed below them, line by line: >>> S is S =."""
-    if not _PROMPT.search(text):
+    """A session of Python or IPython as names with what was printed below them, line by line: >>> S is S =.
+
+    Other code is left out; what is none is kept, for it may be words.
+    """
+    if is_sheet(text) or not _PROMPT.search(text):
         return text
     lines, goes_on = [], False
     for line in text.splitlines():
-        typed = _PROMPT.match(line)
-        if typed is None:
+        if typed := _PROMPT.match(line):
+            goes_on = _is_code(typed[1])
+            shown = _SHOWN.fullmatch(typed[1])
+            assigned = "[" in typed[1] and "=" in typed[1]
+            lines.append(f"{shown[1]} =" if shown else typed[1] if assigned or not goes_on else "")
+        else:
             lines.append("" if goes_on and line.startswith("...") else _OUT.sub("", line))
-            continue
-        shown = _SHOWN.fullmatch(typed[1])
-        goes_on = True
-        lines.append(f"{shown[1]} =" if shown else typed[1] if "[" in typed[1] and "=" in typed[1] else "")
     return "\n".join(lines)
 
 
+def _is_code(line: str) -> bool:
+    try:
+        ast.parse(line[:_LONGEST_CODE] + " pass" * line.rstrip().endswith(":"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+_LONGEST_CODE = 400
 _PROMPT = re.compile(r"^(?:>>>|In \[\d*\]:)[ \t]+(.*)$", re.MULTILINE)
 _OUT = re.compile(r"^Out\[\d*\]:[ \t]*")
 _SHOWN = re.compile(r"(?:print\()?\s*([A-Za-z]\w*)\s*\)?\s*")
