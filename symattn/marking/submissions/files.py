@@ -269,7 +269,7 @@ def _mentions(text: str, questions: Sequence[Question]) -> bool:
 
 def _expected(questions: Sequence[Question]) -> str:
     if len(questions) > 1:
-        return "answers below the numbers of their questions (Question 1, Question 2, …) were"
+        return f"answers below the numbers of their questions, Question 1 to Question {len(questions)}, were"
     names = [part.name for part in questions[0].parts]
     return f"answers to {', '.join(names[:8])}{' and others' if len(names) > 8 else ''} were"
 
