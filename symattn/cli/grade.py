@@ -75,11 +75,11 @@ def grade(
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
-    with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
-    paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope export them.  A file that
-    cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
-    Pages are in the exam's language, unless --language says otherwise.  The exit code is 0, 1 with --exit-code if a
-    file could not be marked, or 2 if nothing was marked.
+    with a file for each student, of any kind that check reads (.md, .txt, .html, .pdf, .ipynb, .toml, .json, .csv,
+    .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
+    Gradescope export them.  A file that cannot be marked is named with the reason, and the rest is marked.  The
+    same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
+    The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
     Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
     gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is

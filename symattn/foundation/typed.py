@@ -29,12 +29,10 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args
 from symattn.errors import InputError, PlacedError, offered
 
 T = TypeVar("T")
+NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 # ------------------------------------------------------------------------------------------------ places
-
-
-NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

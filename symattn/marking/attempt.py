@@ -187,6 +187,11 @@ class Unreadable:
 Said = Grid | Grids | Entry | Ticked | Shaded | Shaped | Ordered | Text | Unreadable
 
 
+def cannot_be_read(said: Said) -> bool:
+    """Whether a whole answer is something that cannot be read; of a matrix, entries may be."""
+    return isinstance(said, Unreadable) or (isinstance(said, Entry) and bool(said.complaint))
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """Something about the file that whoever marks should know: where, and one sentence.
@@ -253,4 +258,5 @@ __all__ = [
     "Text",
     "Ticked",
     "Unreadable",
+    "cannot_be_read",
 ]

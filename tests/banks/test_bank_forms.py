@@ -2,12 +2,13 @@
 
 import re
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
 import sympy
 from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
-from symattn.exact import NEGATIVE_INFINITY, read
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, read
 from symattn.teaching.bank.forms import few, typed
 
 HOW = (*standard_transformations, convert_xor, implicit_multiplication)
@@ -91,3 +92,17 @@ def test_letters(written):
 
 def test_letters_with_spaces_between_them_as_questions_ask():
     assert {"3 d^2 n", "3 n d^2", "3nd^2", "3*d^2*n"} <= set(typed(parse_expr("3*d**2*n")))
+
+
+@pytest.mark.parametrize("sign", ["", "*", "·"])
+def test_sums_of_three_terms_are_typed_in_every_order_with_any_sign_of_multiplication(sign):
+    e = exponential(1)
+    terms = ("1", f"2{sign}e", "e^2")
+    forms = typed(divide(e, 1 + 2 * e + exponential(2)))
+    assert {f"e/({'+'.join(order)})" for order in permutations(terms)} <= set(forms)
+
+
+@pytest.mark.parametrize("sign", ["*", "·"])
+def test_signs_of_multiplication_have_a_place_among_many_orders(sign):
+    e = exponential(1)
+    assert any(sign in form for form in typed(divide(1 + 2 * e - exponential(2), 3 + 2 * e + exponential(2))))

@@ -1101,3 +1101,23 @@ def test_a_misread_entry_is_no_answer() -> None:
     found = marked(FormulaAnswer(3), Entry("3x", complaint="The name 'x' is not known here."), Mark("B", 1))
     assert states(found) == ["unreadable"]
     assert found.notices[0].says == "The answer cannot be read: The name 'x' is not known here."
+
+
+@pytest.mark.parametrize(
+    ("said", "earns"),
+    [
+        ("The wrong line is that of {right}.", 1),
+        ("I think that {right} is where it went wrong", 1),
+        ("The wrong line is that of {other}.", 0),
+        ("The wrong line is {right}, for {other} is right.", None),
+        ("the one below the scores was not done properly", None),
+    ],
+)
+def test_a_wrong_line_may_be_named_in_a_sentence(said, earns):
+    """Of a sentence that names one line; with several, or none, a person reads it."""
+    asked = symattn.worksheet(problem="find-error", seed=3)[0].question
+    part = next(part for part in asked.parts if isinstance(part.answer, WordAnswer))
+    other = next(name for name in ("S", "A", "Z") if name not in (part.answer.word, *part.answer.accepted))
+    [report] = symattn.check(asked, {part.name: said.format(right=part.answer.word, other=other)}).reports
+    [given] = [given for given in report.marks if given.parts == (part.name,)]
+    assert (given.given, given.pending) == (earns or 0, earns is None)

@@ -490,3 +490,58 @@ def wrong_by(q: Question, id: str) -> Derivation:
     assert q.problem is not None
     [wrong] = replayed(q.problem.derivation, [id])
     return wrong.derivation
+
+
+def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
+    """Attention and its gradients, worked to four places."""
+    asked = symattn.worksheet("attention_gradient", seed=3)[0].question
+    return asked, {
+        name: [[f"{approximate(x):.4f}" for x in row] for row in rows] for name, rows in key_of(asked).items()
+    }
+
+
+def feedback_on(asked: Question, answers: dict[str, list[list[str]]]) -> str:
+    return " ".join(symattn.check(asked, answers).text("text").replace("│", " ").split())
+
+
+def test_what_is_worked_out_with_decimals_ends_in_one():
+    """A·V by hand: 0.8808·(−4) + 0.1192·2 = −3.2848, and no fraction of ten thousandths."""
+    asked, answers = gradients()
+    (a, b), values = map(Fraction, answers["A"][0]), asked.problem.derivation.givens["V"]
+    right = sum(x * Fraction(row[0]) for x, row in zip((a, b), values.rows, strict=True))
+    answers["Z"][0][0] = f"{float(right) + 1:.4f}"
+    assert f"= {float(right):.4f}.".replace("-", "−") in feedback_on(asked, answers)
+
+
+def test_a_term_with_powers_is_told_as_a_decimal():
+    """Somebody who leaves the sum out of dS' = A ⊙ (dA − Σ A dA) is told of numbers, not of (−24 e^2 − 2)/(e^2 + 1)."""
+    asked, answers = gradients()
+    weights, back = (np.array([[float(x) for x in row] for row in answers[name]]) for name in ("A", "dA"))
+    answers["dS'"] = [[f"{x:.4f}" for x in row] for row in weights * back]
+    said = feedback_on(asked, answers)
+    assert "was dropped" in said
+    dropped = re.search(r"the term (.+?) was dropped", said)[1]
+    assert not re.search("e|/", dropped)
+    assert float(entry(dropped).value) == pytest.approx(-(weights * back).sum(), abs=1e-3)
+
+
+def test_a_matrix_with_a_missing_column_is_not_everything_right():
+    """Its entries are implied by the next line, and earn their marks."""
+    asked = symattn.worksheet("attention", seed=3)[0].question
+    answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
+    assert "Everything is right." in feedback_on(asked, answers)
+    answers["S"] = [row[:-1] for row in answers["S"]]
+    marking = symattn.check(asked, answers)
+    assert marking.total == marking.available
+    assert "Everything is right." not in feedback_on(asked, answers)
+
+
+def test_what_was_noticed_in_reading_is_placed_by_the_signs_of_the_sheet():
+    asked = symattn.worksheet("layer_norm", seed=3)[0].question
+    answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
+    answers["N_var"][1][0] += "?"
+    answers["N_hat"][0][1] += "?"
+    said = feedback_on(asked, answers)
+    assert "σ², row 2: " in said
+    assert "N̂, row 1, column 2: " in said
+    assert "N_" not in said

@@ -141,6 +141,27 @@ LABELLED: dict[str, Callable[[str, Rows], str]] = {
     "CSV, its name beside every row": lambda name, rows: f"{name},{lines(rows, ',', f'{chr(10)}{name},')}",
     "CSV with semicolons, its name in a column": lambda name, rows: f"{name};{lines(rows, ';', chr(10) + ';')}",
     "TSV": lambda name, rows: f"{name}\n{lines(rows, chr(9))}",
+    "a sign before every number": lambda name, rows: f"{name} =\n≈ {lines(rows, ', ≈ ', chr(10) + '≈ ')}",
+    "a separator of its own in every row": lambda name, rows: (
+        f"{name} =\n" + "\n".join(between.join(row) for between, row in zip((", ", "; ", "  "), rows, strict=True))
+    ),
+    "rows in round brackets": lambda name, rows: f"{name} =\n( {lines(rows, '  ', f' ){chr(10)}( ')} )",
+    "rows with their numbers in a nested list": lambda name, rows: (
+        f"- **{name}**\n" + "\n".join(f"  - row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1))
+    ),
+    "below a row that is crossed out": lambda name, rows: f"{name} = ~~7 7 8~~\n{lines(rows)}",
+    "an aside behind words": lambda name, rows: f"{WORDS[name]} (I checked every row, twice):\n{lines(rows)}",
+    "a session of Python": lambda name, rows: (
+        f">>> {WORDS[name].lower().replace(' ', '_')}\n" + f"array({brackets(rows)})".replace("], ", "],\n       ")
+    ),
+    "a session of IPython": lambda name, rows: (
+        f"In [1]: print({WORDS[name].lower().replace(' ', '_')})\n["
+        + "\n ".join(f"[{' '.join(r)}]" for r in rows)
+        + "]"
+    ),
+    "at the end of a sentence": lambda name, rows: (
+        f"Then the next thing that I had to do on this sheet gave me {name} = [{lines(rows, ' ', '; ')}]."
+    ),
 }
 BY_PLACE: dict[str, Callable[[int, Rows], str]] = {
     "(a) 1 2 / 3 4": lambda k, rows: f"({chr(97 + k)}) {lines(rows, ' ', ' / ')}",
@@ -433,6 +454,102 @@ def test_of_a_paper_what_stands_under_no_question_is_listed(junk: list[str], abo
     assert [remark.where for remark in found.remarks if remark.loose and said in remark.says] == [where]
     assert len(found.remarks) == 1 + above.startswith("Ada")
     assert [set(attempt.unread) for attempt in found.attempts] == [set(key()) - {"Q"}] * 2
+
+
+NUMBERS = ["Question {k}", "QUESTION {k}:", "**Question {k}**", "Q{k}.", "Aufgabe {k}", "{title}", "# Question {k}"]
+
+
+@pytest.mark.covering(most=30)
+@pytest.mark.parametrize("way", [way for way in LABELLED if "SV" not in way])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_answers_to_a_paper_stand_below_the_numbers_of_its_questions(number: str, way: str) -> None:
+    """In a text of somebody's own, whose lines are no headings of Markdown."""
+    script = "\n\n".join(LABELLED[way](name, rows) for name, rows in key().items())
+    heads = [number.format(k=k, title=f"Question {k}. {question().title}") for k in (1, 2)]
+    found = read_submission("\n".join(f"{head}\n{script}" for head in heads), [question()] * 2, form="markdown")
+    for attempt in found.attempts:
+        assert {name: values(said) for name, said in attempt.answers.items()} == key(), attempt.remarks
+    assert not [*found.remarks, *(remark for attempt in found.attempts for remark in attempt.remarks)]
+
+
+@pytest.mark.parametrize("way", ["{k}({letter}) {answer}", "{k}{letter}) {answer}", "Q{k} ({letter}): {answer}",
+                                 "Question {k}\n({letter}) {answer}", "Question {k} ({letter}) {answer}"])  # fmt: skip
+def test_short_answers_to_a_paper_stand_behind_the_numbers_of_their_parts(way: str) -> None:
+    questions = [short("choice"), short("choice")]
+    parts = [(k, chr(97 + j), part) for k, asked in enumerate(questions, 1) for j, part in enumerate(asked.parts)]
+    answers = [way.format(k=k, letter=letter, answer=said_text(right_answer(part))) for k, letter, part in parts]
+    found = read_submission("\n".join(answers), questions, form="markdown")
+    for asked, attempt in zip(questions, found.attempts, strict=True):
+        assert {part.name: right_answer(part) for part in asked.parts} == attempt.answers, attempt.remarks
+
+
+def test_head_ones_queries_are_no_question() -> None:
+    asked = symattn.worksheet("multi_head_attention", seed=1)[0].question
+    scores = "S_1 =\n0 2\n-4 0"
+    found = read_submission(f"Question 1\nQ1 = [[1, 2, 3, 4], [5, 6, 7, 8]]\n{scores}", [asked, asked], form="markdown")
+    assert "S_1" in found.attempts[0].answers
+    assert values(found.attempts[0].more["Q_1"]) == [["1", "2", "3", "4"], ["5", "6", "7", "8"]]
+
+
+@pytest.mark.parametrize("text", ["Q =\n7", "Q =\n7\n\nK = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]"])
+def test_a_number_alone_below_a_name_is_a_matrix_of_one_entry(text: str) -> None:
+    assert values(read(text, "markdown").answers["Q"]) == [["7"]]
+
+
+def test_masked_scores_may_be_stars_and_their_rows_are_no_numbers_of_parts() -> None:
+    attempt = read("S =\n1 * *\n2 1 *\n3 1 4", "markdown")
+    assert "Q" not in attempt.answers
+    assert attempt.remarks
+
+
+def test_a_formula_is_no_row_of_numbers() -> None:
+    attempt = read(f"S' = 1/2 S\n\nA = {brackets(key()['A'])}", "markdown")
+    assert set(attempt.answers) == {"A"}
+    assert any("1/2 S" in remark.says for remark in attempt.remarks)
+
+
+def test_of_a_session_assignments_are_left_out_and_expressions_have_no_name() -> None:
+    matrix = f"array({brackets(key()['A'])})"
+    attempt = read(f">>> S = Q @ K.T\n>>> for row in S:\n...     print(row)\n>>> A\n{matrix}\n>>> A @ V\n{matrix}", "")
+    assert values(attempt.answers["A"]) == key()["A"]
+    assert not {"S", "V"} & {*attempt.answers, *attempt.more}
+
+
+def test_words_behind_a_prompt_are_told() -> None:
+    attempt = read(f">>> I did the rest by hand\n>>> S\n{brackets(key()['S'])}", "markdown")
+    assert set(attempt.answers) == {"S"}
+    assert any("by hand" in remark.says for remark in attempt.remarks)
+
+
+def test_below_a_line_that_cannot_be_read_a_number_is_no_number_of_a_part() -> None:
+    rows = lines(key()["K"])
+    attempt = read(f"something =\n16 or so\n4\n\nother =\n{rows}\n\nK =\n{rows}", "markdown")
+    assert values(attempt.answers["K"]) == key()["K"]
+    assert not any("twice" in remark.says for remark in attempt.remarks)
+
+
+def test_an_unknown_name_above_a_matrix_is_told_once_by_the_signs_of_the_sheet() -> None:
+    asked = symattn.worksheet("rotary_attention", seed=3)[0].question
+    names = {"R_Q": "turned queries =", "R_K": "turned keys ="}
+    script = {part: lines(rows) for part, rows in key_of_texts(asked).items()}
+    text = "\n\n".join(f"{names.get(part, f'{part} =')}\n{rows}" for part, rows in script.items())
+    (attempt,) = read_submission(text, [asked], form="markdown").attempts
+    assert set(attempt.answers) == set(script)
+    says = "Nothing is called 'turned {}' here; from its shape and its place it was taken to be {}."
+    assert [remark.says for remark in attempt.remarks] == [
+        says.format("queries", "Q^rot"), says.format("keys", "K^rot")
+    ]  # fmt: skip
+
+
+def key_of_texts(asked: Question) -> dict[str, Rows]:
+    return {part: [[exactly(x).replace(" ", "") for x in row] for row in rows] for part, rows in key_of(asked).items()}
+
+
+def test_marks_for_rows_that_stand_in_a_line_nobody_can_read_are_pending() -> None:
+    scores = [row[:] for row in key()["S"]]
+    text = f"S =\n{lines(scores[:2])}\n{' '.join(scores[2])} zz"
+    [report] = symattn.check(question(), text + "\n\nQ = " + brackets(key()["Q"])).reports
+    assert {part for given in report.marks if given.pending for part in given.parts} >= {"S"}
 
 
 @pytest.mark.parametrize("wrong", ["weigths", "Atention", "AA"])

@@ -21,7 +21,7 @@ SAME = {
     "0.12 (rounded)": "0.12", "ca. -0.5": "-0.5", "'0.5'": "0.5", '"0.5"': "0.5", "“1/3”": "1/3", "385 tokens": "385",
     "12 bytes": "12", "ln 6": "ln(6)", "sqrt3": "sqrt(3)", "2 sqrt3/3": "2 sqrt(3)/3", "exp 2": "exp(2)",
     "4,915,200": "4915200", "1.234.567": "1234567", "160,000.5": "160000.5", "0.611 (61.1%)": "0.611",
-    "1/2 (= 0.5)": "1/2", "4?": "4",
+    "1/2 (= 0.5)": "1/2", "4?": "4", "2 560 000 scores": "2560000",
 }  # fmt: skip
 
 
@@ -100,7 +100,8 @@ def test_digits_that_go_on_may_have_been_cut_off(truth, typed):
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("8nd^2", "8*n*d^2"), ("2nd_k + hn", "2*n*d_k + h*n"), ("4d²+4d", "4d^2+4d")]
+    ("typed", "meant"),
+    [("8nd^2", "8*n*d^2"), ("2nd(2d+n)", "2*n*d*(2*d+n)"), ("2nd_k + hn", "2*n*d_k + h*n"), ("4d²+4d", "4d^2+4d")],
 )
 def test_letters_written_together_are_a_product(typed, meant):
     assert entry(typed, symbols=True).value == entry(meant, symbols=True).value

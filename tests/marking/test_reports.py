@@ -325,7 +325,7 @@ def test_the_teacher_sees_the_key_and_the_proof():
     rows = [
         squeezed("".join(row.itertext())) for row in ElementTree.fromstring(FORMATS["html"].write(document)).iter("tr")
     ]
-    assert squeezed("S, row 2, column 3   6 ✓ft   6   the lines as written, exact   −2") in rows
+    assert squeezed("S (2, 3)   6 ✓ft   6   the lines as written, exact   −2") in rows
     found = plain(document)
     assert "≈0.1142" in found  # e/(e³+e+1)
     assert squeezed("slip in Q, row 2, column 3") in found

@@ -90,3 +90,9 @@ def test_working_beside_a_wrong_number_keeps_its_method_mark_open() -> None:
     ] * 2
     given = {g.code: g for g in marked(worked, recurrence()).marks if "overtaking" in g.parts}
     assert (given["M"].pending, given["A"].pending) == (True, False)
+
+
+@pytest.mark.parametrize("written", ["from 301 tokens on", "n > 300", "301 or so, I think"])
+def test_a_count_that_cannot_be_read_is_seen_by_a_person(written: str) -> None:
+    [asked] = [part for part in recurrence().parts if part.name == "overtaking"]
+    assert pending(marked(f"## 6\\. When\n\nAnswer: {written}\n", recurrence())) >= {asked.name}

@@ -570,3 +570,19 @@ def test_a_hidden_number_anywhere_has_a_range_or_none(name):
             rows, columns = step.result.shape
             for found in (*ranges, by_hand):
                 assert found is None or (len(found), len(found[0])) == (rows, columns), step.name
+
+
+@pytest.mark.covering(most=8)
+@pytest.mark.parametrize("name", mechanisms())
+def test_whoever_rounds_on_the_way_comes_near_every_line(name):
+    """No operation is without a range: there, a number that was cut off would be called wrong."""
+    [sheet] = sheets(make_recipe(name, seed=7), 1)
+    assert sheet.problem is not None
+    d = sheet.problem.derivation
+    for step in d:
+        matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
+        lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
+        found = worked(step.op, lines, 4)
+        assert found is not None, step.name
+        for row, right in zip(found, values_of(step.result).rows, strict=True):
+            assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name

@@ -511,11 +511,12 @@ def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:
 
 
 def said(value: Value) -> str:
-    """A number in short: exactly, or to four places where that is long."""
+    """A number in short: exactly, or to four places where that is long, or a sum or a quotient with powers in it."""
     whole = text(value)
-    if isinstance(value, RATIONAL) and value.denominator > 20:
+    is_long = value.denominator > 20 if isinstance(value, RATIONAL) else not {" ", "/"}.isdisjoint(whole)
+    if (is_long or len(whole) > LONGEST) and not has_symbols(value):
         whole = decimal_text(value, 4)
-    return (decimal_text(value, 4) if len(whole) > LONGEST and not has_symbols(value) else whole).replace("-", "−")
+    return whole.replace("-", "−")
 
 
 def bracketed(value: Value) -> str:

@@ -442,8 +442,8 @@ def _refused(one: Handed, complaint: str) -> Handed:
 
 
 def _on_sheet(one: Handed, papers: Papers) -> Handed:
-    """The sheet that is marked: the one named in the file, or where there is none, the one given out, or the one that
-    the file is called by.
+    """The sheet that is marked: the one named in the file, or where there is none, as in a text of somebody's own, the
+    one given out, or the one that the file is called by.
 
     A sheet that was not given out to whoever it is from is marked, and somebody has to look.
     """
@@ -457,10 +457,7 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
             return _refused(one, error.said)
         said = message("{error} It is marked as {sheet}, which was handed out.", error=error.said, sheet=given_out)
         return _doubted(one, given_out, said)
-    if given_out and not one.sheet:
-        said = message("It names no paper; it is marked as {sheet}, which was handed out.", sheet=given_out)
-        return replace(one, sheet=named, notices=(*one.notices, said))
-    if given_out and named != given_out:
+    if given_out and one.sheet and named != given_out:
         said = message(
             "It answers paper {named}, but {given} was handed out; it is marked as {named}.",
             named=named,

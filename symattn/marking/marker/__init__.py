@@ -10,7 +10,7 @@ from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value, values_of
 from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import BLANK, Attempt, Grid, Remark, Said, Unreadable
+from symattn.marking.attempt import BLANK, Attempt, Grid, Remark, Said, Unreadable, cannot_be_read
 from symattn.marking.marker.answers import mark_answer, unread
 from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
@@ -126,7 +126,8 @@ def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[
     unread = attempt.unread.intersection(given.parts)
     if given.given >= given.of or not unread:
         return given
-    unanswered = any(isinstance(attempt.answers.get(part), Unreadable | None) or part in short for part in unread)
+    answers = ((part, attempt.answers.get(part)) for part in unread)
+    unanswered = any(said is None or cannot_be_read(said) or part in short for part, said in answers)
     followed = any(_where(question, part) for part in question.parts if part.name in unread)
     if unanswered or (given.code == "M" and not followed):
         return replace(given, why=Why("to be read"), pending=True)

@@ -71,6 +71,9 @@ ORIGIN: Cell = (0, 0)
 PROVED = ("exact", "interval", "modular", "formal", "to 200 digits", "rounding")
 """How it can be proved that an entry may or may not stand for a value; anything else is for a person to look at."""
 
+LONGEST_NAME = 3
+"""Words of a name; more of them are a sentence."""
+
 LARGEST_POWER = 10_000
 """The largest number that a student's own exponents may be where powers are multiplied out."""
 
@@ -619,6 +622,13 @@ class _Judge:
         if not text.strip():
             return self._nothing("missing")
         right = folded(text) in map(folded, words)
+        if not right and len(said := text.split()) > LONGEST_NAME:  # The wrong line is that of S'.
+            signs = {step.role for step in self.question.problem.derivation} if self.question.problem else set()
+            named = {sign for sign in (*signs, *words) if any(_bare(word) == sign for word in said)}
+            if len(named) != 1:
+                self._note("human", message("The answer is a sentence, which a person has to read."))
+                return _Outcome([[False]], pending=True, earned=lambda mark: (0, Why("to be read")))
+            right = named <= {*words}
         self._whole(right, text)
         return _Outcome([[right]], right)
 
@@ -883,6 +893,11 @@ def _rows_text(grid: Grid) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ words and labels
+
+
+def _bare(word: str) -> str:
+    """A word of a sentence as a sign: S' of S′."""
+    return word.strip(',.;:!?()$*"“”').translate(_PRIMES)
 
 
 def folded(text: str) -> str:

@@ -8,6 +8,7 @@ places or at more; the operation's rule, read so, encloses everything that someb
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import partial, reduce
@@ -294,10 +295,11 @@ def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
             if op.along == "columns":
                 return tuple(zip(*(hand.softmax(column, op) for column in zip(*scores, strict=True)), strict=True))
             return tuple(tuple(hand.softmax(row, op)) for row in scores)
-        if op.weighs or not isinstance(op, RuleOp):
-            box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
-            return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
-        return op.read(hand, *operands)
+        if isinstance(op, RuleOp) and not op.weighs:
+            with suppress(TypeError):  # of a function without a rule for intervals, the operation has a range
+                return op.read(hand, *operands)
+        box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
+        return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
     except (UndefinedError, InvalidOperation, TypeError):  # undefined for some of what it may be, or without a range
         return None
 

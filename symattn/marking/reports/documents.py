@@ -209,6 +209,7 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
         empty = sum(1 for line in told.lines if _is_empty(told, line.part))
         open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
         some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
+        some = some or any(notice.kind == "blank" for notice in report.notices)
         if report.pending:
             yield _words(words.TO_BE_READ)
         elif empty:
@@ -328,10 +329,13 @@ def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
 def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
-    entry = told.place(verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
+    entry: Inlines = told.short(verdict.part)
+    if told.where(verdict.part, [(verdict.i, verdict.j)]):
+        entry = (*entry, Words(f" ({verdict.i + 1},\N{NO-BREAK SPACE}{verdict.j + 1})"))
     written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
-    how = words.how(verdict.way, verdict.proof)
+    in_short = verdict.way == "key" and verdict.proof  # that it is the key is said in the next column
+    how = words.proof(verdict.proof) if in_short else words.how(verdict.way, verdict.proof)
     key = _words(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
     return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
 

@@ -668,10 +668,13 @@ class Told:
     def _remarked(self, remark: Remark) -> Inlines:
         """What was noticed in reading, with its place as it is called on the sheet: σ², row 2, column 1."""
         part, bracket, place = remark.where.partition("[")
-        if part not in self._parts:
+        said = self.said(part)
+        if part not in self._parts or (bracket and not isinstance(said, Grid)):
             return remarked(remark)
-        i, _, j = place.rstrip("]").partition(",")
-        where = self.where(part, [(int(i) - 1, int(j) - 1)]) if bracket else ""
+        where = ""
+        if isinstance(said, Grid) and bracket and said.shape != (1, 1):
+            i, _, j = place.rstrip("]").partition(",")
+            where = places([(int(i) - 1, int(j) - 1)], [cell[:2] for cell in said.cells()])
         return sentence("{place}: {remark}", place=self.place(part, where), remark=remark.says)
 
     # -- names

@@ -16,7 +16,7 @@ from symattn.derivation.misconceptions import Slipped, slips
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols
-from symattn.formula import Dots, Formula, Relation, Sum, decimal, shortest
+from symattn.formula import Dots, Formula, Number, Relation, Sum, decimal, shortest
 from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.trace import may_be_raised
@@ -158,7 +158,7 @@ class Own:
             working = shortened(step.op.working(*cell, *map(self._view, step.operands)))
         except (SymattnError, TypeError):  # a rule that cannot be read in formulas here
             return None
-        result, sign = self._result(value)
+        result, sign = self._result(value, self.exact and not _has_decimals(working))
         if width(working) > WIDEST_WORKING:
             return None
         copied = working in (result, self._operand(value, None))  # nothing was worked out
@@ -181,16 +181,17 @@ class Own:
         except (SymattnError, IndexError):
             return None
 
-    def _result(self, value: Value) -> tuple[Formula, str]:
-        """A value as it ends a working: exactly where that is short, else to as many places as are asked for."""
+    def _result(self, value: Value, exactly: bool) -> tuple[Formula, str]:
+        """A value as it ends a working: exactly where that is short, and no decimals were worked with; else to as many
+        places as are asked for."""
         exact = self.wording.number(value)
         if isinstance(value, int) or value is NEGATIVE_INFINITY:
             return exact, "="
         digits = shortest(value)
         if digits is not None and len(digits.partition(".")[2]) <= self.places:
-            return (exact if self.exact else decimal(digits)), "="
+            return (exact if exactly else decimal(digits)), "="
         rounded = decimal(decimal_text(value, self.places))
-        if self.exact and width(exact) <= WIDEST_NUMBER:
+        if exactly and width(exact) <= WIDEST_NUMBER:
             return Relation((exact, rounded), ("≈",)), "="
         return rounded, "≈"
 
@@ -289,6 +290,19 @@ def shortened(formula: Formula) -> Formula:
     if isinstance(done, Sum) and len(done.terms) > MOST_TERMS:
         return Sum((*done.terms[:2], Dots(), done.terms[-1]))
     return done
+
+
+def _has_decimals(formula: Formula) -> bool:
+    """Whether a decimal stands in a formula."""
+    found = isinstance(formula, Number) and "." in formula.digits
+
+    def seen(part: Formula) -> Formula:
+        nonlocal found
+        found = found or _has_decimals(part)
+        return part
+
+    _each(formula, seen)
+    return found
 
 
 def _each(formula: Formula, change: Callable[[Formula], Formula]) -> Any:

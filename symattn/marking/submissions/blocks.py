@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from symattn.foundation.languages import message
 from symattn.marking.submissions.entries import visible
 
 Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program"]
@@ -60,7 +61,7 @@ class Page:
 
     def where(self, line: int) -> str:
         """A line (from 0) as people find it: by its number, in a notebook that of its cell."""
-        return f"cell {self.cells[line]}" if self.cells else f"line {line + 1}"
+        return message("cell {cell}", cell=self.cells[line]) if self.cells else message("line {line}", line=line + 1)
 
     def put(self, start: int, end: int, lines: list[str]) -> None:
         """Other lines in place of those from `start` to `end`; the blocks are no longer right then."""

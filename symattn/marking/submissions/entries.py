@@ -168,8 +168,6 @@ _WRAPPED = [
 _END_OF_SENTENCE = re.compile(r"[0-9)}%][.,]$")
 _ESCAPED = re.compile(r"\\([-+*/=._^()\[\]<>|~#&`'\"?@$])")
 _UPRIGHT = re.compile(r"\\(?:mathrm|mathit|mathsf|text|operatorname|mathbf)(?![A-Za-z])")
-_GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")  # 4 194 304; with commas it could be a decimal
-_NO_GROUPING = str.maketrans("", "", " '’")
 _DEEPEST_WRAPPING = 8
 _RAISED = re.compile(r"<sup>([^<]*)</sup>")
 
@@ -188,8 +186,7 @@ def undecorated(text: str) -> str:
         text = bare.strip()
     text = _UPRIGHT.sub("", _RAISED.sub(r"^(\1)", text))
     text = _ESCAPED.sub(r"\1", text).strip()
-    text = text[:-1] if _END_OF_SENTENCE.search(text) else text
-    return text.translate(_NO_GROUPING) if _GROUPED.fullmatch(text) else text
+    return habits.ungrouped(text[:-1] if _END_OF_SENTENCE.search(text) else text)
 
 
 def _unbalanced(text: str) -> bool:

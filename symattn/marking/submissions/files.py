@@ -59,6 +59,8 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
 """What the first bytes of a file show it to be, and what is to be done then."""
+LONGEST_LINE = 10_000
+"""Characters of a line that is looked at closely to tell what a file is."""
 LONGEST_GAP = 64
 """Spaces and tabs on end that are kept: nobody aligns by more, and what seeks in a long run takes its square."""
 _LONG_GAP = re.compile(rf"[ \t\u00a0\u3000]{{{LONGEST_GAP + 1},}}")
@@ -91,8 +93,7 @@ def read_submission(
     if paper.empty:
         named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
         if not paper.sheet and not paper.name and not _mentions(content, questions):
-            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; answers to {_parts(questions)} "
-                             "were expected.")  # fmt: skip
+            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.")
     mark, remarks = decimal_mark, list(paper.remarks)
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
@@ -166,7 +167,8 @@ def form_of(text: str) -> str:
 
 def _has_brackets(line: str) -> bool:
     """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet."""
-    return any(cell.count("[") != cell.count("]") for cell in next(csv.reader([line]), []))
+    cells = next(csv.reader([line]), []) if len(line) < LONGEST_LINE else []
+    return any(cell.count("[") != cell.count("]") for cell in cells)
 
 
 def _is_toml(lines: Sequence[str]) -> bool:
@@ -275,9 +277,11 @@ def _mentions(text: str, questions: Sequence[Question]) -> bool:
     return "symattn:" in text or any(question.title in text for question in questions)
 
 
-def _parts(questions: Sequence[Question]) -> str:
-    names = [part.name for question in questions for part in question.parts]
-    return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+def _expected(questions: Sequence[Question]) -> str:
+    if len(questions) > 1:
+        return f"answers below the numbers of their questions, Question 1 to Question {len(questions)}, were"
+    names = [part.name for part in questions[0].parts]
+    return f"answers to {', '.join(names[:8])}{' and others' if len(names) > 8 else ''} were"
 
 
 __all__ = ["EMPTY", "decoded", "form_of", "read_submission", "sheet_of"]

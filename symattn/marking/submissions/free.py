@@ -11,7 +11,7 @@ Whatever is not used is given back, so that somebody can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import permutations, takewhile
@@ -22,7 +22,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix, without_kind
+from symattn.marking.submissions.matrices import LARGEST, Rows, in_round, read_matrix, without_kind
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -82,7 +82,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             bullets = _bulleted(lines[block.start : block.end])
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
-                line = _CROSSED_OUT.sub("", BULLET.sub("", line) if bullets else line)
+                line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
                 row = _as_row(line)
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
@@ -108,12 +108,13 @@ class _Grid:
 class FreeText:
     """Pieces of text read as answers to one question.
 
-    `here` is the part under whose heading they stand, "" if there is none.  Only parts that have no answer yet are
-    answered, and with `beside`, nothing but what has the name of another part.
+    `where` says of a line how people find it.  `here` is the part under whose heading they stand, "" if there is none.
+    Only parts that have no answer yet are answered, and with `beside`, nothing but what has the name of another part.
     """
 
     written: Written
     pieces: Sequence[Piece]
+    where: Callable[[int], str]
     here: str = ""
     beside: bool = False
     used: set[Piece] = field(default_factory=set)
@@ -147,7 +148,7 @@ class FreeText:
         for piece, text, name, token in self._strange:
             answered = name in self.written.parts or name in self.written.more
             if piece in self.used and (token or not answered):  # used for something else
-                self.written.not_read(message("line {line}", line=piece.start + 1), text.strip(" ,;."), name)
+                self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
         return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
@@ -200,7 +201,7 @@ class FreeText:
         if not name or (self.beside and name == self.here):
             return False
         if len(_NUMBERS.findall(before)) > 1:
-            self.written.not_read(message("line {line}", line=piece.start + 1), before, "")
+            self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
         self._target, self._heads = name, [piece]
         self._content(piece, _as_row(rest))
@@ -243,7 +244,7 @@ class FreeText:
         if not answer or not self._answer(part.name, RawText(answer), [piece]):
             return False
         if reason := rest[len(answer) :].strip(" ,;:."):
-            self.written.not_read(message("line {line}", line=piece.start + 1), reason, part.name)
+            self.written.not_read(self.where(piece.start), reason, part.name)
         self._at += 1
         return True
 
@@ -274,6 +275,7 @@ class FreeText:
         """The part or the step that words mean; "" if they mean none or more than one."""
         if _HIDDEN.fullmatch(text):
             return ""
+        text = _ASIDE.sub(_unless_words, text)
         text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
@@ -413,7 +415,7 @@ class FreeText:
                     self._strange.append((head, text, self._target, self._token))
             elif matrix:
                 if another := _ANOTHER.search(text):
-                    self.written.not_read(message("line {line}", line=head.start + 1), another[1], self._target)
+                    self.written.not_read(self.where(head.start), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
             elif len(taken) > 1:
@@ -434,7 +436,7 @@ class FreeText:
             numbers = self._matrix(text[: found.start()], shape)
             if numbers and (_has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape)):
                 rest = text[found.start() :].strip(" ,;.")
-                self.written.not_read(message("line {line}", line=head.start + 1), rest, "")
+                self.written.not_read(self.where(head.start), rest, "")
                 return text[: found.start()]
         return text
 
@@ -562,7 +564,7 @@ class FreeText:
             elif not name and matrix.name:
                 strange.append(matrix.name)
         for name in strange if found else ():
-            self.written.not_read(message("line {line}", line=piece.start + 1), name, self.here)
+            self.written.not_read(self.where(piece.start), name, self.here)
         self._at += found
         return found
 
@@ -583,11 +585,16 @@ class FreeText:
             matrix = read_matrix(way, shape)
             if matrix and _plausible(matrix.rows) and not _is_prose(text, matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
+        found = [one for one in found if not self._is_formula(one.rows)]
         fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
             first = found[0] if max(map(len, found[0].rows)) > 1 or shape[1] == 1 else None
         return first
+
+    def _is_formula(self, rows: Rows) -> bool:
+        """Whether what looks like a row has the sign of a step in it: 1/2 S."""
+        return len(rows) == 1 and any(cell.isalpha() and self.written.names.sign(cell) for cell in rows[0])
 
     def _shape(self, name: str) -> Shape:
         """The shape that a part or a step should have; (0, 0) if that is not known."""
@@ -609,7 +616,7 @@ class FreeText:
         if part is not None and isinstance(part.answer, PropertyAnswer):
             found = Several({next(iter(part.answer.model)): raw})
         line = min((piece.start for piece in taken), default=0)
-        if raw.blank or not self.written.put(name, found, message("line {line}", line=line + 1)):
+        if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
         self.used.update(taken)
         self._target, self._heads = "", []
@@ -631,7 +638,7 @@ class FreeText:
                      if grid.shape == shape and shapes.count(shape) == 1 == found.count(shape)]  # fmt: skip
         for part, grid in pairs:
             if self._answer(part.name, grid.cells, grid.pieces):
-                where = message("line {line}", line=grid.pieces[0].start + 1)
+                where = self.where(grid.pieces[0].start)
                 sign = self.written.names.shown(part.name)
                 said = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
                                part=sign)  # fmt: skip
@@ -668,12 +675,12 @@ _FILLERS = frozenset(
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
-_CROSSED_OUT = re.compile(r"~~[^~]*\[[^~]*~~")
+_CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*")
 _TO = re.compile(r"[-=]>|[→⟶⇒]")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
-_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：](?=\s|$)")
+_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(
     r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
@@ -705,6 +712,7 @@ _OTHER_ENTRY = re.compile(
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
+_ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
@@ -726,6 +734,16 @@ def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
     return {(number, j): text for j, text in enumerate(matrix.rows[0], 1)}
 
 
+def _unless_words(found: re.Match[str]) -> str:
+    """Nothing of an aside in words; a sign in brackets stays."""
+    return "" if " " in found[1].strip() and re.search(r"[^\W\d_]{2}", found[1]) else found[0]
+
+
+def _unless_entry(found: re.Match[str]) -> str:
+    """Nothing of a row or a matrix that is crossed out; to an entry, its reader sees."""
+    return "" if re.search(r"[\s\[]", found[1]) else found[0]
+
+
 def _without_marker(text: str) -> str:
     return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
 
@@ -738,6 +756,7 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 def _as_row(line: str) -> str:
     """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
+    line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _behind_arrow(ONE_ROW.sub("", line), 0))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
 
@@ -785,9 +804,8 @@ def _count(text: str, columns: int) -> int:
     """How many numbers a line has, if it has nothing but numbers, 0 if it has anything else."""
     text = _DRAWING.sub(" ", text).strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
-    text = (
-        text[1:-1].strip() if text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1 else text
-    )
+    one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
+    text = text[1:-1].strip() if one_pair or in_round(text) else text
     if (
         not text
         or text[0] in ",;"

@@ -18,15 +18,17 @@ _ABOUT = re.compile(
 _ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
 _UNIT = re.compile(
     r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
-    r"|multiplications?|multiply-adds?|additions?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
+    r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
 )
 _NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
 _RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
 _GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
+_GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
+_NO_GROUPING = str.maketrans("", "", " '’")
 _ONE_GROUP = re.compile(r"[-+−]?[1-9]\d{0,2},\d{3}")
-_LETTERS = re.compile(r"(?<![A-Za-z\\_])[nmdkhlvtbNMDKHLVTB]{2,4}(?![A-Za-z(])")  # of sizes, and no word
+_LETTERS = re.compile(r"(?<![A-Za-z\\_])(?!ln\()[nmdkhlvtbNMDKHLVTB]{2,4}(?![A-Za-z])")  # of sizes, and no word
 _RAISED_DOT = re.compile(r"([-+−]?\d+)·(\d+)")
 _POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
 _AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
@@ -59,10 +61,15 @@ def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
 def letter_by_letter(text: str) -> str:
     """A product of letters with a space between each two: 8nd² is 8·n·d².
 
-    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("exp(n)")
-    ('8n d^2 + 2n d_k', 'exp(n)')
+    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("2nd(d + n)"), letter_by_letter("ln(n)")
+    ('8n d^2 + 2n d_k', '2n d(d + n)', 'ln(n)')
     """
     return _LETTERS.sub(lambda found: " ".join(found[0]), text)
+
+
+def ungrouped(text: str) -> str:
+    """4 194 304 without the spaces between its groups; with commas it could be a decimal."""
+    return text.translate(_NO_GROUPING) if _GROUPED.fullmatch(text) else text
 
 
 def may_be_grouped(text: str) -> bool:
@@ -96,7 +103,7 @@ def _plain(text: str, counted: bool = True) -> str:
     if found := _QUOTED.fullmatch(text):
         text = found[2]
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
-    text = _UNIT.sub("", text) if counted else text
+    text = ungrouped(_UNIT.sub("", text)) if counted else text
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
     return _RECURRING.sub(_fraction, _GOES_ON.sub("", text)).strip()
 
@@ -109,4 +116,4 @@ def _fraction(found: re.Match[str]) -> str:
     return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
 
 
-__all__ = ["goes_on", "has_decimal", "letter_by_letter", "may_be_grouped", "told_again", "ways"]
+__all__ = ["goes_on", "has_decimal", "letter_by_letter", "may_be_grouped", "told_again", "ungrouped", "ways"]

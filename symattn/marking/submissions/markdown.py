@@ -212,11 +212,12 @@ class FilledSheet:
         found = labels.question().match(text) or _SHORT_QUESTION.match(text)
         if found is None or any(own.sign(found[0]) for own in self.names):
             return None  # Q1 may be the queries of head 1
-        number, rest = labels.number_in(found), text[found.end() :]
+        number, behind = labels.number_in(found), text[found.end() :]
+        rest = behind.lstrip(" \t*_:.,)–-")
         title = self.questions[number - 1].title if 0 < number <= len(self.questions) else ""
         if title and md.normal(rest).startswith(md.normal(title)):
             return str(number), ""
-        return (str(number), rest.lstrip(" \t*_:.,)–-")) if _BEHIND_NUMBER.match(rest) else None
+        return (str(number), rest) if _BEHIND_NUMBER.match(behind) else None
 
     def _text(self, start: int, end: int) -> MarkdownBlock:
         return MarkdownBlock("text", start, end, "\n".join(self.page.lines[start:end]).strip())
@@ -790,7 +791,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     if working:
         written.worked.add(here)
     text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
-    reader = free.FreeText(written, text, here, beside=working)
+    reader = free.FreeText(written, text, sheet.page.where, here, beside=working)
     unread = reader.unread()
     titles = reader.titles(unread) if not sheet.is_printed else []
     if working and unread:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 LARGEST = 40
 """Rows and columns that a matrix may have."""
@@ -152,6 +153,8 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     """Rows on lines of their own, or with `;` between them."""
     lines = [line.strip().strip("|").rstrip(";").strip() for line in text.splitlines()]
     lines = [line for line in lines if line]
+    if all(map(in_round, lines)):
+        lines = [line[1:-1].strip() for line in lines]
     if len(lines) == 1 and ";" in lines[0]:
         pieces = [piece.strip() for piece in _split(lines[0], ";")]
         if shape == (1, len(pieces)):
@@ -160,6 +163,12 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     if len(lines) == 1 < shape[0] and shape[1] == 1 and len(row := _cells(lines, shape[0])[0]) == shape[0]:
         return tuple((entry,) for entry in row)  # a column is written in a line
     return _cells(lines, shape[1])
+
+
+def in_round(line: str) -> bool:
+    """Whether round brackets stand round all of a line, with spaces between its entries: ( 1  2 )."""
+    depths = list(accumulate((c == "(") - (c == ")") for c in line))
+    return line[:1] == "(" and 0 not in depths[:-1] and depths[-1] == 0 and (" ", 1) in zip(line, depths, strict=True)
 
 
 _GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")))

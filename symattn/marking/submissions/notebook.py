@@ -165,7 +165,7 @@ class _Program:
             code = read_code(block.text)
             if code is None:
                 says = message("It cannot be read as Python, so nothing in it counts.")
-                self.paper.remarks.append(Remark(f"cell {number}", says))
+                self.paper.remarks.append(Remark(message("cell {cell}", cell=number), says))
             else:
                 self.cell(code, number, place, self.book.cells[number - 1].outputs)
 
@@ -193,7 +193,9 @@ class _Program:
         question, name, matrix = target
         if isinstance(raw, Cells) and self.mark != ".":
             raw = Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in raw.rows), raw.factor)
-        self.paper.written[question].put(name, Several({matrix: raw}) if matrix else raw, f"cell {number}")
+        self.paper.written[question].put(
+            name, Several({matrix: raw}) if matrix else raw, message("cell {cell}", cell=number)
+        )
 
     def target(self, variable: str, place: Place) -> Target | None:
         """What a variable stands for at a place: the part there, else the only one called so, else a step."""

@@ -31,7 +31,7 @@ LONGEST_TEXT = 20_000
 DEEPEST = 32
 
 _NO_FIELDS = message(
-    "It is a PDF without form fields: it was printed, scanned or flattened.  Hand in the fillable PDF itself, saved "
+    "It is a PDF without form fields: it was printed, scanned or flattened. Hand in the fillable PDF itself, saved "
     "with what was filled in; or type the answers, as Markdown, TOML, JSON or CSV."
 )
 

@@ -29,6 +29,7 @@ from symattn.marking.attempt import (
     Text,
     Ticked,
     Unreadable,
+    cannot_be_read,
 )
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
@@ -240,9 +241,13 @@ class Written:
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
-        unread |= {name for name, said in answers.items() if isinstance(said, Unreadable)}
+        unread |= {name for name, said in answers.items() if cannot_be_read(said)}
         worked = frozenset(self.worked)
         return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
+
+
+def _is_something(raw: Raw, text: str) -> bool:
+    return not is_blank(text) and (isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable)
 
 
 def _may_lack(part: Part, said: Said | None) -> bool:
@@ -281,9 +286,9 @@ class Paper:
 
     @property
     def size(self) -> int:
-        """How many numbers and texts were found."""
+        """How many texts were found, and numbers that can be read."""
         raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(not is_blank(text) for raw in raws for text in raw.texts())
+        return sum(_is_something(raw, text) for raw in raws for text in raw.texts())
 
     @property
     def complaints(self) -> int:

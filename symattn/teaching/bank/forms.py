@@ -18,7 +18,7 @@ from symattn.exact.rounding import Ties
 from symattn.exact.upward import upward
 from symattn.exact.values import Key, coefficients, denominator_of, exponent_of, is_finite, numerator_of, terms_of, text
 
-MOST = 80
+MOST = 96
 """Of forms of one number; those that are typed most come first."""
 
 FEWEST_PLACES, MOST_PLACES = 2, 6
@@ -180,12 +180,15 @@ def _irrational(value: Any) -> Iterator[str]:
     plain = list(_quotients(quotients[0], write=_power))
     yield plain[0]
     yield from _rounded(value, _places(value))
+    signed = {sign: list(_some(_quotients(quotients[0], write=_power, times=sign), 6)) for sign in "*·"}
+    yield from (form for forms in signed.values() for form in forms[:2])
     yield from plain
+    yield from signed["*"]
     yield from (form.replace("sqrt(", "√(") for form in plain if "sqrt(" in form)
     yield from _some(_quotients(quotients[0], write=_function), 6)
     yield from _some(_quotients(quotients[0], write=_power, gap=" "), 6)
     yield from _some(_quotients(quotients[0], write=_raised), 6)
-    yield from _some(_quotients(quotients[0], write=_power, times="*"), 2)
+    yield from signed["·"]
     for other in quotients[1:]:
         yield from _some(_quotients(other, write=_power), 6)
         yield from _some(_quotients(other, write=_bare_power), 6)
