@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Self, TypeVar
 
 from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View
@@ -100,7 +101,11 @@ class MatrixwiseDerivation:
         self.given = whole(derivation)
         self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
         self.pinned = any(step.pinned for step in self.given)
-        self.parts = alone_in(self.rows)
+
+    @cached_property
+    def parts(self) -> tuple[Alone, ...]:
+        """Every head and layer taken alone."""
+        return alone_in(self.rows)
 
     def wrong(self, misconception: Misconception) -> WrongDerivation | None:
         """What the misconception makes of it."""

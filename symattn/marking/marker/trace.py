@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
 from symattn.derivation.ops import Round, Softmax
 from symattn.derivation.windows import Box, Window
-from symattn.errors import InputError, UndecidedError, UndefinedError
+from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
@@ -653,27 +653,38 @@ def _points(matrix: Matrix) -> Box | None:
     return tuple(tuple(w for w in row if w is not None) for row in rows)
 
 
-def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
+def continued(d: Derivation, lines: Mapping[str, AnyMatrix], memory: Memory | None = None) -> Derivation:
     """The derivation with some lines pinned as they were written, and the others worked out from them.
 
     What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
     rest on nothing that was written otherwise are shared.
     """
-    steps, other = list[Step](), set[str]()
+    memory = memory or Memory()
+    steps, other = list[Step](), dict[str, AnyMatrix]()
     for step in d:
-        line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
-        written_otherwise = line.pinned and line.result is not step.result
-        if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
-            steps.append(line)
-            continue
-        other.add(step.name)
-        result = replace(d, steps=tuple(steps))
-        try:
-            if isinstance(step.op, Softmax):
-                scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))
-                if not may_be_raised(step.op, scores):
-                    raise UndefinedError("such scores are not gone on with.")
-            steps.append(result.extended(line).last)
-        except (InputError, UndecidedError):
-            steps.append(replace(line, pinned=True))
+        result, pinned = lines.get(step.name, step.result), step.name in lines
+        if not pinned and any(operand.name in other for operand in step.operands):
+            rests_on = [other.get(operand.name, d.value(operand.name)) for operand in step.operands]
+            follows = memory.once("continued", (step, *rests_on), partial(_gone_on_with, d, step, rests_on))
+            result, pinned = (step.result, True) if follows is None else (follows, False)
+            other[step.name] = result
+        elif result is not step.result:
+            other[step.name] = result
+        same = result is step.result and pinned == step.pinned
+        steps.append(step if same else replace(step, result=result, pinned=pinned))
     return replace(d, steps=tuple(steps))
+
+
+def _gone_on_with(d: Derivation, step: Step, rests_on: Sequence[AnyMatrix]) -> AnyMatrix | None:
+    """What a line becomes; None where it is not defined."""
+    seen = [d.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
+    try:
+        matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+    except (InputError, IndexError):  # a row that is not there
+        return None
+    if isinstance(step.op, Softmax) and not may_be_raised(step.op, values_of(step.operands[0].of(rests_on[0]))):
+        return None
+    try:
+        return step.applied(matrices, d.arithmetic)
+    except (InputError, UndecidedError):
+        return None
