@@ -109,68 +109,56 @@ class Explanations(NamedTuple):
     slipped: Slips
 
 
-class Lines:
-    """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out.
+class Beliefs:
+    """What misconceptions do to the steps of a derivation: the same wherever matrices have the same shapes."""
 
-    What somebody writes differently depends on shapes and not on values: it is asked of the `key`, if they are its own.
-    """
-
-    def __init__(self, own: Derivation, memory: Memory, key: Lines | None = None) -> None:
+    def __init__(self, own: Derivation, memory: Memory) -> None:
         self.own, self.memory = own, memory
-        self._alike = key if key is not None and _same_shapes(own, key.own) else self
-        self._rewritten: dict[str, Rewritten] = {}
+        self._matrixwise = MatrixwiseDerivation(own)
+        self.laid = self._matrixwise.rows
+        self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
         self._names: dict[str, str | None] = {}
-        self._parts: dict[tuple[str, ...], Mapping[str, Part]] = {}
+        self._rewritten: dict[str, Rewritten] = {}
+        self._parts: dict[tuple[str, ...], Part | None] = {}
+        self._all_parts: dict[tuple[str, ...], Mapping[str, Part]] = {}
         self._read: dict[tuple[str, ...], frozenset[str]] = {}
-
-    @cached_property
-    def laid(self) -> Derivation:
-        return self._matrixwise.rows
-
-    @cached_property
-    def _matrixwise(self) -> MatrixwiseDerivation:
-        return MatrixwiseDerivation(self.own)
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {step.name: k for k, step in enumerate(self.laid)}
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        if self._alike is not self:
-            return self._alike.named(step)
         if step.name not in self._names:
-            names = (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens)
-            self._names[step.name] = next(names, None)
+            self._names[step.name] = next((name for name in (step.name, step.role) if name in self.places), None)
         return self._names[step.name]
 
+    def part(self, id: str, steps: Sequence[Step]) -> Part | None:
+        """What a misconception has to do with these steps, the last of which was written; None if it is nothing."""
+        key = (id, *(step.name for step in steps))
+        if key not in self._parts:
+            rewritten = self._written_differently(misconception(id))
+            here = {step.name: name for step in steps if (name := self.named(step)) is not None and name in rewritten}
+            self._parts[key] = (
+                Part(next(iter(here)), {name: rewritten[name] for name in here.values()}) if here else None
+            )
+        return self._parts[key]
+
     def parts(self, steps: Sequence[Step]) -> Mapping[str, Part]:
-        """What every misconception has to do with these steps, the last of which was written; of most it is nothing."""
-        if self._alike is not self:
-            return self._alike.parts(steps)
+        """The same of all misconceptions that have to do with them."""
         names = tuple(step.name for step in steps)
-        if names not in self._parts:
-            parts = {id: self._part(m, steps) for id, m in misconceptions().items()}
-            self._parts[names] = {id: part for id, part in parts.items() if part is not None}
-        return self._parts[names]
+        if names not in self._all_parts:
+            parts = {id: self.part(id, steps) for id in misconceptions()}
+            self._all_parts[names] = {id: part for id, part in parts.items() if part is not None}
+        return self._all_parts[names]
 
     def read(self, steps: Sequence[Step]) -> frozenset[str]:
         """The lines that somebody may look at who works these steps out, rightly or with a misconception."""
-        if self._alike is not self:
-            return self._alike.read(steps)
         names = tuple(step.name for step in steps)
         if names not in self._read:
-            worked_out = [*steps, *(step for part in self.parts(steps).values() for step in part.changes.values())]
-            if changed := [self._places[name] for part in self.parts(steps).values() for name in part.changes]:
-                worked_out += self.laid.steps[min(changed) : max(changed) + 1]
+            changes = [part.changes for part in self.parts(steps).values()]
+            worked_out = [*steps, *(step for changed in changes for step in changed.values())]
+            if places := [self.places[name] for changed in changes for name in changed]:
+                worked_out += self.laid.steps[min(places) : max(places) + 1]
             read = {operand.name for step in worked_out for operand in step.operands}
             self._read[names] = frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
         return self._read[names]
-
-    def _part(self, m: Misconception, steps: Sequence[Step]) -> Part | None:
-        rewritten = self._written_differently(m)
-        named = [(step.name, name) for step in steps if (name := self.named(step)) is not None and name in rewritten]
-        return Part(named[0][0], {name: rewritten[name] for _, name in named}) if named else None
 
     def _written_differently(self, m: Misconception) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
@@ -183,6 +171,17 @@ class Lines:
                 self.memory.kept(step)
                 self.memory.alike(step.op)
         return self._rewritten[m.id]
+
+
+class Lines:
+    """The student's own lines before a step, laid out matrix by matrix, and what follows from them."""
+
+    def __init__(self, own: Derivation, memory: Memory, beliefs: Beliefs) -> None:
+        self.own, self.memory, self.beliefs = own, memory, beliefs
+
+    @cached_property
+    def laid(self) -> Derivation:
+        return MatrixwiseDerivation(self.own).rows
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; None if it is not defined."""
@@ -201,7 +200,7 @@ class Lines:
 
     def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
         """What the line that a step belongs to becomes, laid out matrix by matrix."""
-        name = self.named(step)
+        name = self.beliefs.named(step)
         if name is None or not changes:
             return None
         return self.memory.once(
@@ -212,7 +211,7 @@ class Lines:
 
     def _own_row(self, step: Step, rows: tuple[tuple[T, ...], ...]) -> tuple[tuple[T, ...], ...] | None:
         """Of all tokens' rows, that of the token that a step belongs to, laid out as it is."""
-        if step.token is None or self.named(step) == step.name:
+        if step.token is None or self.beliefs.named(step) == step.name:
             return rows
         if step.token > len(rows):  # another product, with fewer rows
             return None
@@ -222,8 +221,8 @@ class Lines:
     def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
         """A line with some before it written differently; an operation is worked out once for the same operands."""
         lines: dict[str, AnyMatrix] = {}  # those that become other ones
-        first = min(self._places[changed] for changed in changes)
-        for line in self.laid.steps[first : self._places[name] + 1]:
+        first = min(self.beliefs.places[changed] for changed in changes)
+        for line in self.laid.steps[first : self.beliefs.places[name] + 1]:
             new = changes.get(line.name, line)
             if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
                 operands = [self._value(operand.name, line, lines) for operand in new.operands]
@@ -243,7 +242,10 @@ class Lines:
         """What a line rests on, as it became or as it is; None if nothing before it has that name."""
         if name in lines:
             return lines[name]
-        there = name in self.laid.givens or self._places.get(name, len(self._places)) < self._places[line.name]
+        there = (
+            name in self.laid.givens
+            or self.beliefs.places.get(name, len(self.beliefs.places)) < self.beliefs.places[line.name]
+        )
         return self.laid.value(name) if there else None
 
     def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
@@ -271,18 +273,24 @@ def _raises_too_much(op: Op, operands: Sequence[AnyMatrix]) -> bool:
     return isinstance(softmax, Softmax) and not may_be_raised(softmax, values_of(operands[0]))
 
 
-def _same_shapes(own: Derivation, key: Derivation) -> bool:
-    return all(step.result.shape == other.result.shape for step, other in zip(own, key, strict=True))
-
-
-def _laid(script: Script, own: Mapping[str, AnyMatrix], key: Lines | None = None) -> Lines:
-    """These lines of a script and what follows from them."""
+def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+    """These lines of a script and what follows from them, `until` one."""
     memory = script.memory.of((script.d, *own.values()))
-    return memory.once(
-        ("lines", *own),
-        (script.d, *own.values()),
-        lambda: Lines(continued(script.d, own, memory), memory, key),
-    )
+
+    def worked_out() -> Lines:
+        d = continued(script.d, own, memory, until)
+        return Lines(d, memory, _beliefs(script, d))
+
+    return memory.once(("lines", until, *own), (script.d, *own.values()), worked_out)
+
+
+def _beliefs(script: Script, d: Derivation) -> Beliefs:
+    """What misconceptions do to a script's derivation where matrices have the shapes that they have in `d`."""
+    shapes = [step.result.shape for step in d]
+    alike = shapes == [step.result.shape for step in script.d]
+    memory = script.memory.of([script.d]) if alike else script.memory
+    things = (script.d,) if alike else (script.d, memory)
+    return memory.once(("beliefs", *shapes), things, lambda: Beliefs(script.d if alike else d, memory))
 
 
 class Diagnosis(Trace):
@@ -303,7 +311,7 @@ class Diagnosis(Trace):
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
         self._loose = False
-        self.key = _laid(script, {})
+        self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
@@ -526,20 +534,21 @@ class Diagnosis(Trace):
 
     def _with_a_part(self, step: Step) -> Collection[str]:
         """The misconceptions that change a step, or one that was left out before it, at all."""
-        return self._parts_of(self.key, step)
+        return self.beliefs.parts(self._up_to(step))
 
     def _parts(self, step: Step, id: str) -> Iterator[tuple[Lines, Part]]:
         """What a misconception changes in a step, in each of the worlds in which it changes anything."""
         for lines in self._worlds(step) if id in self._with_a_part(step) else ():
-            if (part := self._parts_of(lines, step).get(id)) is not None:
+            if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
                 yield lines, part
 
-    def _parts_of(self, lines: Lines, step: Step) -> Mapping[str, Part]:
-        return lines.parts((*self.script.left_out(step), step))
+    def _up_to(self, step: Step) -> Sequence[Step]:
+        """The steps that were left out before a step, and this one."""
+        return (*self.script.left_out(step), step)
 
     def _changed(self, step: Step, m: Misconception) -> Rewritten:
         """What a misconception changes in a step, and in those that were left out before it."""
-        part = self._parts_of(self._worlds(step)[0], step).get(m.id)
+        part = self._worlds(step)[0].beliefs.part(m.id, self._up_to(step))
         return part.changes if part else {}
 
     def _consistent(self, fit: Fit, step: Step) -> bool:
@@ -605,30 +614,31 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
+            until = None
             if self.misshapen.isdisjoint(before):  # otherwise there may be something else to look at
-                before = self._looked_at(step, before)
-            found = [self._lines(before, self.carried)]
+                before, until = self._looked_at(step, before), step.name
+            found = [self._lines(before, self.carried, until)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(self._lines(before, self.unrounded))
+                found.append(self._lines(before, self.unrounded, until))
             self._seen[step.name] = found
         return self._seen[step.name]
 
     def _looked_at(self, step: Step, before: Sequence[str]) -> list[str]:
         """Of the lines before a step, those that somebody looks at who works it out, rightly or not."""
-        seen, todo = set[str](), list(self.key.read((*self.script.left_out(step), step)))
+        seen, todo = set[str](), list(self.beliefs.read(self._up_to(step)))
         while todo:
             if (name := todo.pop()) not in seen:
                 seen.add(name)
                 todo += [] if name in before else [source.name for source in self.script.sources(self.script.d[name])]
         return [name for name in before if name in seen]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> Lines:
         """These lines in a world; those that are the key's, and rest on nothing else, need not be told."""
         d, own = self.script.d, dict[str, AnyMatrix]()
         for name in names:
             if world[name] is not d.value(name) or not own.keys().isdisjoint(d.before(name)):
                 own[name] = world[name]
-        return _laid(self.script, own, self.key)
+        return _laid(self.script, own, until if own else None)
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
         """One event for a misconception; what it spoilt before this line makes this line follow.
@@ -645,7 +655,9 @@ class Diagnosis(Trace):
         free = best.charged not in self.script.asked and step.name in self.script.asked
         self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
         lines, changes = self._worlds(step)[0], self._changed(step, best.misconception)
-        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
+        self.mistakes[-1].spoilt = frozenset(
+            s.name for s in self.script.left_out(step) if lines.beliefs.named(s) in changes
+        )
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
@@ -679,7 +691,7 @@ class Diagnosis(Trace):
     def _assume(self, step: Step, belief: Misconception) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
         lines, changes = self._worlds(step)[0], self._changed(step, belief)
-        before = {name: s for name, s in changes.items() if name != lines.named(step)}
+        before = {name: s for name, s in changes.items() if name != lines.beliefs.named(step)}
         for other in self.script.left_out(step):
             value = lines.given_by(other, before)
             if value is not None:
@@ -785,10 +797,11 @@ class Diagnosis(Trace):
 
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found, tried = self._worlds(step)[0], list[Fit](), 0
-        name = lines.named(step)
+        name = lines.beliefs.named(step)
         if not self.script.left_out(step) or name is None:
             return []
-        listed = [(misconception(id), *part) for id, part in self._parts_of(lines, step).items()]
+        parts = {id: lines.beliefs.part(id, self._up_to(step)) for id in self._with_a_part(step)}
+        listed = [(misconception(id), *part) for id, part in parts.items() if part is not None]
         before = [(m, charged, c) for m, charged, c in listed if name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
