@@ -227,8 +227,11 @@ class LinesByHand:
             result = self.result(step, places, world)
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
-        return self.script.memory.once(
-            ("carried", places, world), (value, grid, result), lambda: _carried(value, grid, result, places, world)
+        memory = self.script.memory
+        return memory.once(
+            ("carried", places, world),
+            (value, grid, result),
+            lambda: memory.alike(_carried(value, grid, result, places, world)),
         )
 
 

@@ -423,7 +423,11 @@ class Trace:
             return False
         if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
             return False
-        span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding_of(entry))
+        span = box[i][j]
+        return self.script.memory.once("in window", (self.policy, entry, span), lambda: self._meets(entry, span))
+
+    def _meets(self, entry: Entry, span: Window) -> bool:
+        own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None
         if own is None or not span.bounded:
             return False
         narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
