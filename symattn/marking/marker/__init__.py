@@ -29,6 +29,9 @@ from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 MOST_KEYS = 8
 """Questions of which what their keys lead to is kept; one that was not asked for longest is forgotten first."""
 
+MOST_KNOWN = 5_000
+"""Things that are kept of one question, some 2.6 kB each, before it begins anew."""
+
 MOST_READINGS = 3
 """A script may be in another layout, by another method, and with a misread number at once."""
 
@@ -422,13 +425,15 @@ _KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
 
 def _key(d: Derivation) -> tuple[Derivation, KeyMemory]:
     """A question's derivation with tokens as rows, step after step, and what was worked out from it already."""
-    if id(d) not in _KEYS:
-        while len(_KEYS) >= MOST_KEYS:
-            del _KEYS[next(iter(_KEYS))]
+    known = _KEYS.pop(id(d), None)
+    if known is None or len(known[2]) > MOST_KNOWN:
         numbers = _with_numbers(d)
         laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
-        _KEYS[id(d)] = d, laid, KeyMemory(laid)
-    _, laid, memory = _KEYS[id(d)] = _KEYS.pop(id(d))  # the last that was asked for
+        known = d, laid, KeyMemory(laid)
+    _KEYS[id(d)] = known  # behind all others: the last that was asked for
+    while len(_KEYS) > MOST_KEYS:
+        del _KEYS[next(iter(_KEYS))]
+    _, laid, memory = known
     return laid, memory
 
 

@@ -66,6 +66,9 @@ class KeyMemory(Memory):
         for step in d:
             self.alike(step.op)
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def has(self, things: Iterable[object]) -> bool:
         return all(id(thing) in self._own for thing in things)
 
