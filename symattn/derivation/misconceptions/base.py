@@ -42,7 +42,8 @@ class Misconception:
     """One entry of the catalogue.
 
     `change` gives the steps that someone with this belief writes differently; everything after them is right.  It
-    returns None where it has no place (no mask, no projection, a scale that is 1).  `at` is the role of the first step
+    returns None where it has no place (no mask, no projection, a scale that is 1).  It goes by operations and shapes:
+    what it says of a key holds for a student's own lines of the same shapes.  `at` is the role of the first step
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with

@@ -134,10 +134,10 @@ class Beliefs:
         key = (id, *(step.name for step in steps))
         if key not in self._parts:
             rewritten = self._written_differently(misconception(id))
-            here = {step.name: name for step in steps if (name := self.named(step)) is not None and name in rewritten}
-            self._parts[key] = (
-                Part(next(iter(here)), {name: rewritten[name] for name in here.values()}) if here else None
-            )
+            names = {step.name: self.named(step) for step in steps}
+            changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
+            charged = next((step for step, name in names.items() if name in changes), "")
+            self._parts[key] = Part(charged, changes) if changes else None
         return self._parts[key]
 
     def parts(self, steps: Sequence[Step]) -> Mapping[str, Part]:
@@ -242,10 +242,8 @@ class Lines:
         """What a line rests on, as it became or as it is; None if nothing before it has that name."""
         if name in lines:
             return lines[name]
-        there = (
-            name in self.laid.givens
-            or self.beliefs.places.get(name, len(self.beliefs.places)) < self.beliefs.places[line.name]
-        )
+        places = self.beliefs.places
+        there = name in self.laid.givens or places.get(name, len(places)) < places[line.name]
         return self.laid.value(name) if there else None
 
     def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
@@ -654,10 +652,8 @@ class Diagnosis(Trace):
             return
         free = best.charged not in self.script.asked and step.name in self.script.asked
         self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
-        lines, changes = self._worlds(step)[0], self._changed(step, best.misconception)
-        self.mistakes[-1].spoilt = frozenset(
-            s.name for s in self.script.left_out(step) if lines.beliefs.named(s) in changes
-        )
+        named, changes = self._worlds(step)[0].beliefs.named, self._changed(step, best.misconception)
+        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
