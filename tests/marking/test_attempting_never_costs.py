@@ -176,6 +176,16 @@ def test_a_right_line_that_was_not_gone_on_with_costs_nothing(mechanism, id, par
     assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
 
 
+@pytest.mark.parametrize("policy", WITH_MARKS)
+def test_nor_does_one_that_was_not_gone_on_with_before_a_line_that_is_missing(policy):
+    """Mean squares of the rows, normalised rows left out, and outputs made with mean squares of the columns."""
+    q, mistaken = mistaken_by("rms_norm", "B3")
+    left_out = Attempt({"N": mistaken.answers["N"]})
+    right = Attempt({**left_out.answers, "N_ms": key_script(q).answers["N_ms"]})
+    less, more = marked(q, left_out, policy), marked(q, right, policy)
+    assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
+
+
 @pytest.mark.covering(most=4)
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize("id", ["T2", "T7", "T8"])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Self, TypeVar
 
 from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View
@@ -41,7 +42,8 @@ class Misconception:
     """One entry of the catalogue.
 
     `change` gives the steps that someone with this belief writes differently; everything after them is right.  It
-    returns None where it has no place (no mask, no projection, a scale that is 1).  `at` is the role of the first step
+    returns None where it has no place (no mask, no projection, a scale that is 1).  It goes by operations and shapes:
+    what it says of a key holds for a student's own lines of the same shapes.  `at` is the role of the first step
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
@@ -100,7 +102,11 @@ class MatrixwiseDerivation:
         self.given = whole(derivation)
         self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
         self.pinned = any(step.pinned for step in self.given)
-        self.parts = alone_in(self.rows)
+
+    @cached_property
+    def parts(self) -> tuple[Alone, ...]:
+        """Every head and layer taken alone."""
+        return alone_in(self.rows)
 
     def wrong(self, misconception: Misconception) -> WrongDerivation | None:
         """What the misconception makes of it."""

@@ -17,6 +17,7 @@ from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.masks import under_own_mask
+from symattn.marking.marker.memory import KeyMemory, Memory
 from symattn.marking.marker.methods import ScriptReading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict, Why
@@ -24,6 +25,12 @@ from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_sch
 from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
+
+MOST_KEYS = 8
+"""Questions of which what their keys lead to is kept; one that was not asked for longest is forgotten first."""
+
+MOST_KNOWN = 5_000
+"""Things that are kept of one question, some 2.6 kB each, before it begins anew."""
 
 MOST_READINGS = 3
 """A script may be in another layout, by another method, and with a misread number at once."""
@@ -208,8 +215,7 @@ class Sitting:
 
     def script(self) -> Script:
         """What was written, with tokens as rows."""
-        d = _with_numbers(self.d)
-        d = _by_role(d if self.upright else turned(d))
+        d, memory = _key(self.d)
         written: dict[str, Grid] = {}
         printed: dict[str, frozenset[Cell]] = {}
         for part, step in self.steps.items():
@@ -236,6 +242,7 @@ class Sitting:
             printed,
             _exact(self.question),
             _places(self.question),
+            memory=Memory(memory),
         )
 
     def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
@@ -246,9 +253,7 @@ class Sitting:
         own = tuple(line for line in lines if line.parts[0] in self.steps)
         found = awarded(
             diagnosis.script,
-            lambda one: self._awarding(
-                diagnosis if one is diagnosis.script else diagnosed(one, policy, key=diagnosis.key), own
-            ),
+            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
         )
         notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
@@ -284,7 +289,7 @@ class Sitting:
         """
         found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
         if trace.disagrees:
-            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True, key=trace.key))
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
             return max(found, other, key=lambda one: sum(map(one.earned, lines)))
         return found
 
@@ -416,6 +421,23 @@ def _by_misconceptions(moved: _Moved, policy: Policy) -> bool:
 def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
     return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
+
+
+_KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
+
+
+def _key(d: Derivation) -> tuple[Derivation, KeyMemory]:
+    """A question's derivation with tokens as rows, step after step, and what was worked out from it already."""
+    known = _KEYS.pop(id(d), None)
+    if known is None or len(known[2]) > MOST_KNOWN:
+        numbers = _with_numbers(d)
+        laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
+        known = d, laid, KeyMemory(laid)
+    _KEYS[id(d)] = known  # behind all others: the last that was asked for
+    while len(_KEYS) > MOST_KEYS:
+        del _KEYS[next(iter(_KEYS))]
+    _, laid, memory = known
+    return laid, memory
 
 
 def _with_numbers(d: Derivation) -> Derivation:

@@ -147,7 +147,8 @@ def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
     trace, script = written.trace, written.trace.script
     spoilt = Counter(step for m in trace.mistakes if m.kind == "unknown" for step, _, _ in m.entries)
     unknown = [step for step, count in spoilt.items() if 2 * count >= sum(place[0] == step for place in trace.judged)]
-    before = dict.fromkeys(source.name for name in unknown for source in script.sources(script.d[name]))
+    shown = (step for name in unknown for step in (script.d[name], *script.left_out(script.d[name])))
+    before = dict.fromkeys(source.name for step in shown for source in script.sources(step))
 
     def lost_after(name: str) -> int:
         after = (

@@ -224,13 +224,20 @@ class LinesByHand:
         grid, result = self.script.written.get(name), None
         if name in self.misshapen:
             grid = None
-        elif step is not None:
+        elif step is not None and (world == "before" or grid is None or not _all_readable(grid)):
             result = self.result(step, places, world)
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
-        return self.script.memory.once(
-            ("carried", places, world), (value, grid, result), lambda: _carried(value, grid, result, places, world)
+        memory = self.script.memory
+        return memory.once(
+            ("carried", places, world),
+            (value, grid, result),
+            lambda: memory.alike(_carried(value, grid, result, places, world)),
         )
+
+
+def _all_readable(grid: Grid) -> bool:
+    return all(entry.readable for _, _, entry in grid.cells())
 
 
 def _carried(value: Matrix, grid: Grid | None, result: Lines | None, places: int, world: World) -> Lines | None:

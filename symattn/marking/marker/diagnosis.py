@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -24,6 +24,7 @@ from symattn.derivation.misconceptions import (
 )
 from symattn.derivation.misconceptions.base import (
     MatrixwiseDerivation,
+    ReplacementOp,
     Rewritten,
     is_short_enough,
     rewritten_everywhere,
@@ -40,7 +41,7 @@ from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
 from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.trace import HIDING, Judged, Mistake, Trace, continued, may_be_raised
+from symattn.marking.marker.trace import HIDING, Judged, Mistake, Place, Trace, continued, may_be_raised
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
@@ -83,10 +84,19 @@ class Fit:
     also: Misconception | None = None
 
 
+T = TypeVar("T")
+
 Floats = tuple[tuple[float, ...], ...]
 
 Slips = list[tuple[list[Cell], list[Candidate]]]
 """Wrong entries that one slip explains, with the slips that may have been made."""
+
+
+class Part(NamedTuple):
+    """What a misconception has to do with a line: the step that it is charged to, and what it changes there."""
+
+    charged: str
+    changes: Rewritten
 
 
 class Explanations(NamedTuple):
@@ -99,90 +109,120 @@ class Explanations(NamedTuple):
     slipped: Slips
 
 
-class Lines:
-    """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out."""
+class Beliefs:
+    """What misconceptions do to the steps of a derivation: the same wherever matrices have the same shapes."""
 
     def __init__(self, own: Derivation, memory: Memory) -> None:
         self.own, self.memory = own, memory
-        self._rewritten: dict[str, Rewritten] = {}
+        self._matrixwise = MatrixwiseDerivation(own)
+        self.laid = self._matrixwise.rows
+        self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
         self._names: dict[str, str | None] = {}
-        self._changing: dict[frozenset[str | None], Mapping[str, Misconception]] = {}
-
-    @cached_property
-    def laid(self) -> Derivation:
-        return self._matrixwise.rows
-
-    @cached_property
-    def _matrixwise(self) -> MatrixwiseDerivation:
-        return MatrixwiseDerivation(self.own)
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {step.name: k for k, step in enumerate(self.laid)}
-
-    @cached_property
-    def scores(self) -> Matrix | None:
-        """What the first softmax is taken of."""
-        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
-        return values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
+        self._rewritten: dict[str, Rewritten] = {}
+        self._parts: dict[tuple[str, ...], Part | None] = {}
+        self._all_parts: dict[tuple[str, ...], Mapping[str, Part]] = {}
+        self._read: dict[tuple[str, ...], frozenset[str]] = {}
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
         if step.name not in self._names:
-            names = (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens)
-            self._names[step.name] = next(names, None)
+            self._names[step.name] = next((name for name in (step.name, step.role) if name in self.places), None)
         return self._names[step.name]
 
-    def changing(self, steps: Iterable[Step]) -> Mapping[str, Misconception]:
-        """The misconceptions that change any of these steps at all."""
-        names = frozenset(map(self.named, steps))
-        if names not in self._changing:
-            beliefs = misconceptions().items()
-            self._changing[names] = {id: m for id, m in beliefs if not names.isdisjoint(self.rewritten(m))}
-        return self._changing[names]
+    def part(self, id: str, steps: Sequence[Step]) -> Part | None:
+        """What a misconception has to do with these steps, the last of which was written; None if it is nothing."""
+        key = (id, *(step.name for step in steps))
+        if key not in self._parts:
+            rewritten = self._written_differently(misconception(id))
+            names = {step.name: self.named(step) for step in steps}
+            changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
+            charged = next((step for step, name in names.items() if name in changes), "")
+            self._parts[key] = Part(charged, changes) if changes else None
+        return self._parts[key]
 
-    def rewritten(self, m: Misconception) -> Rewritten:
+    def parts(self, steps: Sequence[Step]) -> Mapping[str, Part]:
+        """The same of all misconceptions that have to do with them."""
+        names = tuple(step.name for step in steps)
+        if names not in self._all_parts:
+            parts = {id: self.part(id, steps) for id in misconceptions()}
+            self._all_parts[names] = {id: part for id, part in parts.items() if part is not None}
+        return self._all_parts[names]
+
+    def read(self, steps: Sequence[Step]) -> frozenset[str]:
+        """The lines that somebody may look at who works these steps out, rightly or with a misconception."""
+        names = tuple(step.name for step in steps)
+        if names not in self._read:
+            changes = [part.changes for part in self.parts(steps).values()]
+            worked_out = [*steps, *(step for changed in changes for step in changed.values())]
+            if places := [self.places[name] for changed in changes for name in changed]:
+                worked_out += self.laid.steps[min(places) : max(places) + 1]
+            read = {operand.name for step in worked_out for operand in step.operands}
+            self._read[names] = frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
+        return self._read[names]
+
+    def _written_differently(self, m: Misconception) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
         if m.id not in self._rewritten:
             try:
                 self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change, self._matrixwise.parts) or {}
             except (InputError, UndecidedError):
                 self._rewritten[m.id] = {}
+            for step in self._rewritten[m.id].values():
+                self.memory.kept(step)
+                self.memory.alike(step.op)
         return self._rewritten[m.id]
+
+
+class Lines:
+    """The student's own lines before a step, laid out matrix by matrix, and what follows from them."""
+
+    def __init__(self, own: Derivation, memory: Memory, beliefs: Beliefs) -> None:
+        self.own, self.memory, self.beliefs = own, memory, beliefs
+
+    @cached_property
+    def laid(self) -> Derivation:
+        return MatrixwiseDerivation(self.own).rows
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; None if it is not defined."""
-        changed = list(changes.values())
-        return self.memory.once(("given", step.name), (self, *changed), lambda: self._given(step, changes))
+        if (value := self._given(step, changes)) is None or (rows := self._own_row(step, value.rows)) is None:
+            return None
+        return value if rows is value.rows else Matrix.of(rows)
 
     def near(self, step: Step, changes: Rewritten) -> Floats | None:
         """The same to the nearest floats, which takes much less time."""
-        changed = list(changes.values())
-        return self.memory.once(("near", step.name), (self, *changed), lambda: self._near(step, changes))
-
-    def _near(self, step: Step, changes: Rewritten) -> Floats | None:
-        value = self._given(step, changes, "decimal")
-        return None if value is None else tuple(tuple(map(near, row)) for row in value.rows)
+        if (value := self._given(step, changes, "decimal")) is None:
+            return None
+        floats: Floats = self.memory.once(
+            "floats", (value,), lambda: tuple(tuple(map(near, row)) for row in value.rows)
+        )
+        return self._own_row(step, floats)
 
     def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
-        name = self.named(step)
-        if name is None or not changes or not self._may_be_worked_out(changes):
+        """What the line that a step belongs to becomes, laid out matrix by matrix."""
+        name = self.beliefs.named(step)
+        if name is None or not changes:
             return None
-        value = self._followed(name, changes, arithmetic)
-        if value is None:
+        return self.memory.once(
+            ("given", name, arithmetic),
+            (self, *changes.values()),
+            lambda: self._followed(name, changes, arithmetic),
+        )
+
+    def _own_row(self, step: Step, rows: tuple[tuple[T, ...], ...]) -> tuple[tuple[T, ...], ...] | None:
+        """Of all tokens' rows, that of the token that a step belongs to, laid out as it is."""
+        if step.token is None or self.beliefs.named(step) == step.name:
+            return rows
+        if step.token > len(rows):  # another product, with fewer rows
             return None
-        if name != step.name and step.token is not None:
-            if step.token > value.shape[0]:  # another product, with fewer rows
-                return None
-            value = value.row(step.token - 1)
-            return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
-        return value
+        own = rows[step.token - 1 : step.token]
+        return own if step.result.shape[0] == 1 else tuple(zip(*own, strict=True))  # scores may stand in a column
 
     def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
         """A line with some before it written differently; an operation is worked out once for the same operands."""
         lines: dict[str, AnyMatrix] = {}  # those that become other ones
-        first = min(self._places[changed] for changed in changes)
-        for line in self.laid.steps[first : self._places[name] + 1]:
+        first = min(self.beliefs.places[changed] for changed in changes)
+        for line in self.laid.steps[first : self.beliefs.places[name] + 1]:
             new = changes.get(line.name, line)
             if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
                 operands = [self._value(operand.name, line, lines) for operand in new.operands]
@@ -202,7 +242,8 @@ class Lines:
         """What a line rests on, as it became or as it is; None if nothing before it has that name."""
         if name in lines:
             return lines[name]
-        there = name in self.laid.givens or self._places.get(name, len(self._places)) < self._places[line.name]
+        places = self.beliefs.places
+        there = name in self.laid.givens or places.get(name, len(places)) < places[line.name]
         return self.laid.value(name) if there else None
 
     def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
@@ -215,21 +256,39 @@ class Lines:
             matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
         except (InputError, IndexError):  # a row that is not there
             return None
+        if _raises_too_much(step.op, matrices):
+            return None
         try:
             result = step.applied(matrices, arithmetic)
         except (InputError, UndecidedError):
             return None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
-    def _may_be_worked_out(self, changes: Rewritten) -> bool:
-        """Whether no power comes up that is too large or too awkward to go on with."""
-        if (scores := self.scores) is None:
-            return True
-        softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
-        return all(
-            self.memory.once("raised", (self.memory.alike(op), scores), partial(may_be_raised, op, scores))
-            for op in softmaxes
-        )
+
+def _raises_too_much(op: Op, operands: Sequence[AnyMatrix]) -> bool:
+    """Whether powers come up that are too large or too awkward to go on with."""
+    softmax = op.of if isinstance(op, ReplacementOp) else op
+    return isinstance(softmax, Softmax) and not may_be_raised(softmax, values_of(operands[0]))
+
+
+def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+    """These lines of a script and what follows from them, `until` one."""
+    memory = script.memory.of((script.d, *own.values()))
+
+    def worked_out() -> Lines:
+        d = continued(script.d, own, memory, until)
+        return Lines(d, memory, _beliefs(script, d))
+
+    return memory.once(("lines", until, *own), (script.d, *own.values()), worked_out)
+
+
+def _beliefs(script: Script, d: Derivation) -> Beliefs:
+    """What misconceptions do to a script's derivation where matrices have the shapes that they have in `d`."""
+    shapes = [step.result.shape for step in d]
+    alike = shapes == [step.result.shape for step in script.d]
+    memory = script.memory.of([script.d]) if alike else script.memory
+    things = (script.d,) if alike else (script.d, memory)
+    return memory.once(("beliefs", *shapes), things, lambda: Beliefs(script.d if alike else d, memory))
 
 
 class Diagnosis(Trace):
@@ -241,19 +300,16 @@ class Diagnosis(Trace):
         policy: Policy,
         excluded: frozenset[tuple[str, str]] = frozenset(),
         as_written: bool = False,
-        key: Lines | None = None,
     ) -> None:
         """`excluded` are explanations that later lines speak against, each with the step that it was thought of at.
 
         Of several explanations, the likeliest is charged; `as_written`, one that is charged to a line that was written.
-        `key` is the script's derivation laid out, if somebody has it.
         """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
         self._loose = False
-        self.key = key or Lines(script.d, script.memory)
-        self._parts: dict[str, Mapping[str, Misconception]] = {}
+        self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
@@ -307,7 +363,7 @@ class Diagnosis(Trace):
                 left -= set(cells)
             if left:
                 self._record(step, "unknown", [], sorted(left), [step.name])
-        elif pairs := self._pairs(step, grid):
+        elif pairs := self._once("pairs", step, grid, (), lambda: self._pairs(step, grid)):
             self._compose(step, wrong, pairs)
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
@@ -392,13 +448,21 @@ class Diagnosis(Trace):
 
     def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
         """The misconceptions that explain a line wholly, all but one entry, or partly: see `Explanations`."""
+        fits, nearly, partly = self._once("fits", step, grid, wrong, lambda: self._possible_fits(step, grid, wrong))
+        fits = [fit for fit in fits if self._consistent(fit, step)] or fits
+        nearly = [fit for fit in nearly if self._consistent(fit, step)]
+        partly = [fit for fit in partly if self._consistent(fit, step)] or partly
+        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step), self._ranked(partly, step)
+
+    def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
+        """The same whatever the lines before say of them."""
         fits: list[Fit] = []
         nearly: list[Fit] = []
         partly: list[Fit] = []
-        for m in self._with_a_part(step):
-            if (step.name, m.id) in self.excluded or self._hopeless(m.id, step, grid, wrong):
+        for id in self._with_a_part(step):
+            if (step.name, id) in self.excluded or self._hopeless(id, step, grid, wrong):
                 continue
-            if (fit := self._tried(m.id, step, grid)) is None:
+            if (fit := self._tried(id, step, grid)) is None:
                 continue
             explained = [c for c in wrong if c not in fit.rejected]
             if explained and not fit.rejected:
@@ -409,10 +473,14 @@ class Diagnosis(Trace):
                 partly.append(fit)
             elif len(fit.rejected) == 1:
                 nearly.append(fit)
-        fits = [fit for fit in fits if self._consistent(fit, step)] or fits
-        nearly = [fit for fit in nearly if self._consistent(fit, step)]
-        partly = [fit for fit in partly if self._consistent(fit, step)] or partly
-        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step), self._ranked(partly, step)
+        return fits, nearly, partly
+
+    def _once(self, what: str, step: Step, grid: Grid, wrong: Sequence[Cell], work: Callable[[], T]) -> T:
+        """What is found out about a line from its entries and the lines that somebody looks at before it."""
+        left_out = tuple(other.name for other in self.script.left_out(step))
+        excluded = frozenset(id for name, id in self.excluded if name == step.name)
+        how = self._loose, step.name in self.misshapen, left_out, excluded
+        return self.script.memory.once((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
 
     def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
         """By prior, then those charged to the line itself before those that need a line left out, then the core."""
@@ -426,16 +494,15 @@ class Diagnosis(Trace):
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
         """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
         m, best = misconception(id), None
-        for lines in self._worlds(step) if self._has_a_part(step, id) else ():
-            charged, changes = self._changes(lines, step, m)
-            value = lines.given_by(step, changes) if charged else None
+        for lines, part in self._parts(step, id):
+            value = lines.given_by(step, part.changes)
             if value is None or value.shape != grid.shape:
                 continue
             rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
             if rejected and self._rounded_to_sum(step, grid, value):
                 rejected, strained = (), rejected
             if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
-                best = Fit(m, value, charged, rejected, strained)
+                best = Fit(m, value, part.charged, rejected, strained)
         return best
 
     def _hopeless(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] | None = None) -> bool:
@@ -443,13 +510,9 @@ class Diagnosis(Trace):
         that is wrong there, or all but one entry.
         """
         tried = False
-        for lines in self._worlds(step) if self._has_a_part(step, id) else ():
-            charged, changes = self._changes(lines, step, misconception(id))
-            floats = lines.near(step, changes) if charged else None
-            if floats is None:
-                if charged:
-                    return False
-                continue
+        for lines, part in self._parts(step, id):
+            if (floats := lines.near(step, part.changes)) is None:
+                return False
             if (len(floats), len(floats[0])) != grid.shape:
                 continue
             far = self._far(step, grid, floats)
@@ -467,27 +530,24 @@ class Diagnosis(Trace):
             return isinstance(entry.value, RATIONAL) and entry.value > HIDING
         return isfinite(x) and not self._nearness(entry)(x)
 
-    def _with_a_part(self, step: Step) -> Collection[Misconception]:
+    def _with_a_part(self, step: Step) -> Collection[str]:
         """The misconceptions that change a step, or one that was left out before it, at all."""
-        return self._parts_in(step).values()
+        return self.beliefs.parts(self._up_to(step))
 
-    def _has_a_part(self, step: Step, id: str) -> bool:
-        return id in self._parts_in(step)
+    def _parts(self, step: Step, id: str) -> Iterator[tuple[Lines, Part]]:
+        """What a misconception changes in a step, in each of the worlds in which it changes anything."""
+        for lines in self._worlds(step) if id in self._with_a_part(step) else ():
+            if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
+                yield lines, part
 
-    def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
-        if step.name not in self._parts:
-            self._parts[step.name] = self.key.changing((*self.script.left_out(step), step))
-        return self._parts[step.name]
+    def _up_to(self, step: Step) -> Sequence[Step]:
+        """The steps that were left out before a step, and this one."""
+        return (*self.script.left_out(step), step)
 
-    def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
-        """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
-        if not (rewritten := lines.rewritten(m)):
-            return "", {}
-        charged, changes = "", dict[str, Step]()
-        for place in (*self.script.left_out(step), step):
-            if (name := lines.named(place)) is not None and name in rewritten:
-                charged, changes[name] = charged or place.name, rewritten[name]
-        return charged, changes
+    def _changed(self, step: Step, m: Misconception) -> Rewritten:
+        """What a misconception changes in a step, and in those that were left out before it."""
+        part = self._worlds(step)[0].beliefs.part(m.id, self._up_to(step))
+        return part.changes if part else {}
 
     def _consistent(self, fit: Fit, step: Step) -> bool:
         """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
@@ -552,17 +612,31 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
-            found = [self._lines(before, self.carried)]
+            until = None
+            if self.misshapen.isdisjoint(before):  # otherwise there may be something else to look at
+                before, until = self._looked_at(step, before), step.name
+            found = [self._lines(before, self.carried, until)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(self._lines(before, self.unrounded))
+                found.append(self._lines(before, self.unrounded, until))
             self._seen[step.name] = found
         return self._seen[step.name]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
-        d, own = self.script.d, {name: world[name] for name in names}
-        return self.script.memory.once(
-            ("lines", *names), (d, *own.values()), lambda: Lines(continued(d, own), self.script.memory)
-        )
+    def _looked_at(self, step: Step, before: Sequence[str]) -> list[str]:
+        """Of the lines before a step, those that somebody looks at who works it out, rightly or not."""
+        seen, todo = set[str](), list(self.beliefs.read(self._up_to(step)))
+        while todo:
+            if (name := todo.pop()) not in seen:
+                seen.add(name)
+                todo += [] if name in before else [source.name for source in self.script.sources(self.script.d[name])]
+        return [name for name in before if name in seen]
+
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+        """These lines in a world; those that are the key's, and rest on nothing else, need not be told."""
+        d, own = self.script.d, dict[str, AnyMatrix]()
+        for name in names:
+            if world[name] is not d.value(name) or not own.keys().isdisjoint(d.before(name)):
+                own[name] = world[name]
+        return _laid(self.script, own, until if own else None)
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
         """One event for a misconception; what it spoilt before this line makes this line follow.
@@ -578,9 +652,8 @@ class Diagnosis(Trace):
             return
         free = best.charged not in self.script.asked and step.name in self.script.asked
         self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
-        lines = self._worlds(step)[0]
-        _, changes = self._changes(lines, step, best.misconception)
-        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
+        named, changes = self._worlds(step)[0].beliefs.named, self._changed(step, best.misconception)
+        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
@@ -613,9 +686,8 @@ class Diagnosis(Trace):
 
     def _assume(self, step: Step, belief: Misconception) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
-        lines = self._worlds(step)[0]
-        _, changes = self._changes(lines, step, belief)
-        before = {name: s for name, s in changes.items() if name != lines.named(step)}
+        lines, changes = self._worlds(step)[0], self._changed(step, belief)
+        before = {name: s for name, s in changes.items() if name != lines.beliefs.named(step)}
         for other in self.script.left_out(step):
             value = lines.given_by(other, before)
             if value is not None:
@@ -628,11 +700,18 @@ class Diagnosis(Trace):
         """Wrong entries with the slips that explain them: first what spoils several at once, then one by one."""
         if step.name in self.misshapen:
             return []
+        found, meant = self._once("slipped", step, grid, wrong, lambda: self._possibly_slipped(step, grid, wrong))
+        self.meant |= meant
+        return found
+
+    def _possibly_slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[Slips, dict[Place, Value]]:
+        """The same, and what the entries were meant to be."""
+        meant: dict[Place, Value] = {}
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
         owns = [lines.own for lines in self._worlds(step)]
         fitting = [own for own in owns if not own[step.name].pinned and own[step.name].result.shape == grid.shape]
         if not fitting:  # nothing to compare entries with
-            return []
+            return [], meant
         left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
         found: Slips = []
         shared: dict[tuple[Cell, ...], list[Slipped]] = {}
@@ -640,7 +719,9 @@ class Diagnosis(Trace):
         for own in fitting:
             possible = self._possible_slips(own, step)
             if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
-                cells, says = exchanged
+                put, says = exchanged
+                cells = list(put)
+                meant |= {(step.name, *c): x for c, x in put.items()}
                 found.append((cells, [Candidate("slip", "A18", says)]))
                 left = [c for c in left if c not in cells]
             by_cause: dict[Cause, list[Slipped]] = {}
@@ -657,8 +738,7 @@ class Diagnosis(Trace):
                 found.append((list(together), _candidates(shared[together])))
                 left = [c for c in left if c not in together]
         found += [([c], _candidates(listed[c])) for c in left if c in listed]
-        self.meant |= {(step.name, *c): slips[0].value for c, slips in listed.items()}
-        return found
+        return found, meant | {(step.name, *c): slips[0].value for c, slips in listed.items()}
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
@@ -678,10 +758,12 @@ class Diagnosis(Trace):
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
-    ) -> tuple[list[Cell], str] | None:
-        """The wrong entries that are right in each other's places, and how; None if there are none."""
+    ) -> tuple[dict[Cell, Value], str] | None:
+        """The wrong entries that are right in each other's places, with what they are there, and how; None if there are
+        none.
+        """
         nearness = {c: self._nearness(entry) for c, entry in entries.items()}
-        best: tuple[list[Cell], str] | None = None
+        best: tuple[dict[Cell, Value], str] | None = None
         for places, says in exchanges(*possible.result.shape):
             spoilt = [c for c in left if c in places]
             if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
@@ -690,8 +772,7 @@ class Diagnosis(Trace):
             if all(nearness[c](near(x)) for c, x in put.items() if not has_symbols(x)) and all(
                 self._explains(x, entries[c]) for c, x in put.items()
             ):
-                best = spoilt, says
-                self.meant |= {(possible.name, *c): put[c] for c in spoilt}
+                best = {c: put[c] for c in spoilt}, says
         return best
 
     def _spoilt(
@@ -712,11 +793,12 @@ class Diagnosis(Trace):
 
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found, tried = self._worlds(step)[0], list[Fit](), 0
-        name = lines.named(step)
+        name = lines.beliefs.named(step)
         if not self.script.left_out(step) or name is None:
             return []
-        listed = [(m, *self._changes(lines, step, m)) for m in self._with_a_part(step)]
-        before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
+        parts = {id: lines.beliefs.part(id, self._up_to(step)) for id in self._with_a_part(step)}
+        listed = [(misconception(id), *part) for id, part in parts.items() if part is not None]
+        before = [(m, charged, c) for m, charged, c in listed if name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
             for second, _, more in sorted(here, key=lambda x: PRIOR[x[0].prior]):
@@ -755,13 +837,13 @@ class Diagnosis(Trace):
                 self.judged[place] = replace(self.judged[place], event=number)
 
 
-def diagnosed(script: Script, policy: Policy, as_written: bool = False, key: Lines | None = None) -> Diagnosis:
+def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
     """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
-    trace = Diagnosis(script, policy, as_written=as_written, key=key)
+    trace = Diagnosis(script, policy, as_written=as_written)
     for _ in range(MOST_ATTEMPTS):
         if not trace.misjudged:
             break
-        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, trace.key)
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
     return trace
 
 

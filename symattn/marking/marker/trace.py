@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
 from symattn.derivation.ops import Round, Softmax
 from symattn.derivation.windows import Box, Window
-from symattn.errors import InputError, UndecidedError, UndefinedError
+from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
@@ -227,9 +227,9 @@ class Trace:
         grid = self._taken(step, grid, [matrix for _, matrix in refs])
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
-        for i, j, entry in grid.cells():
+        for (i, j, _), judged in zip(grid.cells(), self._judge(step, grid, refs, sound), strict=True):
             if (i, j) not in printed:
-                self.judged[step.name, i, j] = self._judge(step, i, j, entry, refs, sound)
+                self.judged[step.name, i, j] = judged
         if isinstance(step.op, Softmax):
             self._unmixed(step, grid)
         cells = ((i, j) for i, j, _ in grid.cells() if (i, j) not in printed)
@@ -286,30 +286,44 @@ class Trace:
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
 
-    def _judge(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Matrix]], sound: bool) -> Judged:
-        first = refs[0][1][i, j]
+    def _judge(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]], sound: bool) -> Iterator[Judged]:
+        """The verdict on every entry, row by row."""
+        ways, matrices = zip(*refs, strict=True)
+        compared: list[tuple[Judged, Value]] = self.script.memory.once(
+            ("compared", sound, *ways),
+            (self.policy, step, grid, *matrices),
+            lambda: [self._compared(entry, [(way, m[i, j]) for way, m in refs], sound) for i, j, entry in grid.cells()],
+        )
+        for (i, j, entry), (judged, last) in zip(grid.cells(), compared, strict=True):
+            if judged.state != "wrong":
+                yield judged
+            elif self._in_window(step, i, j, entry):
+                yield Judged("follows", "window", last, "window")
+            elif (rounded := self.rounded_on_the_way(step, i, j, entry)) is not None:
+                yield Judged("follows", "window", last, "window", rounded)
+            else:
+                yield judged
+
+    def _compared(self, entry: Entry, refs: list[tuple[Way, Value]], sound: bool) -> tuple[Judged, Value]:
+        """What an entry is beside the values that it may be, and the last of these; nothing is said of roundings."""
+        first = last = refs[0][1]
         if entry.blank:
-            return Judged("missing", compared=first)
+            return Judged("missing", compared=first), last
         if not entry.readable:
-            return Judged("unreadable", compared=first)
+            return Judged("unreadable", compared=first), last
         proof = ""
         tried: list[Value] = []
-        for way, matrix in refs:
-            value = matrix[i, j]
-            if any(value is other for other in tried):
+        for way, last in refs:
+            if any(last is other for other in tried):
                 continue
-            tried.append(value)
-            accepted, proof, flags = self.accepts(entry, value)
+            tried.append(last)
+            accepted, proof, flags = self.accepts(entry, last)
             if accepted:
-                if way == "key" and not sound and not any(self.accepts(entry, m[i, j])[0] for _, m in refs[1:]):
+                if way == "key" and not sound and not any(self.accepts(entry, other)[0] for _, other in refs[1:]):
                     flags = (*flags, "recovered")
-                return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
-        if self._in_window(step, i, j, entry):
-            return Judged("follows", "window", tried[-1], "window")
-        if (rounded := self.rounded_on_the_way(step, i, j, entry)) is not None:
-            return Judged("follows", "window", tried[-1], "window", rounded)
-        way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
-        return Judged("wrong", way, matrix[i, j], proof)
+                return Judged("correct" if way == "key" else "follows", way, last, proof, flags), last
+        way, value = next((ref for ref in refs if ref[0] == "written"), refs[0])
+        return Judged("wrong", way, value, proof), tried[-1]
 
     def _unmixed(self, step: Step, grid: Grid) -> None:
         """Weights of one token go together: a row that is right in part, and follows in part, is neither."""
@@ -409,7 +423,11 @@ class Trace:
             return False
         if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
             return False
-        span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding_of(entry))
+        span = box[i][j]
+        return self.script.memory.once("in window", (self.policy, entry, span), lambda: self._meets(entry, span))
+
+    def _meets(self, entry: Entry, span: Window) -> bool:
+        own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None
         if own is None or not span.bounded:
             return False
         narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
@@ -653,27 +671,42 @@ def _points(matrix: Matrix) -> Box | None:
     return tuple(tuple(w for w in row if w is not None) for row in rows)
 
 
-def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
-    """The derivation with some lines pinned as they were written, and the others worked out from them.
+def continued(
+    d: Derivation, lines: Mapping[str, AnyMatrix], memory: Memory | None = None, until: str | None = None
+) -> Derivation:
+    """The derivation with some lines pinned as they were written, and the others worked out from them, `until` one.
 
     What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
     rest on nothing that was written otherwise are shared.
     """
-    steps, other = list[Step](), set[str]()
-    for step in d:
-        line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
-        written_otherwise = line.pinned and line.result is not step.result
-        if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
-            steps.append(line)
-            continue
-        other.add(step.name)
-        result = replace(d, steps=tuple(steps))
-        try:
-            if isinstance(step.op, Softmax):
-                scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))
-                if not may_be_raised(step.op, scores):
-                    raise UndefinedError("such scores are not gone on with.")
-            steps.append(result.extended(line).last)
-        except (InputError, UndecidedError):
-            steps.append(replace(line, pinned=True))
+    memory = memory or Memory()
+    steps, other = list[Step](), dict[str, AnyMatrix]()
+    for k, step in enumerate(d):
+        if steps and steps[-1].name == until:
+            return replace(d, steps=(*steps, *d.steps[k:]))
+        result, pinned = lines.get(step.name, step.result), step.name in lines
+        if not pinned and any(operand.name in other for operand in step.operands):
+            rests_on = [other.get(operand.name, d.value(operand.name)) for operand in step.operands]
+            follows = memory.once("continued", (step, *rests_on), partial(_gone_on_with, d, step, rests_on))
+            result, pinned = (step.result, True) if follows is None else (follows, False)
+            other[step.name] = result
+        elif result is not step.result:
+            other[step.name] = result
+        same = result is step.result and pinned == step.pinned
+        steps.append(step if same else replace(step, result=result, pinned=pinned))
     return replace(d, steps=tuple(steps))
+
+
+def _gone_on_with(d: Derivation, step: Step, rests_on: Sequence[AnyMatrix]) -> AnyMatrix | None:
+    """What a line becomes; None where it is not defined."""
+    seen = [d.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
+    try:
+        matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+    except (InputError, IndexError):  # a row that is not there
+        return None
+    if isinstance(step.op, Softmax) and not may_be_raised(step.op, values_of(step.operands[0].of(rests_on[0]))):
+        return None
+    try:
+        return step.applied(matrices, d.arithmetic)
+    except (InputError, UndecidedError):
+        return None

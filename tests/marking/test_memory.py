@@ -1,0 +1,91 @@
+"""What is kept from one script to the next, and what is asked of shapes alone, changes nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import pytest
+from scripts import key_script, laid, legible, pages, script
+
+import symattn
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritten_everywhere
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import Matrix
+from symattn.marking import marker
+from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.marker import mark
+from symattn.marking.marker.report import Report
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.question import Question
+
+
+@cache
+def question(mechanism: str) -> Question:
+    return symattn.worksheet(mechanism, problem="full", seed=1)[0].question
+
+
+def scripts(q: Question, rng: Random) -> list[Attempt]:
+    """Right, with misconceptions, with a line of nonsense, and with lines of two misconceptions."""
+    assert q.problem is not None
+    right = key_script(q)
+    wrongs = [w for w in replayed(q.problem.derivation) if w.first and not w.stopped]
+    beliefs = [script(q, laid(q, pages(w.derivation)), legible) for w in rng.sample(wrongs, min(3, len(wrongs)))]
+    part = rng.choice([name for name, said in right.answers.items() if isinstance(said, Grid)])
+    said = right.answers[part]
+    assert isinstance(said, Grid)
+    nonsense = grid([[str(rng.randint(-9, 9)) for _ in row] for row in said.rows])
+    mixed = {name: rng.choice(beliefs).answers.get(name, said) for name, said in right.answers.items()}
+    return [right, *beliefs, Attempt({**beliefs[0].answers, part: nonsense}), Attempt(mixed)]
+
+
+def told(report: Report) -> tuple[object, ...]:
+    return report.marks, report.verdicts, report.events, report.notices
+
+
+@pytest.mark.parametrize("mechanism", ["attention", "causal_self_attention", "layer_norm", "feed_forward"])
+def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
+    q, rng = question(mechanism), Random(mechanism)
+    attempts = scripts(q, rng)
+    alone = []
+    for attempt in attempts:
+        monkeypatch.setattr(marker, "_KEYS", {})
+        alone.append(told(mark(q, attempt)))
+    rng.shuffle(order := list(range(len(attempts))))
+    for k in (*order, *order):
+        assert told(mark(q, attempts[k])) == alone[k]
+
+
+def test_no_more_is_kept_than_that(monkeypatch):
+    monkeypatch.setattr(marker, "_KEYS", {})
+    monkeypatch.setattr(marker, "MOST_KEYS", 2)
+    for mechanism in ("attention", "rms_norm", "feed_forward", "attention"):
+        mark(question(mechanism), key_script(question(mechanism)))
+        assert len(marker._KEYS) <= 2
+    kept = [memory for _, _, memory in marker._KEYS.values()]
+    monkeypatch.setattr(marker, "MOST_KNOWN", 0)
+    mark(question("attention"), key_script(question("attention")))
+    assert marker._KEYS[id(question("attention").problem.derivation)][2] not in kept
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("mechanism", sorted(mechanisms()))
+def test_what_somebody_does_otherwise_depends_on_shapes_alone(mechanism):
+    """The same steps, by the same operations on the same operands, whatever numbers are given."""
+    problem = question(mechanism).problem
+    assert problem is not None
+    d, places = problem.derivation, []
+    givens = {name: m.map(lambda x: x + 1) for name, m in d.givens.items() if isinstance(m, Matrix) and name != "E"}
+    for one in (d, d.replay(givens=givens)):
+        rows = MatrixwiseDerivation(one).rows
+        found = {}
+        for id, m in misconceptions().items():
+            try:
+                steps = (rewritten_everywhere(rows, m.change) or {}).values()
+            except (InputError, UndecidedError):
+                steps = ()
+            found[id] = {step.name: (type(step.op), step.operands) for step in steps}
+        places.append(found)
+    assert places[0] == places[1]
