@@ -194,8 +194,8 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     """
     if page.large or page.form or page.share < 1:
         return list(blocks)
-    parts = list(_parts(common.without_programs(blocks), page))
-    ways = [_arranged(parts, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
+    choices = _choices(blocks, page)
+    ways = [_arranged(choices, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
     fewest = min(pages for pages, _ in ways)
     pieces = _taken_apart(next(way for way in ways if way[0] == fewest), page)
     return [one for piece in _with_more_at_the_end(pieces, page) for one in piece.placed]
@@ -203,7 +203,7 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
 
 def pages_in_rows(blocks: Sequence[Block], page: Page) -> int:
     """How many pages the blocks may take in the rows that are lowest: an estimate, rather too small."""
-    pages, _ = _arranged(list(_parts(common.without_programs(blocks), page)), page, MOST, page.text_height * _HOPEFUL)
+    pages, _ = _arranged(_choices(blocks, page), page, MOST, page.text_height * _HOPEFUL)
     return pages + 1
 
 
@@ -255,29 +255,42 @@ class _Piece:
     questions: tuple[Asked, ...] = ()
 
 
+_Choices = list[list[list[_Piece]]]
+"""For every part, what it may be: alone, in a row with the one before it, with the two before it …"""
+
+
+def _choices(blocks: Sequence[Block], page: Page) -> _Choices:
+    parts = list(_parts(common.without_programs(blocks), page))
+    return [_choices_of(parts[:end], page) for end in range(1, len(parts) + 1)]
+
+
+def _choices_of(parts: Sequence[Block | Labelled | Asked], page: Page) -> list[list[_Piece]]:
+    """What the last of these parts may be."""
+    if not isinstance(parts[-1], Asked):
+        return [[_Piece((parts[-1],), _height(parts[-1], page))]]
+    row: list[Asked] = []
+    choices = []
+    for question in reversed(parts[-MOST:]):
+        if not isinstance(question, Asked) or question.heading.level != parts[-1].heading.level:
+            break
+        row.insert(0, question)
+        choices.append(list(_rows(row, page)))
+    return choices
+
+
 _Arranged = tuple[int, list[_Piece]]
 """Pieces from top to bottom, and how many pages end among them."""
 
 
-def _arranged(
-    parts: Sequence[Block | Labelled | Asked], page: Page, most: int, room: float | None = None
-) -> _Arranged:  # fmt: skip
+def _arranged(choices: _Choices, page: Page, most: int, room: float | None = None) -> _Arranged:
     """The rows of so many questions at most that take least, on pages with so much room."""
     room = room or page.text_height
     best: list[tuple[tuple[int, float], list[_Piece]]] = [(_top(page), [])]
-    for end, part in enumerate(parts, 1):
-        if not isinstance(part, Asked):
-            where, before = best[-1]
-            piece = _Piece((part,), _height(part, page))
-            best.append((_after(where, piece, room), [*before, piece]))
-            continue
+    for end, rows in enumerate(choices, 1):
         options = []
-        for count in range(1, min(most, end) + 1):
-            row = [question for question in parts[end - count : end] if isinstance(question, Asked)]
-            if len({question.heading.level for question in row}) > 1 or len(row) < count:
-                break
+        for count, pieces in enumerate(rows[:most], 1):
             where, before = best[end - count]
-            options += [(_after(where, piece, room), [*before, piece]) for piece in _rows(row, page)]
+            options += [(_after(where, piece, room), [*before, piece]) for piece in pieces]
         best.append(min(options, key=lambda option: option[0]))
     (pages, _), found = best[-1]
     return pages, found
