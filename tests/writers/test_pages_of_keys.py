@@ -414,6 +414,28 @@ def plain(document: Document) -> bytes:
     return COMPILER.compile(typst.write(document).encode())
 
 
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_key_whose_last_questions_can_be_kept_on_one_page_is_the_same(mechanism: str) -> None:
+    key = presented(made(mechanism).key)
+    source, _ = typst.written(key, ends=True)
+    assert source != typst.write(key)
+    assert COMPILER.compile(source.encode()) == plain(key)
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2])
+def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions: int) -> None:
+    """Of headings with an equation, and twelve lines below the last one, which the page before has no room for."""
+    lines = tuple(Paragraph((Words(f"line {k}"),)) for k in range(12))
+    made = (replace(document := _of_headings(count), blocks=(*document.blocks, *lines)) for count in range(10, 60))
+    document = next(document for document in made if len(pages(plain(document))) == 2)
+    source, _ = typst.written(document, ends=True)
+    whole = typst.with_whole_end(source, questions)
+    _, last = map(words_on, pages(COMPILER.compile(whole.encode())))
+    assert last.count("Step") == questions
+    assert "line 11" in last
+
+
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_no_page_of_a_key_but_the_last_is_more_than_a_third_empty(mechanism: str) -> None:

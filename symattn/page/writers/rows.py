@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
@@ -110,6 +110,7 @@ def _heading(lines: float) -> float:
     return _ABOVE_HEADING + lines * _LINE + _BELOW_HEADING
 
 
+@lru_cache(maxsize=2**8)  # several arrangements are tried
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
     formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
@@ -500,11 +501,13 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        heights = [math.inf]
-        for wide in map(_wide, range(1, _PARTS + 1)):
-            lines = _lines_of_heading(heading, wide)
-            part = in_part(page, wide) if wide < _wide(_PARTS) else page
-            heights.append(1.4 * lines + 1 + height(rest, part) if lines < math.inf else math.inf)
+        heights = [math.inf] * (_PARTS + 1)
+        for parts in range(_PARTS, 0, -1):
+            wide = _wide(parts)
+            high = height(rest, in_part(page, wide) if parts < _PARTS else page)
+            if high == math.inf:  # nor has it room in less
+                break
+            heights[parts] = 1.4 * _lines_of_heading(heading, wide) + 1 + high
         return cls(blocks, tuple(heights))
 
 

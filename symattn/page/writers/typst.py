@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
 from symattn.formula.nodes import (
@@ -509,19 +509,19 @@ def written(
     *,
     careful: bool = False,
     closer: bool = False,
-    whole_end: int = 0,
+    ends: bool = False,
 ) -> tuple[str, Mapping[str, str]]:
     """The whole document, and what stands in it in the place of text that cannot be printed.
 
     The characters `also` can be printed too; `careful`, only Latin letters are.  `closer`, there is less space between
-    what stands in it, and above and below, and questions stand side by side wherever that is lower; `whole_end` is how
-    many questions at the end stay on one page.
+    what stands in it, and above and below, and questions stand side by side wherever that is lower; with `ends`, the
+    last questions can be kept on one page (`with_whole_end`).
     """
     with speaking(document.look.language), coverage.printing(also, careful) as account:
-        return _document(settled(document), account, closer, whole_end), account.replaced
+        return _document(settled(document), account, closer, ends), account.replaced
 
 
-def _document(document: Document, account: coverage.Printing, closer: bool, whole_end: int) -> str:
+def _document(document: Document, account: coverage.Printing, closer: bool, ends: bool) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     worked = document.solutions in ("key", "worked")
     form = Form(document.sheet, document.look.text_size) if asked else None
@@ -549,7 +549,8 @@ def _document(document: Document, account: coverage.Printing, closer: bool, whol
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_below_title(_body(blocks, page, whole_end)),
+        body=_below_title(_body(blocks, page, ends)),
+        ends=_WHOLE.format(0) if ends else "",
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -614,15 +615,28 @@ def _below_title(body: str) -> str:
     return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
 
 
-def _body(blocks: Sequence[Block], page: Page, whole_end: int) -> str:
+_MOST_WHOLE = 2  # questions at the end that can be kept on one page
+_WHOLE = "\n#let whole-questions = {}\n"
+
+
+def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
     """The blocks of a page, with questions side by side where they have room."""
     placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
-    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)]
-    if not 0 < whole_end < len(starts):
-        return "\n\n".join(_sources(placed, page))
-    last = starts[-whole_end]
-    end = "\n\n".join(_sources(placed[last:], page))
-    return "\n\n".join((*_sources(placed[:last], page), f"#whole-end[\n{end}\n]"))
+    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)][1:] if ends else []
+    cuts = pairwise((0, *starts[-_MOST_WHOLE:], len(placed)))
+    parts = [[*_sources(placed[start:end], page)] for start, end in cuts]
+    for questions in range(1, len(parts)):
+        end = "\n\n".join(parts.pop())
+        parts[-1].append(f"#(if whole-questions == {questions} {{ whole-end }} else {{ it => it }})[\n{end}\n]")
+    return "\n\n".join(parts[0])
+
+
+def with_whole_end(source: str, questions: int) -> str:
+    """Source written with its `ends`, so many of its last questions on one page.
+
+    Nothing else is changed, so typst, which keeps what it laid out, lays out the end alone.
+    """
+    return source.replace(_WHOLE.format(0), _WHOLE.format(questions), 1)
 
 
 def _sources(placed: Sequence[Placed], page: Page) -> Iterator[str]:
