@@ -436,6 +436,7 @@ def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool
 
 
 _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
+_NARROW, _FREE = 0.85, 4.0  # of a line, and em, if they are narrow
 _SURE, _SURE_WITH_WORDS = 0.95, 0.45  # of a line: what is estimated to take no more has room
 _STRING = re.compile(r'((?:upright|op)\()?"([^"]*)"')
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
@@ -457,6 +458,12 @@ def _surely_fit(wide: float, sources: Sequence[str], page: Page) -> bool:
         return False
     sure = _SURE_WITH_WORDS if any(map(_has_words, sources)) else _SURE
     return wide < sure * page.line / _formula_size(page)
+
+
+def _are_narrow(lines: Sequence[Formula], room: float) -> bool:
+    """Whether lines leave some of their room free."""
+    known = not any(map(_UNKNOWN_WIDTH.search, _aligned_all(lines)))
+    return known and _width_aligned(lines) + _FREE < _NARROW * room
 
 
 def _has_words(source: str) -> bool:
@@ -879,7 +886,7 @@ def _block(block: Block, page: Page) -> str:
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             if not lead:
                 chunks = common.in_chunks(folded, page)
-                if 1 < len(chunks) <= _ALIGNED and _surely_fit(_width_aligned(folded), _aligned_all(folded), page):
+                if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
                     chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
