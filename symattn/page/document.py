@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, get_args
 
 from symattn.formula import CellKind, Formula, MatrixOf
@@ -43,7 +44,7 @@ class Math:
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """A sentence with formulas: a template in English, and what stands in its places.
 
@@ -64,7 +65,7 @@ class Sentence:
         parts = PLACES.split(template[:1].upper() + template[1:] if self.capital else template)
         return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
 
-    @property
+    @cached_property
     def english(self) -> Inlines:
         return self.said(self.plural if self.plural and self.n != 1 else self.template)
 

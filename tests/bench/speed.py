@@ -35,6 +35,7 @@ from symattn.derivation.misconceptions import replayed
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
+from symattn.page.writers.compiling import COMPILER
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 from tests.marking.students import Style, copied, right_script
 
@@ -46,7 +47,12 @@ SQUARE = {"n": 4, "d_model": 4, "d_k": 4, "d_v": 4}
 def spent() -> float:
     """Milliseconds of processor time that this process and its children have used."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return 1000 * sum(one.ru_utime + one.ru_stime for one in used)
+    return 1000 * (sum(one.ru_utime + one.ru_stime for one in used) + compiling())
+
+
+def compiling() -> float:
+    """Seconds of processor time of the process that compiles: no child's time is known before it has ended."""
+    return time.clock_gettime(~COMPILER.pid << 3 | 2) if COMPILER.pid else 0.0  # its clock, as Linux numbers them
 
 
 def least(work: Callable[[], object], repeats: int = 5) -> float:

@@ -109,6 +109,17 @@ def test_no_heading_breaks_at_its_equals_sign(mechanism: str, solutions: Literal
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_formulas_that_are_not_measured_come_out_as_if_they_were(mechanism: str) -> None:
+    """Typst measures few: where it measures all of them, the key is the same to the byte."""
+    source = typst.write(presented(made(mechanism).key))
+    every = source.replace("if fits {", "if false {")
+    assert source.count("fits: true") > 0.6 * source.count("#formulas(")
+    assert every != source
+    assert COMPILER.compile(source.encode()) == COMPILER.compile(every.encode())
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_marks_of_a_key_stand_on_the_first_line_of_a_heading_with_a_formula(mechanism: str) -> None:
     """Below it they would touch what hangs from the formula; headings of words alone may break before their marks."""
     key = settled(made(mechanism).document("key"))
@@ -401,6 +412,28 @@ def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
 
 def plain(document: Document) -> bytes:
     return COMPILER.compile(typst.write(document).encode())
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_key_whose_last_questions_can_be_kept_on_one_page_is_the_same(mechanism: str) -> None:
+    key = presented(made(mechanism).key)
+    source, _ = typst.written(key, ends=True)
+    assert source != typst.write(key)
+    assert COMPILER.compile(source.encode()) == plain(key)
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2])
+def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions: int) -> None:
+    """Of headings with an equation, and twelve lines below the last one, which the page before has no room for."""
+    lines = tuple(Paragraph((Words(f"line {k}"),)) for k in range(12))
+    made = (replace(document := _of_headings(count), blocks=(*document.blocks, *lines)) for count in range(10, 60))
+    document = next(document for document in made if len(pages(plain(document))) == 2)
+    source, _ = typst.written(document, ends=True)
+    whole = typst.with_whole_end(source, questions)
+    _, last = map(words_on, pages(COMPILER.compile(whole.encode())))
+    assert last.count("Step") == questions
+    assert "line 11" in last
 
 
 @pytest.mark.covering(most=3)

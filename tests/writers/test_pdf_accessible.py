@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from writer_exam_samples import EVERYTHING
 from writer_samples import W_Q, WEIGHT, equal, indexed, matrix, n, over, sheet
 
 import symattn
-from symattn.formula.nodes import Blank, MatrixOf, Number
+from symattn.formula.nodes import Blank, Formula, MatrixOf, Name, Number, Text
 from symattn.formula.speech import speak
 from symattn.formula.width import width
 from symattn.page.document import (
@@ -136,12 +137,13 @@ def test_lines_that_belong_together_leave_no_page_too_full(n_rows: int) -> None:
 
 
 @pytest.mark.slow
-def test_what_fits_by_estimate_fits() -> None:
+@pytest.mark.parametrize("piece", [lambda k: Number("8" * k), lambda k: Text("W" * k), lambda k: Name("Ж" * k)])
+def test_what_fits_by_estimate_fits(piece: Callable[[int], Formula]) -> None:
     """Where the estimate says that lines fit, typst does not measure them: the margins show whether that was right."""
+    lines = [equal("S", *[piece(k)] * parts) for parts in range(1, 12) for k in range(1, 60 // parts + 1)]
     page = sheet(*(
-        Display((equal("S", *[Number("8" * k)] * parts),))
-        for parts in range(1, 12) for k in range(1, 60 // parts + 1)
-        if width(equal("S", *[Number("8" * k)] * parts)) < 43.3
+        block for line in lines if width(line) < 43.3
+        for block in (Display((line,)), Paragraph((Words("and"),)), Entries((line,) * 4, 4), Paragraph((Words("and"),)))
     ))  # fmt: skip
     assert faults(write_pdf(page)) == []
 

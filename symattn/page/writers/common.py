@@ -654,6 +654,7 @@ def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LI
     return bool(lead) and max(map(width, lines), default=0.0) + inlines_width(lead) + 1 > 1.1 * limit
 
 
+@lru_cache(maxsize=2**12)  # several arrangements are tried
 def inlines_width(content: Inlines) -> float:
     """How wide text with formulas is, in em."""
     return sum(

@@ -51,13 +51,14 @@ def write_pdf(document: Document) -> bytes:
             source, replaced = write()
             pdf = COMPILER.compile(source.encode(), system_fonts=system_fonts)
             if document.look.text_size <= TEXT_SIZE and _may_be_fewer(pdf, document):
-                closer = COMPILER.compile(write(closer=True)[0].encode(), system_fonts=system_fonts)
-                pdf = min(pdf, closer, key=lambda made: len(_pages(made)))
-                close = pdf is closer
+                tried = write(closer=True)[0]
+                closer = COMPILER.compile(tried.encode(), system_fonts=system_fonts)
+                if len(_pages(closer)) < len(_pages(pdf)):
+                    source, pdf = tried, closer
                 for questions, little in ((1, _SHORT), (2, _VERY_SHORT)):  # two leave more of a page empty
                     if document.solutions != "blank" and _ends_within(pdf, little):
-                        more = write(closer=close, whole_end=questions)[0].encode()
-                        with_more = COMPILER.compile(more, system_fonts=system_fonts)
+                        tried = typst_writer.with_whole_end(source, questions)
+                        with_more = COMPILER.compile(tried.encode(), system_fonts=system_fonts)
                         pdf = min(with_more, pdf, key=lambda made: len(_pages(made)))
         except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
             refused = error
@@ -96,7 +97,7 @@ def _may_be_fewer(pdf: bytes, document: Document) -> bool:
 
 def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Mapping[str, str]]], bool]]:
     """What writes the source, and whether that needs fonts of this machine: from the most letters to the fewest."""
-    write = cache(partial(typst_writer.written, document))
+    write = cache(partial(typst_writer.written, document, ends=document.solutions != "blank"))
     missing = "".join(sorted(set("".join(write()[1])) - {NO_CHARACTER}))
     if found := COMPILER.printable(missing) if missing else "":
         yield partial(write, found), True

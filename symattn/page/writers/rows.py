@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
@@ -110,6 +110,7 @@ def _heading(lines: float) -> float:
     return _ABOVE_HEADING + lines * _LINE + _BELOW_HEADING
 
 
+@lru_cache(maxsize=2**8)  # several arrangements are tried
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
     formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
@@ -194,8 +195,8 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     """
     if page.large or page.form or page.share < 1:
         return list(blocks)
-    parts = list(_parts(common.without_programs(blocks), page))
-    ways = [_arranged(parts, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
+    choices = _choices(blocks, page)
+    ways = [_arranged(choices, page, most) for most in range(MOST if page.closer else 1, MOST + 1)]
     fewest = min(pages for pages, _ in ways)
     pieces = _taken_apart(next(way for way in ways if way[0] == fewest), page)
     return [one for piece in _with_more_at_the_end(pieces, page) for one in piece.placed]
@@ -203,7 +204,7 @@ def in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
 
 def pages_in_rows(blocks: Sequence[Block], page: Page) -> int:
     """How many pages the blocks may take in the rows that are lowest: an estimate, rather too small."""
-    pages, _ = _arranged(list(_parts(common.without_programs(blocks), page)), page, MOST, page.text_height * _HOPEFUL)
+    pages, _ = _arranged(_choices(blocks, page), page, MOST, page.text_height * _HOPEFUL)
     return pages + 1
 
 
@@ -255,29 +256,42 @@ class _Piece:
     questions: tuple[Asked, ...] = ()
 
 
+_Choices = list[list[list[_Piece]]]
+"""For every part, what it may be: alone, in a row with the one before it, with the two before it …"""
+
+
+def _choices(blocks: Sequence[Block], page: Page) -> _Choices:
+    parts = list(_parts(common.without_programs(blocks), page))
+    return [_choices_of(parts[:end], page) for end in range(1, len(parts) + 1)]
+
+
+def _choices_of(parts: Sequence[Block | Labelled | Asked], page: Page) -> list[list[_Piece]]:
+    """What the last of these parts may be."""
+    if not isinstance(parts[-1], Asked):
+        return [[_Piece((parts[-1],), _height(parts[-1], page))]]
+    row: list[Asked] = []
+    choices = []
+    for question in reversed(parts[-MOST:]):
+        if not isinstance(question, Asked) or question.heading.level != parts[-1].heading.level:
+            break
+        row.insert(0, question)
+        choices.append(list(_rows(row, page)))
+    return choices
+
+
 _Arranged = tuple[int, list[_Piece]]
 """Pieces from top to bottom, and how many pages end among them."""
 
 
-def _arranged(
-    parts: Sequence[Block | Labelled | Asked], page: Page, most: int, room: float | None = None
-) -> _Arranged:  # fmt: skip
+def _arranged(choices: _Choices, page: Page, most: int, room: float | None = None) -> _Arranged:
     """The rows of so many questions at most that take least, on pages with so much room."""
     room = room or page.text_height
     best: list[tuple[tuple[int, float], list[_Piece]]] = [(_top(page), [])]
-    for end, part in enumerate(parts, 1):
-        if not isinstance(part, Asked):
-            where, before = best[-1]
-            piece = _Piece((part,), _height(part, page))
-            best.append((_after(where, piece, room), [*before, piece]))
-            continue
+    for end, rows in enumerate(choices, 1):
         options = []
-        for count in range(1, min(most, end) + 1):
-            row = [question for question in parts[end - count : end] if isinstance(question, Asked)]
-            if len({question.heading.level for question in row}) > 1 or len(row) < count:
-                break
+        for count, pieces in enumerate(rows[:most], 1):
             where, before = best[end - count]
-            options += [(_after(where, piece, room), [*before, piece]) for piece in _rows(row, page)]
+            options += [(_after(where, piece, room), [*before, piece]) for piece in pieces]
         best.append(min(options, key=lambda option: option[0]))
     (pages, _), found = best[-1]
     return pages, found
@@ -487,11 +501,13 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        heights = [math.inf]
-        for wide in map(_wide, range(1, _PARTS + 1)):
-            lines = _lines_of_heading(heading, wide)
-            part = in_part(page, wide) if wide < _wide(_PARTS) else page
-            heights.append(1.4 * lines + 1 + height(rest, part) if lines < math.inf else math.inf)
+        heights = [math.inf] * (_PARTS + 1)
+        for parts in range(_PARTS, 0, -1):
+            wide = _wide(parts)
+            high = height(rest, in_part(page, wide) if parts < _PARTS else page)
+            if high == math.inf:  # nor has it room in less
+                break
+            heights[parts] = 1.4 * _lines_of_heading(heading, wide) + 1 + high
         return cls(blocks, tuple(heights))
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
 from symattn.formula.nodes import (
@@ -436,29 +436,40 @@ def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool
 
 
 _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
-_INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
-_SURE = 0.85  # of a line: what is estimated to take no more has room
+_NARROW, _FREE = 0.85, 4.0  # of a line, and em, if they are narrow
+_SURE, _SURE_WITH_WORDS = 0.95, 0.45  # of a line: what is estimated to take no more has room
+_STRING = re.compile(r'((?:upright|op)\()?"([^"]*)"')
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
 
 
 def _lines(lines: Sequence[Formula], page: Page, whole: bool = False, close: bool = False) -> str:
     """Lines of formulas aligned at their signs."""
     sources = _aligned_all(lines)
-    return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page), close)
+    return _formulas(_spoken(*lines), sources, whole, _surely_fit(_width_aligned(lines), sources, page), close)
 
 
 def _formula_size(page: Page) -> float:
     return _LARGE_FORMULAS if page.large else _FORMULAS
 
 
-def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page, columns: int = 1) -> bool:
-    """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
-    wide = _INDENT + (columns - 1) * _ENTRIES_APART
-    for column in range(columns):
-        parts = [common.before_sign(line) for line in lines[column::columns]]
-        wide += max((width(part) for part, _ in parts if part is not None), default=0.0)
-        wide += max((width(part) for _, part in parts), default=0.0)
-    return wide < _SURE * page.line / _formula_size(page) and not any(map(_UNKNOWN_WIDTH.search, sources))
+def _surely_fit(wide: float, sources: Sequence[str], page: Page) -> bool:
+    """Whether formulas so wide fit without being measured: estimates are at most 4% too small, of words by half."""
+    if any(map(_UNKNOWN_WIDTH.search, sources)):
+        return False
+    sure = _SURE_WITH_WORDS if any(map(_has_words, sources)) else _SURE
+    return wide < sure * page.line / _formula_size(page)
+
+
+def _are_narrow(lines: Sequence[Formula], room: float) -> bool:
+    """Whether lines leave some of their room free."""
+    known = not any(map(_UNKNOWN_WIDTH.search, _aligned_all(lines)))
+    return known and _width_aligned(lines) + _FREE < _NARROW * room
+
+
+def _has_words(source: str) -> bool:
+    """Whether there are words in a formula, or names in letters of which only the mean width is known."""
+    strings = _STRING.findall(source)
+    return any((len(words) > 1 or words.isalpha()) and not (name and words.isascii()) for name, words in strings)
 
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
@@ -505,19 +516,19 @@ def written(
     *,
     careful: bool = False,
     closer: bool = False,
-    whole_end: int = 0,
+    ends: bool = False,
 ) -> tuple[str, Mapping[str, str]]:
     """The whole document, and what stands in it in the place of text that cannot be printed.
 
     The characters `also` can be printed too; `careful`, only Latin letters are.  `closer`, there is less space between
-    what stands in it, and above and below, and questions stand side by side wherever that is lower; `whole_end` is how
-    many questions at the end stay on one page.
+    what stands in it, and above and below, and questions stand side by side wherever that is lower; with `ends`, the
+    last questions can be kept on one page (`with_whole_end`).
     """
     with speaking(document.look.language), coverage.printing(also, careful) as account:
-        return _document(settled(document), account, closer, whole_end), account.replaced
+        return _document(settled(document), account, closer, ends), account.replaced
 
 
-def _document(document: Document, account: coverage.Printing, closer: bool, whole_end: int) -> str:
+def _document(document: Document, account: coverage.Printing, closer: bool, ends: bool) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     worked = document.solutions in ("key", "worked")
     form = Form(document.sheet, document.look.text_size) if asked else None
@@ -545,7 +556,8 @@ def _document(document: Document, account: coverage.Printing, closer: bool, whol
         margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
-        body=_below_title(_body(blocks, page, whole_end)),
+        body=_below_title(_body(blocks, page, ends)),
+        ends=_WHOLE.format(0) if ends else "",
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -610,15 +622,28 @@ def _below_title(body: str) -> str:
     return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
 
 
-def _body(blocks: Sequence[Block], page: Page, whole_end: int) -> str:
+_MOST_WHOLE = 2  # questions at the end that can be kept on one page
+_WHOLE = "\n#let whole-questions = {}\n"
+
+
+def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
     """The blocks of a page, with questions side by side where they have room."""
     placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
-    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)]
-    if not 0 < whole_end < len(starts):
-        return "\n\n".join(_sources(placed, page))
-    last = starts[-whole_end]
-    end = "\n\n".join(_sources(placed[last:], page))
-    return "\n\n".join((*_sources(placed[:last], page), f"#whole-end[\n{end}\n]"))
+    starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)][1:] if ends else []
+    cuts = pairwise((0, *starts[-_MOST_WHOLE:], len(placed)))
+    parts = [[*_sources(placed[start:end], page)] for start, end in cuts]
+    for questions in range(1, len(parts)):
+        end = "\n\n".join(parts.pop())
+        parts[-1].append(f"#(if whole-questions == {questions} {{ whole-end }} else {{ it => it }})[\n{end}\n]")
+    return "\n\n".join(parts[0])
+
+
+def with_whole_end(source: str, questions: int) -> str:
+    """Source written with its `ends`, so many of its last questions on one page.
+
+    Nothing else is changed, so typst, which keeps what it laid out, lays out the end alone.
+    """
+    return source.replace(_WHOLE.format(0), _WHOLE.format(questions), 1)
 
 
 def _sources(placed: Sequence[Placed], page: Page) -> Iterator[str]:
@@ -861,7 +886,7 @@ def _block(block: Block, page: Page) -> str:
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             if not lead:
                 chunks = common.in_chunks(folded, page)
-                if 1 < len(chunks) <= _ALIGNED and _surely_fit(folded, _aligned_all(folded), page):
+                if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
                     chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
@@ -872,7 +897,8 @@ def _block(block: Block, page: Page) -> str:
             if max(widths, default=0.0) > room:
                 folded_ones = (common.folded((equation,), limit=room) for equation in equations)
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            return _in_columns(equations, cells, columns, _surely_fit(equations, cells, page, columns))
+            fits = _surely_fit(_width_of_columns(widths, columns), cells, page)
+            return _in_columns(equations, cells, columns, fits)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
@@ -980,6 +1006,9 @@ def _array(items: Iterable[str]) -> str:
     return "(" + "".join(f"{item}, " for item in items).strip() + ")"
 
 
+_SURE_GRID = 0.85  # of a line
+
+
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
@@ -988,7 +1017,7 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     matrix = _as_matrix(grid)
     spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
-    sure = common.grid_size(grid, page)[0] < _SURE * page.width and not _UNKNOWN_WIDTH.search(name)
+    sure = common.grid_size(grid, page)[0] < _SURE_GRID * page.width and not _UNKNOWN_WIDTH.search(name)
     fits = ", fits: true" * sure
     if common.is_plain(grid):
         return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
