@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import permutations, takewhile
+from itertools import islice, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
@@ -222,9 +222,11 @@ class FreeText:
 
     def _apart(self, text: str) -> tuple[str, str, str]:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
-        for found in _OTHER_NAME.finditer(text):
+        found = _OTHER_NAME.search(text)
+        while found:
             if (found[2].strip() or len(found[1]) > _LONGEST_SIGN) and (other := self._called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
+            found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
         return text, "", ""
 
     def _numbered(self, piece: Piece, text: str) -> bool:
@@ -248,18 +250,21 @@ class FreeText:
         self._at += 1
         return True
 
-    def _label(self, text: str) -> tuple[str, str]:
-        """The part or the step that a line begins with, and what stands behind its name; "" if it has none."""
+    def _label(self, text: str, further: int = 3) -> tuple[str, str]:
+        """The part or the step that a line begins with, and what stands behind its name; "" if it has none.
+
+        Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
+        """
         head, sign, rest = _partition(text)
         if sign and len(_NUMBERS.findall(_SIZE.sub("", head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
-                inner, behind = self._label(rest) if is_numbered else ("", "")
+                inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
                 return (inner, behind) if inner else (name, rest)
-            inner, behind = self._label(rest) if sign != "=" else ("", "")
+            inner, behind = self._label(rest, further - 1) if sign != "=" and further else ("", "")
             return inner, behind
         if found := _MARKED.match(text):
-            inner, behind = self._label(found[2])
+            inner, behind = self._label(found[2], further - 1) if further else ("", "")
             if inner:
                 return inner, behind
             if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
@@ -384,7 +389,15 @@ class FreeText:
     # -------------------------------------------------------------------------------- what belongs to a name
 
     def _content(self, head: Piece, rest: str) -> None:
-        """What stands behind a name, perhaps over several lines."""
+        """What stands behind a name, perhaps over several lines, and behind further names on the last of these."""
+        while True:
+            other, rest, head = self._value(head, rest)
+            if not other:
+                return
+            self._target, self._heads = other, [head]
+
+    def _value(self, head: Piece, rest: str) -> tuple[str, str, Piece]:
+        """What stands behind one name; the next name, what stands behind that, and the line that it is in."""
         part = self._part(self._target)
         taken, text = [head], rest
         in_words = part is not None and not isinstance(part.answer, _MATRICES)
@@ -425,14 +438,12 @@ class FreeText:
                 self._strange.append((head, text, self._target, 0))
                 if len(_NUMBERS.findall(text)) > 2:
                     self._target, self._heads = "", []  # what stands below is something else
-        if other:
-            self._target, self._heads = other, taken[-1:]
-            self._content(taken[-1], behind)
+        return other, behind, taken[-1]
 
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
         text = without_kind(text)
-        for found in _PROSE.finditer(text):
+        for found in islice(_PROSE.finditer(text[:_LONGEST_LINE]), _MOST_WORDS):
             numbers = self._matrix(text[: found.start()], shape)
             if numbers and (_has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape)):
                 rest = text[found.start() :].strip(" ,;.")
