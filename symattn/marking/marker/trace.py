@@ -424,7 +424,7 @@ class Trace:
         if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
             return False
         span = box[i][j]
-        return self.script.memory.once("in window", (self.policy, entry, span), lambda: self._meets(entry, span))
+        return self.script.memory.once("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
 
     def _meets(self, entry: Entry, span: Window) -> bool:
         own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None

@@ -1,10 +1,4 @@
-"""A session at Python's prompt, copied out: what was typed, and below it what Python showed.
-
->>> S = Q @ K.T                 In [2]: S
->>> S                           Out[2]:
-array([[ 2, -2],                array([[ 2, -2],
-       [-2,  4]])                      [-2,  4]])
-"""
+"""A session at the prompt of Python or IPython, copied out: what was typed, and below it what Python showed."""
 
 from __future__ import annotations
 

@@ -734,7 +734,7 @@ _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
 @cache
 def _section() -> re.Pattern[str]:
     """Head 2: and Token 2: or Row 2: at the beginning of a line, in every language."""
-    said = (labels.said(message("Head {head}", head=7)), labels.said(message("Token {token}", token=7)))
+    said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
     return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|row|zeile|fila|ligne)|t){number})")
