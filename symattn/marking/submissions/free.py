@@ -694,12 +694,15 @@ _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
 _PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
 _OTHER_NAME = re.compile(
-    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
+    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
+    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
     r"(\s*[=:]\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=[\[(+−.\d√-])"
 )
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 _PROSE = re.compile(
-    r"(?<=[\])\d%])[,;]\s+(?=[^,;=()\[\]]{0,30}[^\W\d_][^,;=()\[\]]{0,20}[=:])|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])[^\W\d_]{2,}\b"
+    r"(?<=[\])\d%])[,;]\s+(?=[^,;=()\[\]]{0,30}[^\W\d_][^,;=()\[\]]{0,20}[=:])"  # …, + b = (3, 4)
+    r"|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])"
+    r"[^\W\d_]{2,}\b"
 )
 _ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
 _LETTER = re.compile(r"[a-z]")
