@@ -435,7 +435,7 @@ def _key(d: Derivation) -> tuple[Derivation, KeyMemory]:
         known = d, laid, KeyMemory(laid)
     _KEYS[id(d)] = known  # behind all others: the last that was asked for
     while len(_KEYS) > MOST_KEYS:
-        del _KEYS[next(iter(_KEYS))]
+        _KEYS.pop(next(iter(_KEYS)), None)  # another thread may have been quicker
     _, laid, memory = known
     return laid, memory
 
