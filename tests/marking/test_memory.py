@@ -51,7 +51,7 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
     attempts = scripts(q, rng)
     alone = []
     for attempt in attempts:
-        monkeypatch.setattr(marker, "_KEYS", {})
+        monkeypatch.setattr(marker, "KEYS", {})
         alone.append(told(mark(q, attempt)))
     rng.shuffle(order := list(range(len(attempts))))
     for k in (*order, *order):
@@ -59,15 +59,15 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
 
 
 def test_no_more_is_kept_than_that(monkeypatch):
-    monkeypatch.setattr(marker, "_KEYS", {})
+    monkeypatch.setattr(marker, "KEYS", {})
     monkeypatch.setattr(marker, "MOST_KEYS", 2)
     for mechanism in ("attention", "rms_norm", "feed_forward", "attention"):
         mark(question(mechanism), key_script(question(mechanism)))
-        assert len(marker._KEYS) <= 2
-    kept = [memory for _, _, memory in marker._KEYS.values()]
+        assert len(marker.KEYS) <= 2
+    kept = [memory for _, _, memory in marker.KEYS.values()]
     monkeypatch.setattr(marker, "MOST_KNOWN", 0)
     mark(question("attention"), key_script(question("attention")))
-    assert marker._KEYS[id(question("attention").problem.derivation)][2] not in kept
+    assert marker.KEYS[id(question("attention").problem.derivation)][2] not in kept
 
 
 @pytest.mark.covering(most=6)

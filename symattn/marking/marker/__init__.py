@@ -423,19 +423,20 @@ def _one_misconception(found: Diagnosis) -> bool:
     return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
-_KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
+KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
+"""Of the questions that were asked for last: the derivation, as it is laid, and what was worked out from it."""
 
 
 def _key(d: Derivation) -> tuple[Derivation, KeyMemory]:
     """A question's derivation with tokens as rows, step after step, and what was worked out from it already."""
-    known = _KEYS.pop(id(d), None)
+    known = KEYS.pop(id(d), None)
     if known is None or len(known[2]) > MOST_KNOWN:
         numbers = _with_numbers(d)
         laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
         known = d, laid, KeyMemory(laid)
-    _KEYS[id(d)] = known  # behind all others: the last that was asked for
-    while len(_KEYS) > MOST_KEYS:
-        _KEYS.pop(next(iter(_KEYS)), None)  # another thread may have been quicker
+    KEYS[id(d)] = known  # behind all others: the last that was asked for
+    while len(KEYS) > MOST_KEYS:
+        KEYS.pop(next(iter(KEYS)), None)  # another thread may have been quicker
     _, laid, memory = known
     return laid, memory
 

@@ -660,7 +660,10 @@ def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
         return bool(x.count_ops() <= MOST_TERMS)
     if is_finite(x) and len(terms_of(numerator_of(x))) + len(terms_of(denominator_of(x))) > MOST_TERMS:
         return False
-    size = enclose(x, 9)
+    try:
+        size = enclose(x, 9)
+    except InputError:  # a decimal that is carried on, of something with a letter in it
+        return False
     return bool(size.low >= -largest and size.high <= largest)
 
 
