@@ -6,6 +6,7 @@ have their extremes), the decimal module for rounding.  None of them uses a rule
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from itertools import product
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from trials import tries
 
 from symattn.api import make_recipe
+from symattn.derivation.derivation import Step
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import (
     Activation,
@@ -35,7 +37,7 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root, values_of
+from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, power, square_root, values_of
 from symattn.marking.marker.by_hand import Rounded, worked
 from symattn.marking.marker.windows import cell, holds, meet, width, window
 from symattn.teaching.sheets import sheets
@@ -548,15 +550,20 @@ def test_powers_of_an_irrational_base():
     assert same(high, weights[0].high)
 
 
-@pytest.mark.covering(most=6)
-@pytest.mark.parametrize("name", mechanisms())
-def test_a_hidden_number_anywhere_has_a_range_or_none(name):
-    """Somebody writes −∞ where nothing is hidden: there is no range then, and no error."""
+def steps_with_operands(name: str) -> Iterator[tuple[Step, list[Matrix]]]:
+    """Every step of a mechanism's sheet, with the matrices that it is worked out from."""
     [sheet] = sheets(make_recipe(name, seed=7), 1)
     assert sheet.problem is not None
     d = sheet.problem.derivation
     for step in d:
-        matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
+        yield step, [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("name", mechanisms())
+def test_a_hidden_number_anywhere_has_a_range_or_none(name):
+    """Somebody writes −∞ where nothing is hidden: there is no range then, and no error."""
+    for step, matrices in steps_with_operands(name):
         plain = [[[cell(x, F(1, 100)) for x in row] for row in m.rows] for m in matrices]
         for first, whole in product(range(len(plain)), (False, True)):
             hidden = [
@@ -576,11 +583,7 @@ def test_a_hidden_number_anywhere_has_a_range_or_none(name):
 @pytest.mark.parametrize("name", mechanisms())
 def test_whoever_rounds_on_the_way_comes_near_every_line(name):
     """No operation is without a range: there, a number that was cut off would be called wrong."""
-    [sheet] = sheets(make_recipe(name, seed=7), 1)
-    assert sheet.problem is not None
-    d = sheet.problem.derivation
-    for step in d:
-        matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
+    for step, matrices in steps_with_operands(name):
         lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
         found = worked(step.op, lines, 4)
         assert found is not None, step.name

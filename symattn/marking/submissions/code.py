@@ -157,12 +157,11 @@ def _shown(value: ast.expr) -> str:
     match value:
         case ast.Name(name) | ast.Call(ast.Attribute(ast.Name(name), "round"), [] | [ast.Constant()]):
             return name
-        case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWING:
+        case ast.Call(function, [inner]) if _last_name(function) in ("print", "display"):
+            return _shown(inner)
+        case ast.Call(function, [inner, *_]) if _last_name(function) in ("round", "around"):
             return _shown(inner)
     return ""
-
-
-_SHOWING = frozenset(["print", "display", "round", "around"])
 
 
 # ------------------------------------------------------------------------------------ values

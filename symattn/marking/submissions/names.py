@@ -61,7 +61,7 @@ _GRADIENT = re.compile(
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
-_NOT_OF_A_RULE = re.compile(r"[^\w/()']|_")
+_NOT_OF_A_RULE = re.compile(r"[^\w/()'+]|_")
 _OVER = re.compile(r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
 _SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
@@ -87,8 +87,8 @@ def normal(name: str) -> str:
 def _as_rule(formula: str) -> str:
     """A formula by its signs: no transposes, no signs of products, and of a fraction only what is divided.
 
-    >>> [_as_rule(one) for one in ("Q K^T", r"\\frac{QK^\\top}{\\sqrt{d_k}}", "softmax(S' / 2)", "Q @ K.T")]
-    ['QK', 'QK/', "softmax(S'/)", 'QK']
+    >>> [_as_rule(one) for one in ("Q K^T", r"\\frac{QK^\\top}{\\sqrt{d_k}}", "softmax(S' / 2)", "Q @ K.T", "X + O")]
+    ['QK', 'QK/', "softmax(S'/)", 'QK', 'X+O']
     """
     if len(formula) > _LONGEST_RULE:
         return ""
@@ -194,9 +194,9 @@ class Names:
         problem = self.question.problem
         if not name or problem is None:
             return ""
-        first, second = (operand.transposed for operand in problem.derivation[name].operands)
-        of_tokens = (False, True) if problem.derivation.orientation == "rows" else (True, False)
-        return name if (first, second) == of_tokens else ""
+        transposed = [operand.transposed for operand in problem.derivation[name].operands]
+        of_tokens = [False, True] if problem.derivation.orientation == "rows" else [True, False]
+        return name if transposed == of_tokens else ""
 
     def shown(self, name: str) -> str:
         """A part or a step by the sign that stands for it on the sheet: N̂ for N_hat."""
