@@ -278,8 +278,9 @@ def main() -> None:
         now[row.name] = taken / plain
         change = f"× {now[row.name] / earlier[row.name]:.2f}" if row.name in earlier else ""
         reached = " " if taken > row.goal else "✓"
+        before = f"{row.before:,}" if row.before else "–"
         print(
-            f"{row.name:<42}{row.before or '–':>10,}{row.goal:>9,.0f}{taken:>10,.1f} {reached}"
+            f"{row.name:<42}{before:>10}{row.goal:>9,.0f}{taken:>10,.1f} {reached}"
             f"{taken / plain:>16.3f}{change:>16}",
             flush=True,
         )
