@@ -80,7 +80,9 @@ _STATEMENT = re.compile(rf"{_WHAT}{_IN}[\s:=(_]{{0,9}}{_SIZE}\s{{0,9}}(?:matrix|
 _PAIR = re.compile(
     rf"{_WHAT}[\s:=]{{0,9}}[(\[]\s{{0,9}}(?P<rows>\d{{1,3}})\s{{0,9}}[,;]\s{{0,9}}(?P<columns>\d{{1,3}})\s{{0,9}}[)\]][\s.]{{0,9}}"
 )
-_WORDS = re.compile(r"\.?\b(?:shape|dimensions?|dim|size|form|format|größe|taille|forma|dimensi(?:ón|ones))\b|形状|大小", re.I)
+_WORDS = re.compile(
+    r"\.?\b(?:shape|dimensions?|dim|size|form|format|größe|taille|forma|dimensi(?:ón|ones))\b|形状|大小", re.I
+)
 _ANY = re.compile(
     r"\s{0,9}[(\[]\s{0,9}\w{1,5}\s{0,9}[x×*]\s{0,9}\w{1,5}\s{0,9}[)\]]|_\{?\s?\d{1,3}\s?(?:x|×|\\times)\s?\d{1,3}(?!\d)\s?\}?",
     re.I,
