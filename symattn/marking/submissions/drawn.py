@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-_PARTS = {"⎡": "⎢⎣⎤⎥⎦", "⎛": "⎜⎝⎞⎟⎠"}
+_PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}
 """Of a bracket that opens at its top: what goes on and ends it, and the same of the one that closes."""
 
 HIGHEST = 100

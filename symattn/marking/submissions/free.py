@@ -45,6 +45,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     StepAnswer,
     WordAnswer,
+    total,
 )
 
 
@@ -66,7 +67,7 @@ class Piece:
         return not self.text.strip(_NO_WORDS + ".")
 
 
-_NO_WORDS = " \t\u00a0*_`~#>-=|$"
+_NO_WORDS = " \t\u00a0*_`~#>-=|$═━─"
 
 
 def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
@@ -123,6 +124,8 @@ class FreeText:
     _heads: list[Piece] = field(default_factory=list)
     _section: tuple[Literal["head", "token"], int] | None = None
     """The head or the token that is spoken of."""
+    _only_names: set[Piece] = field(default_factory=set)
+    """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
     _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
@@ -149,7 +152,7 @@ class FreeText:
             answered = name in self.written.parts or name in self.written.more
             if piece in self.used and (token or not answered):  # used for something else
                 self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
-        return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
+        return [piece for piece in self.pieces if not piece.blank and piece not in self.used | self._only_names]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
@@ -184,7 +187,7 @@ class FreeText:
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
-        text = self._in_section(piece, _without_marker(piece.text))
+        text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
             self.used.add(piece)
             self._at += 1
@@ -206,6 +209,8 @@ class FreeText:
         self._target, self._heads = name, [piece]
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
+        if not rest.strip(_NO_WORDS):
+            self._only_names.add(piece)
         self._content(piece, _as_row(rest))
         return True
 
@@ -221,6 +226,14 @@ class FreeText:
             return text  # head 1: [[1, 2], [3, 4]]
         self._target, self._heads = ("" if rest else self.written.names.sign(found[0])), [piece]
         return rest
+
+    def _without_marks(self, text: str) -> str:
+        """A heading without the marks that it is worth: "1. Means μ = mean(X) [2]", "Means (2 marks)"."""
+        found = _MARKS.search(text)
+        if found is None or found[2]:
+            return text[: found.start()] if found else text
+        part = self._part(self._label(text[: found.start()])[0])
+        return text[: found.start()] if part and total(part.marks) == int(found[1]) else text
 
     def _shape_alone(self, piece: Piece, text: str) -> bool:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""
@@ -457,6 +470,8 @@ class FreeText:
                     self.written.not_read(self.where(head.start), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
+            elif not any(c.isalnum() or c == "∞" for c in text):
+                self.used.update(taken)  # ____ or ?
             elif len(taken) > 1:
                 self._at -= len(taken) - 1
                 other = ""  # the lines are read again, one by one
@@ -746,6 +761,9 @@ _FURTHER_ROW = re.compile(rf"(?i)\s*[,;/|]+{_ROW_NUMBER}")
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 _ALSO = re.compile(rf",?{_AND}|[,;]\s+(?=[^\W\d])")
+_MARKS = re.compile(
+    r"(?i)(?<=[^\s=:≈])\s{1,99}[\[(]\s?(\d{1,2})\s?(marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)?\s?[\])]\s*$"
+)
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"

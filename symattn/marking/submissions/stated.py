@@ -25,6 +25,7 @@ def of_something(text: str) -> tuple[str, Shape] | None:
     >>> of_something("Q = (3, 4)"), of_something("3×5 times 5×4"), of_something("3×4")
     (None, None, None)
     """
+    text = _raised(text)
     found = _STATEMENT.fullmatch(text)
     if found is None:
         head, says_shape = _WORDS.subn(" ", text)
@@ -38,20 +39,20 @@ def of_something(text: str) -> tuple[str, Shape] | None:
 def beside(name: str) -> Shape | None:
     """The shape that stands beside a name; none if there are several, as of two factors.
 
-    >>> beside("Q (3 x 4)"), beside("Q_{3×4}"), beside("X W_Q (3×5)(5×4)")
-    ((3, 4), (3, 4), None)
+    >>> beside("Q (3 x 4)"), beside("Q_{3×4}"), beside("Q₃ₓ₄"), beside("X W_Q (3×5)(5×4)")
+    ((3, 4), (3, 4), (3, 4), None)
     """
-    found = [*_SIZES.finditer(name)]
+    found = [*_SIZES.finditer(_raised(name))]
     return _shape(found[0]) if len(found) == 1 else None
 
 
 def without(name: str) -> str:
     """A name without the shape beside it, in numbers or in letters.
 
-    >>> without("Q (3 x 4)"), without("Q_{3 × 4}"), without("K (n×d_k)"), without("W (2)")
-    ('Q', 'Q', 'K', 'W (2)')
+    >>> without("Q (3 x 4)"), without("Q_{3 × 4}"), without("Q₃ₓ₄"), without("K (n×d_k)"), without("W (2)")
+    ('Q', 'Q', 'Q', 'K', 'W (2)')
     """
-    return _ANY.sub("", name)
+    return _ANY.sub("", _raised(name))
 
 
 def without_last(text: str) -> tuple[str, Shape | None]:
@@ -64,6 +65,11 @@ def without_last(text: str) -> tuple[str, Shape | None]:
     if found is None or _SIZES.search(text[: found.start()]):
         return text, None
     return text[: found.start()], _shape(found)
+
+
+def _raised(text: str) -> str:
+    """A shape that is set below the line, as our own plain text does it, on the line."""
+    return _LOW.sub(lambda found: f"_{{{found[0].translate(_DIGITS)}}}", text) if "ₓ" in text else text
 
 
 def _shape(found: re.Match[str]) -> Shape:
@@ -83,6 +89,8 @@ _PAIR = re.compile(
 _WORDS = re.compile(
     r"\.?\b(?:shape|dimensions?|dim|size|form|format|größe|taille|forma|dimensi(?:ón|ones))\b|形状|大小", re.I
 )
+_LOW = re.compile(r"[₀-₉]{1,3}ₓ[₀-₉]{1,3}")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₓ", "0123456789×")
 _ANY = re.compile(
     r"\s{0,9}[(\[]\s{0,9}\w{1,5}\s{0,9}[x×*]\s{0,9}\w{1,5}\s{0,9}[)\]]|_\{?\s?\d{1,3}\s?(?:x|×|\\times)\s?\d{1,3}(?!\d)\s?\}?",
     re.I,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import Matrix, decide, has_symbols
+from symattn.exact import Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read
 from symattn.foundation.languages import message
 from symattn.marking.attempt import (
@@ -253,7 +253,10 @@ class Written:
         more = {}
         for step, raw in self.more.items():
             grid = reader.grid(step, raw, (0, 0))
-            if isinstance(grid, Grid):
+            if isinstance(grid, Grid) and step in self.names.given.values():
+                if reader.is_another(step, grid):
+                    self.not_read(step, " ".join(raw.texts()), "")
+            elif isinstance(grid, Grid):
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
@@ -471,6 +474,12 @@ class _Reader:
             return decide(entry.value, matrix[i, j]).equal is False
         except SymattnError:
             return False
+
+    def is_another(self, given: str, grid: Grid) -> bool:
+        """Whether a matrix has the sign of a given one, and is no copy of it, nor of some of its entries."""
+        problem = self.written.question.problem
+        fits = problem is not None and grid.fits_in(values_of(problem.derivation.value(given)).shape)
+        return not fits or any(self.differs(given, i, j, entry) for i, j, entry in grid.cells())
 
     def grids(self, part: Part, raw: Raw, model: Mapping[str, Matrix]) -> Said | None:
         """The student's own matrices by the names that the part has for them."""
