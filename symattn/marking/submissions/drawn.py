@@ -30,20 +30,22 @@ def undrawn(text: str) -> str:
         flat = drawn.flat()
         if flat is None:
             continue
-        for number in drawn.numbers:
-            line = lines[number].ljust(drawn.right)
-            instead = flat if number == drawn.named(lines) else " " * (drawn.right - drawn.left)
-            lines[number] = (line[: drawn.left] + instead + line[drawn.right :]).rstrip()
+        named = drawn.named(lines)
+        for number, inside in zip(drawn.numbers, drawn.inside, strict=True):
+            line, right = lines[number], drawn.left + len(inside) + 2
+            lines[number] = (
+                f"{line[: drawn.left]}{flat if number == named else ' ' * (right - drawn.left)}{line[right:]}"
+            )
+            lines[number] = lines[number].rstrip()
     return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A matrix in the lines with these numbers, and the columns from its left bracket to behind the right one."""
+    """A matrix in the lines with these numbers: the column of its left bracket, and what stands in its brackets."""
 
     numbers: range
     left: int
-    right: int
     inside: tuple[str, ...]
 
     def named(self, lines: Sequence[str]) -> int:
@@ -75,16 +77,16 @@ def _tops(lines: Sequence[str], number: int, line: str) -> Iterator[_Drawn]:
     """The matrices whose first line this is."""
     for found in re.finditer("[⎡⎛]", line[:_WIDEST]):
         left, (goes_on, ends, closes, beside, closed) = found.start(), _PARTS[found[0]]
-        right = line.find(closes, left, _WIDEST)
         last = number + 1
         while last < min(len(lines), number + HIGHEST) and lines[last][left : left + 1] == goes_on:
             last += 1
-        below = [(line[left : left + 1], line[right : right + 1]) for line in lines[number + 1 : last + 1]]
-        if right > 0 and below and below == [*[(goes_on, beside)] * (len(below) - 1), (ends, closed)]:
-            numbers = range(number, last + 1)
-            inside = tuple(lines[n][left + 1 : right] for n in numbers)
-            if not any(map(_BRACKET.search, inside)):
-                yield _Drawn(numbers, left, right + 1, inside)
+        if last == len(lines) or lines[last][left : left + 1] != ends:
+            continue
+        numbers, signs = range(number, last + 1), [closes, *[beside] * (last - number - 1), closed]
+        rights = [lines[n].find(sign, left, _WIDEST) for n, sign in zip(numbers, signs, strict=True)]
+        inside = tuple(lines[n][left + 1 : right] for n, right in zip(numbers, rights, strict=True))
+        if min(rights) > 0 and not any(map(_BRACKET.search, inside)):
+            yield _Drawn(numbers, left, inside)
 
 
 def _cells(group: Sequence[str]) -> list[list[str]]:

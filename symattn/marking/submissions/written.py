@@ -255,7 +255,7 @@ class Written:
             grid = reader.grid(step, raw, (0, 0))
             if isinstance(grid, Grid) and step in self.names.given.values():
                 if reader.is_another(step, grid):
-                    self.not_read(step, " ".join(raw.texts()), "")
+                    self.not_read(step, " ".join(filter(None, raw.texts())), "")
             elif isinstance(grid, Grid):
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
@@ -303,7 +303,10 @@ class Paper:
     @property
     def empty(self) -> bool:
         """Whether nothing in it belongs to the sheet."""
-        return not any(w.parts or w.more or w.methods or w.shapes for w in self.written)
+        return not any(
+            one.parts or one.more.keys() - set(one.names.given.values()) or one.methods or one.shapes
+            for one in self.written
+        )
 
     @property
     def size(self) -> int:
