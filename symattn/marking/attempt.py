@@ -216,7 +216,8 @@ class Attempt:
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
     for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
     read: a person has to see whether it is one, or shows the method of one.  `otherwise` is the attempt in the other
-    way that the file may be read: the one that earns more counts.
+    way that the file may be read: the one that earns more counts.  `shapes` are those that were stated of the matrices
+    that parts ask for, as "Q is 3×4".
     """
 
     answers: Mapping[str, Said]
@@ -226,6 +227,7 @@ class Attempt:
     worked: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
     otherwise: Attempt | None = None
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)

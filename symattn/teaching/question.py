@@ -259,6 +259,11 @@ class Part:
     marks: Marks = ()
     marking: tuple[Block, ...] = ()
 
+    @property
+    def shape_counts(self) -> bool:
+        """Whether there is a mark for the shape of its matrix."""
+        return any(mark.rule == "shapes" for mark in self.marks)
+
 
 @dataclass(frozen=True)
 class Question:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
@@ -242,8 +243,18 @@ class Sitting:
             printed,
             _exact(self.question),
             _places(self.question),
+            stated=frozenset(step for part, step in self.steps.items() if self._shape_stated(part) == "right"),
             memory=Memory(memory),
         )
+
+    def _shape_stated(self, part: str) -> Literal["right", "wrong", ""]:
+        """Whether the shape that was stated is that of the matrix, as it lies on the sheet; "" if it is that of what
+        was written, which is marked for itself.
+        """
+        stated, said = self.attempt.shapes.get(part), self.attempt.answers.get(part)
+        if stated == values_of(self.d[self.steps[part]].result).shape:
+            return "right"
+        return "wrong" if stated and not (isinstance(said, Grid) and said.shape == stated) else ""
 
     def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
@@ -269,12 +280,20 @@ class Sitting:
         verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._in_percent(script)
         notices += self._unread()
+        notices += self._of_shapes()
         notices += self._read_in_several_ways(diagnosis)
         followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
         report = Report(
             self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices)
         )
         return replace(report, own=followed)
+
+    def _of_shapes(self) -> Iterator[Notice]:
+        for part in self.question.parts:
+            if part.shape_counts and part.name in self.steps and self._shape_stated(part.name) == "wrong":
+                rows, columns = self.attempt.shapes[part.name]
+                says = message("The shape is not {shape}: a shape is rows × columns.", shape=f"{rows}×{columns}")
+                yield Notice(part.name, "reading", says)
 
     def _own(self, trace: Trace, transposed: bool) -> Derivation:
         """What was written and what follows from it, as it lies on the student's page."""

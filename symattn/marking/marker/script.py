@@ -24,7 +24,8 @@ class Script:
 
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
     that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
-    that was drawn).  With `exact` the question wants exact values, otherwise decimals with `places` places.  Scripts
+    that was drawn).  `stated` are the steps of which the right shape was stated.  With `exact` the question wants exact
+    values, otherwise decimals with `places` places.  Scripts
     made of one another share their `memory`.
     """
 
@@ -35,6 +36,7 @@ class Script:
     exact: bool = True
     places: int = 4
     elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
+    stated: frozenset[str] = frozenset()
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property

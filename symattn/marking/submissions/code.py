@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
-from symattn.marking.submissions.matrices import without_kind
+from symattn.marking.submissions.drawn import undrawn
+from symattn.marking.submissions.matrices import read_matrix, without_kind
 from symattn.marking.submissions.written import Cells, RawText
 
 LONGEST = 20_000
@@ -67,9 +68,14 @@ def printed(output: str) -> Cells | None:
     (('0.0900', '1.0000'), ('0.6652', '0.2447'))
     >>> printed("[[ 0 -2]\\n [ 2  1]]").rows
     (('0', '-2'), ('2', '1'))
+    >>> printed("⎡1  2⎤\\n⎢    ⎥\\n⎣3  4⎦").rows
+    (('1', '2'), ('3', '4'))
     >>> printed("tensor([[0.5000, 1.0000]], dtype=torch.float64, grad_fn=<MmBackward0>)").rows
     (('0.5000', '1.0000'),)
     """
+    if (flat := undrawn(output)) != output:
+        drawn = read_matrix(flat.strip(), (0, 0))
+        return Cells(drawn.rows) if drawn else None
     text = without_kind(output.strip())
     if _WITHOUT_COMMAS.fullmatch(text):
         rows = (", ".join(row.split()) for row in _ROW.findall(text))

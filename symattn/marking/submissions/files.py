@@ -24,6 +24,7 @@ from symattn.marking.submissions.data import (
     read_latex,
     toml_data,
 )
+from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.free import BULLET, ONE_ROW
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
@@ -234,6 +235,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "html":
             return read_markdown(as_markdown(text), questions)
         case "markdown" | "text":
+            text = undrawn(text)
             return read_markdown(as_text(text) if is_session(text) and not is_sheet(text) else text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)

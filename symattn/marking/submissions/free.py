@@ -18,18 +18,18 @@ from itertools import islice, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
-from symattn.marking.submissions import labels
+from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import LARGEST, Rows, in_round, read_matrix, without_kind
+from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
     Raw,
     RawText,
     Several,
-    Shape,
     Written,
     answer_in,
     shape_of,
@@ -45,6 +45,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     StepAnswer,
     WordAnswer,
+    total,
 )
 
 
@@ -66,7 +67,7 @@ class Piece:
         return not self.text.strip(_NO_WORDS + ".")
 
 
-_NO_WORDS = " \t\u00a0*_`~#>-=|$"
+_NO_WORDS = " \t\u00a0*_`~#>-=|$═━─"
 
 
 def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
@@ -123,6 +124,8 @@ class FreeText:
     _heads: list[Piece] = field(default_factory=list)
     _section: tuple[Literal["head", "token"], int] | None = None
     """The head or the token that is spoken of."""
+    _only_names: set[Piece] = field(default_factory=set)
+    """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
     _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
@@ -149,7 +152,7 @@ class FreeText:
             answered = name in self.written.parts or name in self.written.more
             if piece in self.used and (token or not answered):  # used for something else
                 self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
-        return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
+        return [piece for piece in self.pieces if not piece.blank and piece not in self.used | self._only_names]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
@@ -184,12 +187,12 @@ class FreeText:
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
-        text = self._in_section(piece, _without_marker(piece.text))
+        text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
             self.used.add(piece)
             self._at += 1
             return True
-        if self._some_entries(piece, text):
+        if self._shape_alone(piece, text) or self._some_entries(piece, text):
             return True
         if self._numbered(piece, text):
             return True
@@ -204,6 +207,11 @@ class FreeText:
             self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
         self._target, self._heads = name, [piece]
+        if shape := stated.beside(_partition(text)[0]):
+            self.written.put_shape(name, shape)
+        words = _words(_MARKED.sub(r"\2", text).strip(_AROUND))
+        if not rest.strip(_NO_WORDS) and {self.written.names.find(word) for word in words} == {name}:
+            self._only_names.add(piece)
         self._content(piece, _as_row(rest))
         return True
 
@@ -219,6 +227,35 @@ class FreeText:
             return text  # head 1: [[1, 2], [3, 4]]
         self._target, self._heads = ("" if rest else self.written.names.sign(found[0])), [piece]
         return rest
+
+    def _without_marks(self, text: str) -> str:
+        """A heading without the marks that it is worth: "1. Means μ = mean(X) [2]", "Means (2 marks)"."""
+        found = _MARKS.search(text)
+        if found is None or found[2]:
+            return text[: found.start()] if found else text
+        part = self._part(self._label(text[: found.start()])[0])
+        return text[: found.start()] if part and total(part.marks) == int(found[1]) else text
+
+    def _shape_alone(self, piece: Piece, text: str) -> bool:
+        """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""
+        text = text.strip(" $")
+        part = self._part(self._target)
+        below = stated.alone(text) if part and part.shape_counts else None
+        if below and sorted(below) == sorted(self._shape(self._target)):
+            self.written.put_shape(self._target, below)
+            self.used.update((piece, *self._heads))
+            self._at += 1
+            return True
+        statements = [stated.of_something(one) for one in _ALSO.split(text)]
+        found = [(self._called(one[0]), one[1]) for one in statements if one]
+        if len(found) < len(statements) or not all(self.written.has_shape(name) for name, _ in found):
+            return False
+        for name, shape in found:
+            self.written.put_shape(name, shape)
+        self.used.add(piece)
+        self._at += 1
+        self._target, self._heads = found[0][0] if len(found) == 1 else "", [piece]
+        return True
 
     def _apart(self, text: str) -> tuple[str, str, str]:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
@@ -256,7 +293,7 @@ class FreeText:
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
         head, sign, rest = _partition(text)
-        if sign and len(_NUMBERS.findall(_SIZE.sub("", head))) < 2:
+        if sign and len(_NUMBERS.findall(stated.without(head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
@@ -278,10 +315,10 @@ class FreeText:
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
-        if _HIDDEN.fullmatch(text):
+        if _HIDDEN.fullmatch(text) or ONE_ROW.fullmatch(f"{text}:"):
             return ""
         text = _ASIDE.sub(_unless_words, text)
-        text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
+        text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
         if not 0 < len(words) <= _MOST_WORDS:
             return ""
@@ -382,7 +419,7 @@ class FreeText:
         if entry:
             return (name, {(int(entry[2]), int(entry[3])): rest}) if int(entry[3]) else None
         matrix = self._matrix(rest, (1, self._shape(name)[1]))
-        if matrix is None or len(matrix.rows) != 1:
+        if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
         return name, _row(int(found[2]), matrix)
 
@@ -410,6 +447,9 @@ class FreeText:
             self._words(part, head, text)
         elif text.strip(_NO_WORDS):
             shape = self._shape(self._target)
+            text, size = stated.without_last(text)
+            if size:
+                self.written.put_shape(self._target, size)
             text = self._before_prose(head, text, shape)
             matrix = None if _says_something_else(text) else self._matrix(text, shape)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
@@ -431,6 +471,8 @@ class FreeText:
                     self.written.not_read(self.where(head.start), another[1], self._target)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
+            elif not any(c.isalnum() or c == "∞" for c in text):
+                self.used.update(taken)  # ____ or ?
             elif len(taken) > 1:
                 self._at -= len(taken) - 1
                 other = ""  # the lines are read again, one by one
@@ -570,6 +612,8 @@ class FreeText:
             name = self._called(matrix.name) or (self._called(words[-1]) if words else "") if matrix.name else ""
             if name and not (self.beside and name == self.here):
                 found |= self._answer(name, cells, [piece])
+                if shape := stated.beside(matrix.name):
+                    self.written.put_shape(name, shape)
             elif not name and not matrix.name and self._target and not self.beside:
                 found |= self._answer(self._target, cells, [*self._heads, piece])
             elif not name and matrix.name:
@@ -688,7 +732,8 @@ _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
-ONE_ROW = re.compile(r"(?i)^\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*")
+_ROW_NUMBER = r"\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*"
+ONE_ROW = re.compile(f"(?i)^{_ROW_NUMBER}")
 _TO = re.compile(r"[-=]>|[→⟶⇒]")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
@@ -713,8 +758,13 @@ _AND = r"\s+(?:and|und|et|y)\s+"
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
 _WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
+_FURTHER_ROW = re.compile(rf"(?i)\s*[,;/|]+{_ROW_NUMBER}")
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
+_ALSO = re.compile(rf",?{_AND}|[,;]\s+(?=[^\W\d])")
+_MARKS = re.compile(
+    r"(?i)(?<=[^\s=:≈])\s{1,99}[\[(]\s?(\d{1,2})\s?(marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)?\s?[\])]\s*$"
+)
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
@@ -722,10 +772,9 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 _OTHER_ENTRY = re.compile(
     r"(?<![\s,;·.*⋅∙•×])[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
-    r"[^\W\d_]\w{0,5}'*(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
+    r"[^\W\d_]\w{0,5}'*(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
 )
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
-_SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
@@ -769,7 +818,10 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 
 def _as_row(line: str) -> str:
-    """Row 2: 3, 4 and 5 as the numbers alone; any other line as it is."""
+    """Row 2: 3, 4 and 5 as the numbers alone, and so row 1: 3 4, row 2: 5 6; any other line as it is."""
+    numbers = [int(number) for number in (*ONE_ROW.findall(line), *_FURTHER_ROW.findall(line))]
+    if len(numbers) > 1 and numbers == [*range(1, len(numbers) + 1)]:
+        return _FURTHER_ROW.sub(" ; ", ONE_ROW.sub("", line))
     line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _behind_arrow(ONE_ROW.sub("", line), 0))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line

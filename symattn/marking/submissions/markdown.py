@@ -32,7 +32,7 @@ from symattn.marking.attempt import (
     Unreadable,
 )
 from symattn.marking.submissions import blocks as md
-from symattn.marking.submissions import free, labels, names
+from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
@@ -335,7 +335,7 @@ class FilledSheet:
         here, lost = place == own, own not in self.headed  # lost: its heading is not there
         if not table.rows or place[0] not in (None, slot.question):
             return 0
-        corner = md.normal(table.rows[0][0])
+        corner = md.normal(stated.without(table.rows[0][0]))
         if isinstance(slot.block, Table):
             heads = [md.normal(markdown.in_line(head)) for head in slot.block.header]
             return 1 if (here or lost) and [md.normal(cell) for cell in table.rows[0]][: len(heads)] == heads else 0
@@ -349,7 +349,7 @@ class FilledSheet:
 
     def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
         """Whether a table has the heads of a grid, and the part's name or none."""
-        corner = undecorated(unescaped(table.rows[0][0]))
+        corner = stated.without(undecorated(unescaped(table.rows[0][0])))
         named = not corner or (not _is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
         return named and _numbered(table.rows[0][1:])
 
@@ -538,6 +538,8 @@ def read_page(sheet: FilledSheet) -> Paper:
     for number, slot in enumerate(sheet.slots):
         for block in sheet.tables.get(number, ()):
             _put(paper, sheet, slot, _table_answer(slot, block), block)
+            if shape := stated.beside(unescaped(block.rows[0][0])):
+                paper.written[slot.question].put_shape(slot.part.name, shape)
         if number in sheet.tasks:
             block = sheet.tasks[number]
             _put(paper, sheet, slot, RawText(_ticked_letters(block, slot)), block)

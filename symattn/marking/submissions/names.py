@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import permutations
 from typing import Literal
 
 from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
+from symattn.exact import Matrix
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import visible
 from symattn.page.document import AnswerGrid, all_blocks
@@ -125,7 +126,7 @@ class Names:
         self._folded = folded
 
     def find(self, name: str) -> str:
-        """The part or the step that is meant: its own name; "" if nothing of this question is called so.
+        """The part, the step or the given matrix that is meant: its own name; "" if nothing is called so here.
 
         Signs in their own case come first, then letters and numbers of parts, then words and signs in any case.
         """
@@ -139,7 +140,17 @@ class Names:
         if place := self.place(name):
             return place
         folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
-        return next(filter(None, folded), "")
+        return next(filter(None, folded), "") or self.given.get(sign.casefold(), "")
+
+    @cached_property
+    def given(self) -> Mapping[str, str]:
+        """The names of the given matrices by their signs, in small letters."""
+        if (problem := self.question.problem) is None:
+            return {}
+        wording = Wording(problem.derivation, problem.notation)
+        givens = [name for name, value in problem.derivation.givens.items() if isinstance(value, Matrix)]
+        signs = ((sign, name) for name in givens for sign in (name, text.on_one_line(wording.name(name))))
+        return {normal(sign).casefold(): name for sign, name in signs}
 
     def sign(self, name: str) -> str:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import Matrix, decide, has_symbols
+from symattn.exact import Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read
 from symattn.foundation.languages import message
 from symattn.marking.attempt import (
@@ -31,10 +31,11 @@ from symattn.marking.attempt import (
     Unreadable,
     cannot_be_read,
 )
-from symattn.marking.submissions import labels
+from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.marking.submissions.names import Names, normal
+from symattn.marking.submissions.stated import Shape
 from symattn.page.document import AnswerGrid, Table, all_blocks
 from symattn.page.writers import common
 from symattn.page.writers import text as plain
@@ -54,7 +55,6 @@ from symattn.teaching.question import (
     WordAnswer,
 )
 
-Shape = tuple[int, int]
 ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
@@ -118,6 +118,8 @@ class Written:
     methods: list[str] = field(default_factory=list)
     worked: set[str] = field(default_factory=set)
     points: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """Those that were stated of the matrices that parts ask for."""
     remarks: list[Remark] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     """The parts that something was written to that was not read; "" where it may belong to any."""
@@ -152,9 +154,23 @@ class Written:
                 del self.parts[target]
         elif other and not raw.blank:
             self._by_letter[target] = name, raw
+        texts = list(filter(None, raw.texts()))
+        if len(texts) == 1 and self.has_shape(target) and (shape := stated.alone(texts[0])):
+            self.put_shape(target, shape)
+            return True
         if not raw.blank:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
         return True
+
+    def has_shape(self, part: str) -> bool:
+        """Whether a part asks for a matrix, and not for one entry alone."""
+        asks = part in self.names.parts and isinstance(self.part(part).answer, _MATRICES)
+        return asks and shape_of(self.part(part)) not in ((0, 0), (1, 1))
+
+    def put_shape(self, part: str, shape: Shape) -> None:
+        """The shape that was stated of a matrix."""
+        if self.has_shape(part):
+            self.shapes[part] = shape
 
     def _put_row(self, name: str, raw: Raw, where: str) -> bool:
         """z1, z_2, Z[3]: a row of a matrix under a name of its own; the other rows stay as they are."""
@@ -237,13 +253,18 @@ class Written:
         more = {}
         for step, raw in self.more.items():
             grid = reader.grid(step, raw, (0, 0))
-            if isinstance(grid, Grid):
+            if isinstance(grid, Grid) and step in self.names.given.values():
+                if reader.is_another(step, grid):
+                    self.not_read(step, " ".join(filter(None, raw.texts())), "")
+            elif isinstance(grid, Grid):
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
         unread |= {name for name, said in answers.items() if cannot_be_read(said)}
         worked = frozenset(self.worked)
-        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
+        return Attempt(
+            answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread), shapes=self.shapes
+        )
 
 
 def _is_something(raw: Raw, text: str) -> bool:
@@ -282,7 +303,10 @@ class Paper:
     @property
     def empty(self) -> bool:
         """Whether nothing in it belongs to the sheet."""
-        return not any(written.parts or written.more or written.methods for written in self.written)
+        return not any(
+            one.parts or one.more.keys() - set(one.names.given.values()) or one.methods or one.shapes
+            for one in self.written
+        )
 
     @property
     def size(self) -> int:
@@ -453,6 +477,12 @@ class _Reader:
             return decide(entry.value, matrix[i, j]).equal is False
         except SymattnError:
             return False
+
+    def is_another(self, given: str, grid: Grid) -> bool:
+        """Whether a matrix has the sign of a given one, and is no copy of it, nor of some of its entries."""
+        problem = self.written.question.problem
+        fits = problem is not None and grid.fits_in(values_of(problem.derivation.value(given)).shape)
+        return not fits or any(self.differs(given, i, j, entry) for i, j, entry in grid.cells())
 
     def grids(self, part: Part, raw: Raw, model: Mapping[str, Matrix]) -> Said | None:
         """The student's own matrices by the names that the part has for them."""
