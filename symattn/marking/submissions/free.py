@@ -152,7 +152,8 @@ class FreeText:
             answered = name in self.written.parts or name in self.written.more
             if piece in self.used and (token or not answered):  # used for something else
                 self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
-        return [piece for piece in self.pieces if not piece.blank and piece not in self.used | self._only_names]
+        done = self.used | self._only_names
+        return [piece for piece in self.pieces if not piece.blank and piece not in done]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
@@ -758,7 +759,7 @@ _AND = r"\s+(?:and|und|et|y)\s+"
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
 _WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
-_FURTHER_ROW = re.compile(rf"(?i)\s*[,;/|]+{_ROW_NUMBER}")
+_FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{_ROW_NUMBER}")
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 _ALSO = re.compile(rf",?{_AND}|[,;]\s+(?=[^\W\d])")
