@@ -24,6 +24,8 @@ _NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
 _RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
 _GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
+_NO_DECIMALS = re.compile(r"(?<=\d)\.(?=[\s()*·/+−eE-]|$)")
+"""The point of 1. and 2.e+00, as NumPy prints whole numbers."""
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
 _GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
 _NO_GROUPING = str.maketrans("", "", " '’")
@@ -105,7 +107,7 @@ def _plain(text: str, counted: bool = True) -> str:
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
     text = ungrouped(_UNIT.sub("", text)) if counted else text
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
-    return _RECURRING.sub(_fraction, _GOES_ON.sub("", text)).strip()
+    return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
 
 
 def _fraction(found: re.Match[str]) -> str:

@@ -246,8 +246,11 @@ class Written:
         return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread))
 
 
-def _is_something(raw: Raw, text: str) -> bool:
-    return not is_blank(text) and (isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable)
+def _worth(raw: Raw, text: str) -> int:
+    """1 for a text, and for a number that can be read, -1 for one that cannot, 0 for nothing."""
+    if is_blank(text):
+        return 0
+    return 1 if isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable else -1
 
 
 def _may_lack(part: Part, said: Said | None) -> bool:
@@ -286,9 +289,9 @@ class Paper:
 
     @property
     def size(self) -> int:
-        """How many texts were found, and numbers that can be read."""
+        """How many texts were found, and numbers that can be read, less those that cannot."""
         raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(_is_something(raw, text) for raw in raws for text in raw.texts())
+        return sum(_worth(raw, text) for raw in raws for text in raw.texts())
 
     @property
     def complaints(self) -> int:
