@@ -13,6 +13,7 @@ from scripts import decimals, key_of, marked
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
+from symattn.errors import InputError
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import entry, read_submission
 from symattn.page.writers import html
@@ -26,8 +27,8 @@ Rows = list[list[str]]
 
 
 @cache
-def question(mechanism: str, notation: str = "standard") -> Question:
-    (sheet,) = sheets(make_recipe(mechanism, seed=1, notation=notation), 1)
+def question(mechanism: str, notation: str = "standard", seed: int = 1) -> Question:
+    (sheet,) = sheets(make_recipe(mechanism, seed=seed, notation=notation), 1)
     return sheet.question
 
 
@@ -245,3 +246,63 @@ def test_a_matrix_in_code_that_belongs_to_nothing_is_told():
     )
     assert ["step_two" in remark.says for remark in attempt.remarks] == [True]
     assert "H.2" in attempt.unread
+
+
+# ------------------------------------------------------------------------------------ masks, shapes, and nothing
+
+
+@pytest.mark.parametrize("cross", ["x", "X", "×", "✗", "*", "/", "masked"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        brackets,
+        lambda rows: "\n" + "\n".join(" ".join(row) for row in rows),
+        lambda rows: "\n\n| | | |\n|---|---|---|\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows),
+    ],
+)
+def test_a_cross_hides_a_score(cross, write):
+    """1 x x in the masked scores; in any other matrix a cross is no number."""
+    if cross == "masked" and write is brackets:
+        pytest.skip("words in brackets are told")
+    asked = question("causal_self_attention")
+    rows = [[cross if "∞" in x else x for x in row] for row in key(asked)["M"]]
+    others = "\n\n".join(f"{name} = {brackets(m)}" for name, m in key(asked).items() if name in "QKVSS'")
+    attempt = read(asked, f"{others}\n\nM = {write(rows)}")
+    assert not attempt.remarks
+    assert not [v for v in marked(asked, attempt).verdicts if v.part == "M" and v.state != "correct"]
+    elsewhere = read(asked, f"{others}\n\nA = {write(rows)}")
+    assert elsewhere.remarks
+    assert not [
+        v for v in marked(asked, elsewhere).verdicts if v.part == "A" and v.written.text == cross and v.accepted
+    ]
+
+
+@pytest.mark.parametrize(("text", "earned"), [("Q = 7", 0), ("Q = [[7, 7, 7, 7]]", 1)])
+def test_one_number_alone_shows_no_shape(text, earned):
+    asked = question("self_attention")
+    report = marked(asked, read(asked, text))
+    assert [given.given for given in report.marks if given.code == "B"] == [earned]
+
+
+@pytest.mark.parametrize("text", ["Q = [[1, 2", "## Q\n\n7", "Scores: see my other sheet"])
+def test_of_a_file_without_an_answer_it_is_told_what_could_not_be_read(text):
+    with pytest.raises(InputError, match=re.escape(repr(" / ".join(text.split("\n\n"))))):
+        read(question("self_attention"), text)
+
+
+# ------------------------------------------------------------------------------------ roundings
+
+
+@pytest.mark.parametrize(("at", "right"), [((1, 1), True), ((2, 1), False)])
+def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at, right):
+    """0 beside 1.82 is 0.00, though the same number has six places in another line: 0.004277, and not 0.271649."""
+    asked = question("self_attention", "note-003", 2)
+    rows = {name: [[decimals(6)(x) for x in row] for row in m] for name, m in key_of(asked).items()}
+    exact = float(rows["Z"][at[0]][at[1]])
+    assert (abs(exact) <= 0.005) is right
+    rows["Z"] = [
+        ["0" if (i, j) == at else f"{float(x):.2f}" for j, x in enumerate(row)] for i, row in enumerate(rows["Z"])
+    ]
+    text = "\n\n".join(f"{name} = {brackets(m)}" for name, m in rows.items())
+    report = marked(asked, read(asked, text))
+    assert report.of("Z")[at].accepted is right

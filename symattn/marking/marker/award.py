@@ -197,9 +197,11 @@ class Awarding:
         return any(m.kind == "misconception" and own & set(m.charged[1:]) for m in self.trace.mistakes)
 
     def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
-        """B marks: for shapes, a matrix of the right shape with something in it; for anything else, right entries."""
+        """B marks: for shapes, a matrix of the right shape with something in it, of several entries not one alone; for
+        anything else, right entries."""
         if mark.rule == "shapes":
-            shaped = any(j.state not in ("missing",) for row in rows for j in row) and not any(
+            there = [j.state != "missing" for row in rows for j in row]
+            shaped = sum(there) >= min(2, len(there)) and not any(
                 self.steps[part] in self.trace.misshapen for part in line.parts
             )
             return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))

@@ -33,6 +33,7 @@ from symattn.marking.submissions.written import (
     Shape,
     Written,
     answer_in,
+    is_crossed,
     shape_of,
 )
 from symattn.teaching.question import (
@@ -852,9 +853,10 @@ def _count(text: str, columns: int) -> int:
     text = text.removesuffix("\\\\").rstrip(",;").strip()
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
+    cell = _readable if _BETWEEN_NUMBERS.search(text) else _readable_or_crossed
     if (
         not text
-        or text[0] in ",;"
+        or _BEGINS_WRONGLY.match(text)
         or len(text) > _LONGEST_LINE
         or ":" in text
         or not any(c.isdigit() or c in "∞ef½" for c in text)
@@ -865,7 +867,7 @@ def _count(text: str, columns: int) -> int:
     for right in (columns, 0):
         for gap in _GAPS:
             cells = re.split(gap, text)
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_readable, cells)):
+            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
                 return len(cells)
     return 1 if _readable(text) else 0
 
@@ -897,11 +899,20 @@ _SPACE = r"(?<!\s)\s*"  # a whole run of it: beginning in the middle of a long o
 _GAPS = (r"\t+", rf"{_SPACE}&\s*", rf"{_SPACE}\|\s*", rf"{_SPACE};\s*", r",\s+", r",", r"\s{2,}", r"\s+")
 _ROUND_A_SIGN = re.compile(rf"{_SPACE}([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 _LONGEST_LINE = 2000
+_BEGINS_WRONGLY = re.compile(r";|,(?!\d)")
 
 
 def _readable(cell: str) -> bool:
     found = entry(cell, AUTO)
     return found.readable or found.blank
+
+
+def _readable_or_crossed(cell: str) -> bool:
+    """Also a cross, as in a row of masked scores: 1 x x."""
+    return is_crossed(cell) or _readable(cell)
+
+
+_BETWEEN_NUMBERS = re.compile(r"\d\s*[^\d\s.,;+−-]\s*\d")  # 3 x 4
 
 
 def _plausible(rows: Rows) -> bool:

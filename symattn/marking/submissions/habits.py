@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from symattn.exact.reading import Reading
 
 _QUOTED = re.compile(r"""(['"‘“«„])\s*(.*?)\s*['"’”»“]""")
+_BRACKETED = re.compile(r"(\()\s*([-+−]?[\d.,]+\s*%?)\s*\)")
 _ABOUT = re.compile(
     r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
 )
@@ -102,7 +103,7 @@ def has_decimal(reading: Reading | None) -> bool:
 def _plain(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
     text = text.strip()
-    if found := _QUOTED.fullmatch(text):
+    if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
     text = ungrouped(_UNIT.sub("", text)) if counted else text
