@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scripts import decimals, key_of, marked
 
+import symattn
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
@@ -306,3 +307,22 @@ def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at, righ
     text = "\n\n".join(f"{name} = {brackets(m)}" for name, m in rows.items())
     report = marked(asked, read(asked, text))
     assert report.of("Z")[at].accepted is right
+
+
+@pytest.mark.parametrize("off", ["-1.9", "2.1"])
+def test_a_whole_number_is_never_cut_off_to_a_tenth(off):
+    """What is worked out from whole numbers alone has no digits to be cut off."""
+    d = symattn.derive("self_attention", X=[[1], [-1]], W_Q=[[2]], W_K=[[1]], W_V=[[1]], scale="none")
+    page = {name: [[str(x) for x in row] for row in d[name].result.rows] for name in ("Q", "K", "V", "S", "A", "Z")}
+    assert page["Q"] == [["2"], ["-2"]]
+    assert symattn.check(d, page).right
+    page["Q"] = [["2"], [off]] if off.startswith("-") else [[off], ["-2"]]
+    assert not symattn.check(d, page).right
+
+
+@pytest.mark.parametrize("name", ["R1^1", "N1_mean^1", "N1^1"])
+def test_numbers_in_a_name_are_no_numbers_beside_it(name):
+    asked = question("encoder")
+    rows = key(asked)[name]
+    attempt = read(asked, f"{name} = tensor({brackets(rows)})".replace("], [", "],\n        ["))
+    assert [[x.text for x in row] for row in attempt.answers[name].rows] == rows

@@ -260,7 +260,7 @@ class FreeText:
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
         head, sign, rest = _partition(text)
-        if sign and len(_NUMBERS.findall(_SIZE.sub("", head))) < 2:
+        if sign and len(_NUMBERS_ALONE.findall(_SIZE.sub("", head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
@@ -745,6 +745,7 @@ _WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBERS_ALONE = re.compile(r"(?<![\w^.,])\d+(?:[.,]\d+)?")  # none in R1^1
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
