@@ -326,3 +326,60 @@ def test_numbers_in_a_name_are_no_numbers_beside_it(name):
     rows = key(asked)[name]
     attempt = read(asked, f"{name} = tensor({brackets(rows)})".replace("], [", "],\n        ["))
     assert [[x.text for x in row] for row in attempt.answers[name].rows] == rows
+
+
+# ------------------------------------------------------------------------------------ rows, working, headings
+
+
+@pytest.mark.parametrize("mechanism", ["self_attention", "multi_head_attention", "feed_forward_gradient"])
+def test_working_within_brackets(mechanism):
+    """[[1·2 + 0·1 = 2, …], …] has the results for its entries."""
+    asked = question(mechanism)
+    rows = {
+        name: [[f"({x})·1 + 0·2 = {x}" if "∞" not in x else x for x in row] for row in m]
+        for name, m in key(asked).items()
+    }
+    attempt = read(asked, "\n\n".join(f"**{name}**\n\n{brackets(m)}" for name, m in rows.items()))
+    assert not attempt.remarks
+    assert marked(asked, attempt).total == marked(asked, attempt).available
+
+
+@pytest.mark.parametrize("number", ["0,5294", "-2,0000", "(0,5294)", "(0,0414)", "(-3,0000E0)"])
+def test_a_decimal_comma_in_brackets_said_of_one_token(number):
+    asked = question("layer_norm")
+    text = "\n\n".join(f"Token {t}:\nN_mean = {number}\nN_hat = (0,5; 1,5; -0,5; 1)" for t in (1, 2, 3))
+    attempt = read(asked, text)
+    found = [[x.text for x in row] for row in attempt.answers["N_mean"].rows]
+    assert found in ([[number]] * 3, [[number.strip("()")]] * 3)
+    assert len(attempt.answers["N_hat"].rows) == 3
+
+
+def test_a_single_decimal_in_brackets_is_no_row():
+    attempt = read(question("language_model"), "loss = (0,4076), (2,7586)\n\nmean_loss = (1,5831)")
+    assert [[x.text.strip("()") for x in row] for row in attempt.answers["mean_loss"].rows] == [["1,5831"]]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["(d) {}:", "d) {} =", "Schritt 22 ({}):", "Step 22 ({}):", "22) {} =", "### {}", "{} (2x1):", "**{}** (2 × 1)"],
+)
+@pytest.mark.parametrize("name", ["Z_1", "dX_K"])
+def test_what_stands_before_a_name_is_no_part_of_it(head, name):
+    """(d) Z_1 is no gradient of it, and dX_K in brackets no size d times K."""
+    asked = question("multi_head_gradient")
+    rows = key(asked)[name]
+    attempt = read(asked, head.format(name) + "\n" + "\n".join("  ".join(row) for row in rows))
+    assert {part: [[x.text for x in row] for row in said.rows] for part, said in attempt.answers.items()} == {
+        name: rows
+    }
+    assert not attempt.more
+
+
+def test_marks_for_working_that_was_not_read_are_left_to_a_person():
+    asked = question("attention_gradient")
+    rows = key(asked)
+    last = list(rows)[-1]
+    text = f"my rows above are (2, -2) and then so on, as in class, 1 2 3 or so\n\n{last} = {brackets(rows[last])}"
+    report = marked(asked, read(asked, text))
+    assert [given for given in report.marks if given.given < given.of]
+    assert all(given.pending for given in report.marks if given.given < given.of)

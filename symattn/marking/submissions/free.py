@@ -286,6 +286,8 @@ class FreeText:
             return ""
         if _FUNCTION.match(text):
             return self.written.names.rule(text)
+        if (marked := _MARKED.match(text)) and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
+            return name  # (d) Z_1 is no gradient dZ_1
         text = _ASIDE.sub(_unless_words, text)
         text = _SIZE.sub("", undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
@@ -321,7 +323,8 @@ class FreeText:
         every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
-        short = (word for k, word in enumerate(words) if len(word) <= _LONGEST_SIGN and (k or word != "A"))
+        short = (word for k, word in enumerate(words)
+                 if (len(word) <= _LONGEST_SIGN or names.is_sign(word)) and (k or word != "A"))  # fmt: skip
         signs = {sign for word in short if (sign := self._find(word, names.sign))}
         return signs.pop() if len(signs) == 1 else ""
 
@@ -430,7 +433,9 @@ class FreeText:
         elif text.strip(_NO_WORDS):
             shape = self._shape(self._target)
             text = self._before_prose(head, text, shape)
-            matrix = None if _says_something_else(text) else self._matrix(text, shape)
+            row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
+            whole = None if _says_something_else(text) else self._matrix(text, shape)
+            matrix = row if row and _has_shape(row.rows, (1, 1)) else whole  # (0,5) said of one token is no column
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
                 lines = self._rows_below(len(matrix.rows[0]))
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
@@ -709,9 +714,9 @@ _FILLERS = frozenset(
         "i the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain "
         "gives this that these because rows row equals answer of for in as and which now first next finally compute "
         "computing calculate calculating "
-        "also dann damit somit ist sind daraus folgt ergibt sich wir haben der die das "
-        "donc alors ainsi est sont on obtient nous avons le la les "
-        "entonces luego por tanto es son se obtiene tenemos el los las",
+        "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
+        "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
+        "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
     )
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
@@ -755,14 +760,15 @@ _OTHER_ENTRY = re.compile(
     r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
     r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}\s*=)"
 )
-_ANOTHER_ENTRY = re.compile(r"[,;]\s+[^\s=]*[^\W\d_][^\s=]*\s*=")  # 1., S_12 = 2
+_ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
-_SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*[x×*]\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
+_SIZE = re.compile(r"(?i)\s*[(\[]\s*\w{1,5}\s*(?:[×*]|(?<=[\d\s])x(?=[\d\s]))\s*\w{1,5}\s*[)\]]")  # Q (3 x 4)
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
+_LETTERS = re.compile(r"[^\W\d_]")
 _MATRIX = re.compile(r"\[\s*\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")

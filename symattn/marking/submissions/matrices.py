@@ -42,7 +42,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     if len(text) > LONGEST:
         return None
     exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
-    first, *others = exact.split("=")
+    first, *others = _split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     body = _in_square_brackets(body)
     start, end = _bracketed(body)
@@ -127,6 +127,8 @@ def _closed(text: str, start: int) -> int:
 def _tuple(text: str) -> tuple[int, int]:
     """(1, 2, 3): the whole text, with a comma or a semicolon that stands in no inner bracket."""
     stripped = text.strip()
+    if _ONE_DECIMAL.fullmatch(stripped):
+        return 0, 0
     if not (stripped.startswith("(") and stripped.endswith(")") and len(list(_split(stripped[1:-1], ",;"))) > 1):
         return 0, 0
     depth = 0
@@ -136,6 +138,9 @@ def _tuple(text: str) -> tuple[int, int]:
             return 0, 0
     start = text.index("(")
     return start, start + len(stripped)
+
+
+_ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
 
 
 def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
@@ -207,7 +212,7 @@ def holds_two(entry: str) -> bool:
     return _TWO.search(entry) is not None
 
 
-_NUMBER = r"(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+−]?\d+)?"
+_NUMBER = r"(?:\d++(?:[.,]\d*+)?|[.,]\d++)(?:[eE][-+−]?\d++)?"
 _TWO = re.compile(
     rf"(?<![\w^.,]){_NUMBER}\s+(?:[-+−]{_NUMBER}|(?!\d{{3}}(?!\d)){_NUMBER}(?![\d.,eE+−-]*\s*/))(?![\w(])"
     r"|\)\s{2,}[-+−]?[\d.,]"
