@@ -383,3 +383,13 @@ def test_marks_for_working_that_was_not_read_are_left_to_a_person():
     report = marked(asked, read(asked, text))
     assert [given for given in report.marks if given.given < given.of]
     assert all(given.pending for given in report.marks if given.given < given.of)
+
+
+@pytest.mark.parametrize("first", ["0,100000", "0,5", "-3"])
+def test_a_column_in_brackets_line_by_line(first):
+    """Its first line is no column of two: [ 0,5 ] and below it [ 1,5 ]."""
+    attempt = read(
+        question("multi_head_gradient"), f"Z_1 = [ {first} ]\n      [ -1,1 ]\n\nZ_2 = [ -0,7 ]\n      [ 0,1 ]"
+    )
+    found = {name: [[x.text for x in row] for row in said.rows] for name, said in attempt.answers.items()}
+    assert found == {"Z_1": [[first], ["-1,1"]], "Z_2": [["-0,7"], ["0,1"]]}

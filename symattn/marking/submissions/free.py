@@ -436,6 +436,14 @@ class FreeText:
             row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
             whole = None if _says_something_else(text) else self._matrix(text, shape)
             matrix = row if row and _has_shape(row.rows, (1, 1)) else whole  # (0,5) said of one token is no column
+            if len(taken) == 1 and shape[0] > 1 == shape[1] == _count(text, 1):
+                lines = self._rows_below(1)
+                if len(lines) + 1 == shape[0]:  # a column whose first entry is 0,5
+                    matrix, taken = (
+                        self._matrix("\n".join([text, *(line.text for line in lines)]), shape),
+                        [head, *lines],
+                    )
+                    self._at += len(lines)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
                 lines = self._rows_below(len(matrix.rows[0]))
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
