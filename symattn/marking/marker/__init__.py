@@ -129,8 +129,10 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
 def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
     """Marks that were not given, pending where what was written could not be read as an answer: a person sees whether
     it is one, or what is missing in a matrix that is `short` of its shape; or, beside one that is no line of a
-    derivation, whether it shows the method.
+    derivation, whether it shows the method; or the working that marks were not given for the want of.
     """
+    if given.given < given.of and attempt.unread and given.why is not None and given.why.reason == "no working":
+        return replace(given, why=Why("to be read"), pending=True)
     unread = attempt.unread.intersection(given.parts)
     if given.given >= given.of or not unread:
         return given

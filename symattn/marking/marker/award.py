@@ -197,14 +197,14 @@ class Awarding:
         return any(m.kind == "misconception" and own & set(m.charged[1:]) for m in self.trace.mistakes)
 
     def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
-        """B marks: for shapes, the right one stated, or a matrix that has it with something in it; for anything else,
-        right entries.
+        """B marks: for shapes, the right one stated, or a matrix that has it, if of several entries two are there; for
+        anything else, right entries.
         """
         if mark.rule == "shapes":
             stated = any(self.steps[part] in self.trace.script.stated for part in line.parts)
-            written = any(j.state != "missing" for row in rows for j in row)
+            there = [j.state != "missing" for row in rows for j in row]
             misshapen = any(self.steps[part] in self.trace.misshapen for part in line.parts)
-            shaped = stated or (written and not misshapen)
+            shaped = stated or (sum(there) >= min(2, len(there)) and not misshapen)
             return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))
         number, why = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
         return Given(line.parts, "B", number, mark.number, why)

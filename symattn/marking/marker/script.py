@@ -113,15 +113,16 @@ NOISE = Fraction(1, 10**6)
 def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
     """What every number claims: whole numbers among decimals have as many places, and a machine's last digits are none.
 
-    The 0 of [0, 0.5, 0.5] is 0.0.  What belongs to several tokens (A.1, A.2) is one matrix; one that has whole numbers
-    alone stays as it is.  2.9802322e-08 beside 1.1547005 is 0.
+    The 0 of [0, 0.5, 0.5] is 0.0.  Beside whole numbers alone, what belongs to other tokens counts (A.1, A.2); where
+    that has no decimals either, they stay as they are.  2.9802322e-08 beside 1.1547005 is 0.
     """
-    units: dict[str, Fraction] = {}
+    own, of_all = dict[str, Fraction](), dict[str, Fraction]()
     for step, grid in written.items():
-        role = step.partition(".")[0]
         found = [entry.unit for _, _, entry in grid.cells() if entry.unit is not None]
         if found:
-            units[role] = min(found + ([units[role]] if role in units else []))
+            role = step.partition(".")[0]
+            own[step] = min(found)
+            of_all[role] = min(own[step], of_all.get(role, own[step]))
 
     def claim(entry: Entry, common: Fraction | None, largest: Fraction) -> Entry:
         if entry.unit is None:
@@ -132,7 +133,7 @@ def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
     claims: dict[str, Grid] = {}
     for step, grid in written.items():
         sizes = [abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)]
-        common, largest = units.get(step.partition(".")[0]), max(sizes, default=Fraction(0))
+        common, largest = own.get(step, of_all.get(step.partition(".")[0])), max(sizes, default=Fraction(0))
         claims[step] = Grid(tuple(tuple(claim(e, common, largest) for e in row) for row in grid.rows))
     return claims
 

@@ -19,6 +19,9 @@ from symattn.exact.values import NegativeInfinity
 from symattn.foundation.languages import message
 from symattn.marking.marker.policy import Rounding
 
+LESS = 1 - Fraction(1, 10**9)
+"""The share of a unit of which no more is cut off: not all of it."""
+
 
 def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") -> Window | None:
     """All numbers that may be written as this value, with its ends; none for a value with symbols, which has no size.
@@ -41,17 +44,17 @@ def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") ->
 
 
 def loose_cell(value: Value, unit: Fraction) -> Window:
-    """All numbers that may be rounded to this value, or cut off to it.
+    """All numbers that may be rounded to this value, or cut off to it: −2 is never cut off to −1.9.
 
     >>> loose_cell(Fraction(-1, 4), Fraction(1, 100))
-    Interval(low=Decimal('-0.26'), high=Decimal('-0.245'))
+    Interval(low=Decimal('-0.25999999999'), high=Decimal('-0.245'))
     """
     low, high = RING.enclose(value - unit / 2).low, RING.enclose(value + unit / 2).high
     cut = RING.enclose(value)
     if cut.low >= 0:
-        high = RING.enclose(value + unit).high
+        high = RING.enclose(value + unit * LESS).high
     if cut.high <= 0:
-        low = RING.enclose(value - unit).low
+        low = RING.enclose(value - unit * LESS).low
     return Window(low, high)
 
 

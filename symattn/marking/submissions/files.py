@@ -94,7 +94,10 @@ def read_submission(
     if paper.empty:
         named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
         if not paper.sheet and not paper.name and not _mentions(content, questions):
-            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.")
+            told = next((f" {remark.says}" for written in paper.written for remark in written.remarks), "")
+            raise InputError(
+                f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.{told}"
+            )
     mark, remarks = decimal_mark, list(paper.remarks)
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice, permutations, takewhile
+from itertools import chain, islice, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
@@ -22,7 +22,8 @@ from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import LARGEST, Rows, in_round, read_matrix, without_kind
+from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
+from symattn.marking.submissions.names import transposed
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import (
     ROW_OF,
@@ -32,6 +33,7 @@ from symattn.marking.submissions.written import (
     Several,
     Written,
     answer_in,
+    is_crossed,
     shape_of,
 )
 from symattn.teaching.question import (
@@ -121,6 +123,8 @@ class FreeText:
     used: set[Piece] = field(default_factory=set)
     _at: int = 0
     _target: str = ""
+    _last: str = ""
+    """The part that was answered last."""
     _heads: list[Piece] = field(default_factory=list)
     _section: tuple[Literal["head", "token"], int] | None = None
     """The head or the token that is spoken of."""
@@ -184,7 +188,7 @@ class FreeText:
         columns = self._shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns:
             return False  # 2 2 is what was to come, and not part 2
-        if piece.text.strip().isdigit() and (self._is_alone(piece) or self._goes_on(piece)):
+        if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
@@ -200,8 +204,8 @@ class FreeText:
         name, rest = self._label(text)
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
-            name, rest = self.written.names.sign(found[1]), text[found.end() :]  # … and so I get S = [[1, 2]]
-            before = text[: found.start()]
+            before, rest = text[: found.start()], text[found.end() :]
+            name = self._find(found[1], self.written.names.sign)  # … and so I get S = [[1, 2]]
         if not name or (self.beside and name == self.here):
             return False
         if len(_NUMBERS.findall(before)) > 1:
@@ -294,7 +298,7 @@ class FreeText:
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
         head, sign, rest = _partition(text)
-        if sign and len(_NUMBERS.findall(stated.without(head))) < 2:
+        if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
@@ -307,7 +311,7 @@ class FreeText:
                 return inner, behind
             if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
-        if name := self._called(text):
+        if not _MATRIX.search(text) and (name := self._called(text)):
             return name, ""
         number = _FIRST_NUMBER.search(text)
         if number and number.start() and (name := self._called(text[: number.start()])):
@@ -318,6 +322,10 @@ class FreeText:
         """The part or the step that words mean; "" if they mean none or more than one."""
         if _HIDDEN.fullmatch(text) or ONE_ROW.fullmatch(f"{text}:"):
             return ""
+        if _FUNCTION.match(text):
+            return self.written.names.rule(text)
+        if (marked := _MARKED.match(text)) and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
+            return name  # (d) Z_1 is no gradient dZ_1
         text = _ASIDE.sub(_unless_words, text)
         text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
@@ -329,9 +337,9 @@ class FreeText:
             ways = (text, " ".join(plain), plain[-1] if plain else "")
             if found := next(filter(None, (names.within(way, *self._section) for way in ways if way)), ""):
                 return found
-        if _LETTER.fullmatch(text) and not self._lettered and (sign := names.sign(text)):
+        if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, names.sign)):
             return sign
-        if found := names.find(text):
+        if found := self._find(text):
             return found
         if rule := names.rule(text):
             return rule
@@ -346,16 +354,25 @@ class FreeText:
         plain = ["A"] if words == ["A"] else plain
         if not plain:
             return ""
-        if found := names.find(" ".join(plain)):
+        if found := self._find(" ".join(plain)):
             return found
         if len(plain) == 1:
-            return names.find(plain[0])
-        every = {names.find(word) for word in plain}
+            return self._find(plain[0])
+        every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
-        short = (word for k, word in enumerate(words) if len(word) <= _LONGEST_SIGN and (k or word != "A"))
-        signs = {sign for word in short if (sign := names.sign(word))}
+        short = (word for k, word in enumerate(words)
+                 if (len(word) <= _LONGEST_SIGN or names.is_sign(word)) and (k or word != "A"))  # fmt: skip
+        signs = {sign for word in short if (sign := self._find(word, names.sign))}
         return signs.pop() if len(signs) == 1 else ""
+
+    def _find(self, text: str, find: Callable[[str], str] | None = None) -> str:
+        """The part or the step that is called so: of parts with one sign, as [v̂₁; v̂₂; v̂₃] for every token, the next."""
+        names = self.written.names
+        if twins := names.twins(text):
+            passed = names.parts.index(self._last) if self._last in names.parts else -1
+            return next((name for name in twins if names.parts.index(name) > passed), "")
+        return (find or names.find)(text)
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""
@@ -367,6 +384,7 @@ class FreeText:
         if not found:
             return False
         for name, cells in found:
+            self._last = name
             self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
@@ -414,11 +432,15 @@ class FreeText:
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
         )
         found = entry or row
-        name = names.sign(found[1]) or names.find(found[1]) if found else ""
+        name = self._find(found[1], names.sign) or names.find(found[1]) if found else ""
+        if found and entry and self._last in names.twins(found[1]):
+            written = self._entries.get(self._last, {})
+            name = self._last if (int(entry[2]), int(entry[3])) not in written else name
         if not found or not name or name in self._done or int(found[2]) < 1 or names.find(head):
             return None
         if entry:
-            return (name, {(int(entry[2]), int(entry[3])): rest}) if int(entry[3]) else None
+            alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
+            return (name, {(int(entry[2]), int(entry[3])): rest}) if alone else None
         matrix = self._matrix(rest, (1, self._shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
@@ -452,7 +474,17 @@ class FreeText:
             if size:
                 self.written.put_shape(self._target, size)
             text = self._before_prose(head, text, shape)
-            matrix = None if _says_something_else(text) else self._matrix(text, shape)
+            row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
+            whole = None if _says_something_else(text) else self._matrix(text, shape)
+            matrix = row if row and _has_shape(row.rows, (1, 1)) else whole  # (0,5) said of one token is no column
+            if len(taken) == 1 and shape[0] > 1 == shape[1] == _count(text, 1):
+                lines = self._rows_below(1)
+                if len(lines) + 1 == shape[0]:  # a column whose first entry is 0,5
+                    matrix, taken = (
+                        self._matrix("\n".join([text, *(line.text for line in lines)]), shape),
+                        [head, *lines],
+                    )
+                    self._at += len(lines)
             if matrix and len(matrix.rows) == 1 and len(taken) == 1:
                 lines = self._rows_below(len(matrix.rows[0]))
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
@@ -526,6 +558,8 @@ class FreeText:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
         if piece.rows:
             return self._table(piece, piece.rows)
+        if self._is_of_another(piece.text):
+            return False
         shape = self._shape(self._target)
         if "[" in piece.text and not _DRAWN.match(piece.text):
             taken, text = [piece], piece.text
@@ -550,6 +584,12 @@ class FreeText:
         self._at += len(lines)
         self._put_grid(_Grid(matrix, tuple(lines)))
         return True
+
+    def _is_of_another(self, text: str) -> bool:
+        """Whether a line says what something else is, that is made of a step: K^T = [[1, 2]], exp(S') = [[1, 2]]."""
+        head, sign, _ = _partition(_without_marker(text))
+        plain = transposed(head).strip(_AROUND)
+        return sign == "=" and bool(_FUNCTION.match(head) or (plain != head.strip(_AROUND) and self._called(plain)))
 
     def _put_grid(self, grid: _Grid) -> None:
         if not self._target:
@@ -641,7 +681,7 @@ class FreeText:
             matrix = read_matrix(way, shape)
             if matrix and _plausible(matrix.rows) and not _is_prose(text, matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
-        found = [one for one in found if not self._is_formula(one.rows)]
+        found = [one for one in found if not self._is_formula(one.rows) and not _is_run_together(one.rows, shape)]
         fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
@@ -675,7 +715,7 @@ class FreeText:
         if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
         self.used.update(taken)
-        self._target, self._heads = "", []
+        self._target, self._last, self._heads = "", name, []
         return True
 
     def _without_names(self) -> None:
@@ -726,7 +766,10 @@ _FILLERS = frozenset(
         "[a-z]+",
         "i the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain "
         "gives this that these because rows row equals answer of for in as and which now first next finally compute "
-        "computing calculate calculating",
+        "computing calculate calculating "
+        "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
+        "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
+        "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
     )
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
@@ -762,6 +805,7 @@ _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array
 _FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{_ROW_NUMBER}")
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBERS_ALONE = re.compile(r"(?<![\w^.,])\d+(?:[.,]\d+)?")  # none in R1^1
 _ALSO = re.compile(rf",?{_AND}|[,;]\s+(?=[^\W\d])")
 _MARKS = re.compile(
     r"(?i)(?<=[^\s=:≈])\s{1,99}[\[(]\s?(\d{1,2})\s?(marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)?\s?[\])]\s*$"
@@ -772,14 +816,19 @@ _FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
 _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(?<=[Tᵀ⊤}p]))\s*"
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 _OTHER_ENTRY = re.compile(
-    r"(?<![\s,;·.*⋅∙•×])[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
-    r"[^\W\d_]\w{0,5}'*(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
+    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
+    r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*"
+    r"(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
 )
+_ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
+_FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
+_LETTERS = re.compile(r"[^\W\d_]")
+_MATRIX = re.compile(r"\[\s*\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 _DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
 
@@ -825,7 +874,7 @@ def _as_row(line: str) -> str:
         return _FURTHER_ROW.sub(" ; ", ONE_ROW.sub("", line))
     line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _behind_arrow(ONE_ROW.sub("", line), 0))
-    return row if row != line and ONE_ROW.match(line) and _count(row, 0) > 1 else line
+    return row if row != line and ONE_ROW.match(line) and _count(row, 0) else line
 
 
 def _partition(text: str) -> tuple[str, str, str]:
@@ -873,9 +922,10 @@ def _count(text: str, columns: int) -> int:
     text = text.removesuffix("\\\\").rstrip(",;").strip()
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
+    cell = _readable if _BETWEEN_NUMBERS.search(text) else _readable_or_crossed
     if (
         not text
-        or text[0] in ",;"
+        or _BEGINS_WRONGLY.match(text)
         or len(text) > _LONGEST_LINE
         or ":" in text
         or not any(c.isdigit() or c in "∞ef½" for c in text)
@@ -886,7 +936,7 @@ def _count(text: str, columns: int) -> int:
     for right in (columns, 0):
         for gap in _GAPS:
             cells = re.split(gap, text)
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_readable, cells)):
+            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
                 return len(cells)
     return 1 if _readable(text) else 0
 
@@ -918,11 +968,20 @@ _SPACE = r"(?<!\s)\s*"  # a whole run of it: beginning in the middle of a long o
 _GAPS = (r"\t+", rf"{_SPACE}&\s*", rf"{_SPACE}\|\s*", rf"{_SPACE};\s*", r",\s+", r",", r"\s{2,}", r"\s+")
 _ROUND_A_SIGN = re.compile(rf"{_SPACE}([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 _LONGEST_LINE = 2000
+_BEGINS_WRONGLY = re.compile(r";|,(?!\d)")
 
 
 def _readable(cell: str) -> bool:
     found = entry(cell, AUTO)
     return found.readable or found.blank
+
+
+def _readable_or_crossed(cell: str) -> bool:
+    """Also a cross, as in a row of masked scores: 1 x x."""
+    return is_crossed(cell) or _readable(cell)
+
+
+_BETWEEN_NUMBERS = re.compile(r"\d\s*[^\d\s.,;+−-]\s*\d")  # 3 x 4
 
 
 def _plausible(rows: Rows) -> bool:
@@ -943,6 +1002,11 @@ def _says_something_else(text: str) -> bool:
 
 def _has_shape(rows: Rows, shape: Shape) -> bool:
     return len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]}
+
+
+def _is_run_together(rows: Rows, shape: Shape) -> bool:
+    """Whether entries were not told apart, so that the shape is wrong as well: "1,0  -1,0" is no difference."""
+    return not _has_shape(rows, shape) and any(map(holds_two, chain.from_iterable(rows)))
 
 
 def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:

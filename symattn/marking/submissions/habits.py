@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from symattn.exact.reading import Reading
 
 _QUOTED = re.compile(r"""(['"‘“«„])\s*(.*?)\s*['"’”»“]""")
+_BRACKETED = re.compile(r"(\()\s*([-+−]?[\d.,]+\s*%?)\s*\)")
 _ABOUT = re.compile(
     r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
 )
@@ -24,6 +25,8 @@ _NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
 _RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
 _GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
+_NO_DECIMALS = re.compile(r"(?<=\d)\.(?=[\s()*·/+−eE-]|$)")
+"""The point of 1. and 2.e+00, as NumPy prints whole numbers."""
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
 _GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
 _NO_GROUPING = str.maketrans("", "", " '’")
@@ -100,12 +103,12 @@ def has_decimal(reading: Reading | None) -> bool:
 def _plain(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
     text = text.strip()
-    if found := _QUOTED.fullmatch(text):
+    if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
     text = ungrouped(_UNIT.sub("", text)) if counted else text
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
-    return _RECURRING.sub(_fraction, _GOES_ON.sub("", text)).strip()
+    return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
 
 
 def _fraction(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 LARGEST = 40
 """Rows and columns that a matrix may have."""
@@ -42,7 +42,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     if len(text) > LONGEST:
         return None
     exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
-    first, *others = exact.split("=")
+    first, *others = _split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     body = _in_square_brackets(body)
     start, end = _bracketed(body)
@@ -95,7 +95,8 @@ def _in_square_brackets(text: str) -> str:
 
 _LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
 _WHOLE = re.compile(r"\s*(?:\((?=\s*\()(.*\))\s*\)|\{(?=\s*\{)(.*\})\s*\})\s*", re.DOTALL)
-_NUMBERS = re.compile(r"\s*[-+−]?[\d.]+(?:/\d+)?%?(?:\s+[-+−]?[\d.]+(?:/\d+)?%?)+\s*")
+_ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
+_NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
 
 
 def _bracketed(text: str) -> tuple[int, int]:
@@ -126,6 +127,8 @@ def _closed(text: str, start: int) -> int:
 def _tuple(text: str) -> tuple[int, int]:
     """(1, 2, 3): the whole text, with a comma or a semicolon that stands in no inner bracket."""
     stripped = text.strip()
+    if _ONE_DECIMAL.fullmatch(stripped):
+        return 0, 0
     if not (stripped.startswith("(") and stripped.endswith(")") and len(list(_split(stripped[1:-1], ",;"))) > 1):
         return 0, 0
     depth = 0
@@ -135,6 +138,9 @@ def _tuple(text: str) -> tuple[int, int]:
             return 0, 0
     start = text.index("(")
     return start, start + len(stripped)
+
+
+_ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
 
 
 def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
@@ -179,6 +185,7 @@ def _cells(lines: Sequence[str], columns: int) -> Rows:
     """Lines as entries: at the plainest separator that gives every line as many as there should be, in every line the
     same if possible; else at one that gives them alike many."""
     ways = [tuple(_split_at(line.strip(), gap) for line in lines) for gap in _GAPS]
+    ways.sort(key=lambda rows: any(map(holds_two, chain.from_iterable(rows))))
     same = (rows for rows in ways if all(_fits(row, columns) for row in rows))
     each = tuple(next((row for row in line if _fits(row, columns)), ()) for line in zip(*ways, strict=True))
     if columns > 1 and (rows := next(same, each)) and all(rows):
@@ -194,6 +201,22 @@ def _cells(lines: Sequence[str], columns: int) -> Rows:
 def _fits(row: Sequence[str], columns: int) -> bool:
     """Whether a line has as many entries as it should, and no sign between entries is left in one."""
     return len(row) == columns and not any(cell.endswith((",", ";")) for cell in row)
+
+
+def holds_two(entry: str) -> bool:
+    """Whether two numbers stand in an entry with nothing but a gap between them, and are no mixed number.
+
+    >>> [text for text in ("1 2", "3  -1", "1,0 -1/2", "1 1/2", "3 - 1", "2 -1e", "e^2 -1", "1 000") if holds_two(text)]
+    ['1 2', '3  -1', '1,0 -1/2']
+    """
+    return _TWO.search(entry) is not None
+
+
+_NUMBER = r"(?:\d++(?:[.,]\d*+)?|[.,]\d++)(?:[eE][-+−]?\d++)?"
+_TWO = re.compile(
+    rf"(?<![\w^.,]){_NUMBER}\s+(?:[-+−]{_NUMBER}|(?!\d{{3}}(?!\d)){_NUMBER}(?![\d.,eE+−-]*\s*/))(?![\w(])"
+    r"|\)\s{2,}[-+−]?[\d.,]"
+)
 
 
 def _split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:

@@ -85,6 +85,15 @@ def normal(name: str) -> str:
     return _NOT_OF_A_NAME.sub("", plain) + primes * "'"
 
 
+def transposed(name: str) -> str:
+    """A name without the signs of transposes in it.
+
+    >>> transposed("K^T"), transposed("Vᵀ"), transposed("K")
+    ('K', 'V', 'K')
+    """
+    return _TRANSPOSE.sub("", name)
+
+
 def _as_rule(formula: str) -> str:
     """A formula by its signs: no transposes, no signs of products, and of a fraction only what is divided.
 
@@ -93,7 +102,7 @@ def _as_rule(formula: str) -> str:
     """
     if len(formula) > _LONGEST_RULE:
         return ""
-    plain = _SIGNS_IN_TEX.sub("", _TRANSPOSE.sub("", _OVER.sub(r"\1/\2", visible(formula))))
+    plain = _SIGNS_IN_TEX.sub("", transposed(_OVER.sub(r"\1/\2", visible(formula))))
     return _NOT_OF_A_RULE.sub("", _PRIMES.sub("'", unicodedata.normalize("NFKC", _DIVISOR.sub("/", plain))))
 
 
@@ -156,6 +165,26 @@ class Names:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
         return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def twins(self, name: str) -> tuple[str, ...]:
+        """The parts, in their order, that are called so, all of them by their sign or in words; none if only one is."""
+        sign = normal(name)
+        return self._twins.get(sign) or self._twins.get(sign.casefold(), ())
+
+    @cached_property
+    def _twins(self) -> dict[str, tuple[str, ...]]:
+        signs, words = dict[str, set[str]](), dict[str, set[str]]()
+        for sign, target in self._signs():
+            signs.setdefault(normal(sign), set()).add(target)
+        for word, target in self._words():
+            words.setdefault(normal(word).casefold(), set()).add(target)
+        meant = {**{word: them for word, them in words.items() if word not in self._folded_signs}, **signs}
+        asked = {name: [part for part in self.parts if part in them] for name, them in meant.items()}
+        return {name: tuple(them) for name, them in asked.items() if len(them) > 1}
+
+    @cached_property
+    def _folded_signs(self) -> frozenset[str]:
+        return frozenset(sign.casefold() for sign in self._own_signs)
 
     def is_sign(self, name: str) -> bool:
         """Whether it is the sign of a part or a step, and no word for one."""

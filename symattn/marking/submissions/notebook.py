@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from symattn.errors import InputError
@@ -133,6 +134,7 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
         written.parts = {**more.parts, **written.parts}
         written.more = {**more.more, **written.more}
         written.remarks += more.remarks
+        written.unread |= more.unread
     paper.remarks += code.paper.remarks
     return paper
 
@@ -178,6 +180,7 @@ class _Program:
     def cell(self, code: Code, number: int, place: Place, outputs: Sequence[str]) -> None:
         for variable, raw in code.names.items():
             if (target := self.target(variable, place)) is None:
+                self.tell(variable, raw, place, number)
                 continue
             self.open.pop(target, None)
             if raw is None:
@@ -188,6 +191,22 @@ class _Program:
         if shown in self.open and (found := next(filter(None, map(printed, reversed(outputs))), None)):
             del self.open[shown]
             self.put(shown, found, number)
+
+    def tell(self, variable: str, raw: Cells | RawText | None, place: Place, number: int) -> None:
+        """Told: a matrix that is written out and is neither an answer nor printed in the sheet."""
+        if not isinstance(raw, Cells) or variable in self.given:
+            return
+        for q in range(len(self.known)) if place[0] is None else (place[0],):
+            self.paper.written[q].not_read(message("cell {cell}", cell=number), f"{variable} = …", "")
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """What programs call the matrices that are given."""
+        asked = self.sheet.asked
+        own = (part.answer.derivation for question in asked for part in question.parts
+               if isinstance(part.answer, MatrixAnswer))  # fmt: skip
+        derivations = (*(question.problem.derivation for question in asked if question.problem), *filter(None, own))
+        return frozenset(identifier(name) for derivation in derivations for name in derivation.givens)
 
     def put(self, target: Target, raw: Cells | RawText, number: int) -> None:
         question, name, matrix = target
@@ -217,8 +236,8 @@ class _Program:
             yield from ((name, "") for name in (here.name,) if known.parts.get(name) == variable)
         elif named := [part.name for part in parts if known.parts.get(part.name) == variable]:
             yield from ((name, "") for name in ([here.name] if here and here.name in named else named))
-        elif variable in known.steps:
-            yield known.steps[variable], ""
+        elif name := known.steps.get(variable) or self.paper.written[question].names.sign(variable):
+            yield name, ""
 
 
 # ------------------------------------------------------------------------------------ filling

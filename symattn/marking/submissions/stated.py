@@ -49,8 +49,8 @@ def beside(name: str) -> Shape | None:
 def without(name: str) -> str:
     """A name without the shape beside it, in numbers or in letters.
 
-    >>> without("Q (3 x 4)"), without("Q_{3 × 4}"), without("Q₃ₓ₄"), without("K (n×d_k)"), without("W (2)")
-    ('Q', 'Q', 'Q', 'K', 'W (2)')
+    >>> without("Q (3 x 4)"), without("Q_{3 × 4}"), without("Q₃ₓ₄"), without("K (n×d_k)"), without("(dX_K)")
+    ('Q', 'Q', 'Q', 'K', '(dX_K)')
     """
     return _ANY.sub("", _raised(name))
 
@@ -92,7 +92,8 @@ _WORDS = re.compile(
 _LOW = re.compile(r"[₀-₉]{1,3}ₓ[₀-₉]{1,3}")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₓ", "0123456789×")
 _ANY = re.compile(
-    r"\s{0,9}[(\[]\s{0,9}\w{1,5}\s{0,9}[x×*]\s{0,9}\w{1,5}\s{0,9}[)\]]|_\{?\s?\d{1,3}\s?(?:x|×|\\times)\s?\d{1,3}(?!\d)\s?\}?",
+    r"\s{0,9}[(\[]\s{0,9}\w{1,5}\s{0,9}(?:[×*]|(?<=[\d\s])x(?=[\d\s]))\s{0,9}\w{1,5}\s{0,9}[)\]]"
+    r"|_\{?\s?\d{1,3}\s?(?:x|×|\\times)\s?\d{1,3}(?!\d)\s?\}?",
     re.I,
 )
 _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")

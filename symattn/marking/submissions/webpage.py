@@ -19,6 +19,8 @@ _BLOCKS = frozenset(
 _HEADING = re.compile(r"h([1-6])")
 _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="choices"')
 """What a sheet of ours has for answers, one of them at least."""
+_ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
+"""What MathML puts over a letter, as the accent that it is: N̂."""
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -36,6 +38,7 @@ class _Page(HTMLParser):
         self._caption = ""
         self._unseen = 0
         self._typed_into = 0
+        self._over = 0
         self._spans: list[bool] = []
         self._box = ""
         self._field: list[str] | None = None
@@ -61,6 +64,8 @@ class _Page(HTMLParser):
         elif tag == "label" and not self._in_table:
             self._line()
             self._typed_into += 1
+        elif tag == "mover":
+            self._over += 1
         elif tag == "span":
             self._spans.append("fill-in" in said.get("class", "").split())
             if self._spans[-1]:
@@ -97,6 +102,8 @@ class _Page(HTMLParser):
             self._line(self._box)
             self._box = ""
             self._typed_into = max(0, self._typed_into - 1)
+        elif tag == "mover":
+            self._over = max(0, self._over - 1)
         elif tag == "strong" and self._box and not "".join(self._text).endswith("."):  # pages of earlier versions
             self._text.append(".")
         elif tag == "span" and self._spans and self._spans.pop():
@@ -112,7 +119,7 @@ class _Page(HTMLParser):
         if self._field is not None:
             self._field.append(data)
         elif not self._unseen and (not self.sheet or self._typed_into or self._in_table):
-            self._text.append(data)
+            self._text.append(_ACCENTS.get(data.strip(), data) if self._over else data)
 
     @property
     def _in_table(self) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
+from symattn.derivation.ops import Mask
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import Matrix, decide, has_symbols, values_of
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read
 from symattn.foundation.languages import message
 from symattn.marking.attempt import (
@@ -267,8 +268,11 @@ class Written:
         )
 
 
-def _is_something(raw: Raw, text: str) -> bool:
-    return not is_blank(text) and (isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable)
+def _worth(raw: Raw, text: str) -> int:
+    """1 for a text, and for a number that can be read, -1 for one that cannot, 0 for nothing."""
+    if is_blank(text):
+        return 0
+    return 1 if isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable else -1
 
 
 def _may_lack(part: Part, said: Said | None) -> bool:
@@ -310,9 +314,9 @@ class Paper:
 
     @property
     def size(self) -> int:
-        """How many texts were found, and numbers that can be read."""
+        """How many texts were found, and numbers that can be read, less those that cannot."""
         raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(_is_something(raw, text) for raw in raws for text in raw.texts())
+        return sum(_worth(raw, text) for raw in raws for text in raw.texts())
 
     @property
     def complaints(self) -> int:
@@ -368,7 +372,8 @@ class _Reader:
         """What a part was answered; none for nothing."""
         match part.answer:
             case StepAnswer() | MatrixAnswer():
-                return self.grid(part.name, raw, shape_of(part), counted=_is_counted(part))
+                crossed = self.is_masked(part.answer)
+                return self.grid(part.name, raw, shape_of(part), counted=_is_counted(part), crossed=crossed)
             case EntriesAnswer():
                 grid = self.grid(part.name, raw, shape_of(part))
                 return self.without_printed(part, grid) if isinstance(grid, Grid) else grid
@@ -411,7 +416,18 @@ class _Reader:
             self.written.remark(where, found.remark)
         return found.entry
 
-    def grid(self, where: str, raw: Raw, size: Shape, *, counted: bool = False) -> Grid | Unreadable | None:
+    def is_masked(self, answer: StepAnswer | MatrixAnswer) -> bool:
+        """Whether entries are hidden in what is asked for, so that a cross means −∞."""
+        problem = self.written.question.problem
+        derivation = problem.derivation if isinstance(answer, StepAnswer) and problem else None
+        derivation = answer.derivation if isinstance(answer, MatrixAnswer) else derivation
+        if derivation is None:
+            return isinstance(answer, MatrixAnswer) and NEGATIVE_INFINITY in answer.value
+        return isinstance(derivation[answer.step].op, Mask)
+
+    def grid(
+        self, where: str, raw: Raw, size: Shape, *, counted: bool = False, crossed: bool = False
+    ) -> Grid | Unreadable | None:
         """A matrix of numbers, None if nothing was written; a shape other than `size` is kept."""
         if isinstance(raw, Several):
             raw = next(iter(raw.matrices.values()))
@@ -428,7 +444,9 @@ class _Reader:
         before = len(self.written.remarks)
         rows = [
             [
-                self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor, counted=counted)
+                replace(HIDDEN, text=cell.strip())
+                if crossed and is_crossed(cell)
+                else self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor, counted=counted)
                 for j, cell in enumerate(row, 1)
             ]
             for i, row in enumerate(cells.rows, 1)
@@ -617,6 +635,8 @@ SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
     "−∞",
 }
 WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "visible", "white"}
+HIDDEN = noticed("-∞").entry
+_CROSSED = frozenset("x×✗✘*■#/") | {"masked", "hidden"}
 _PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
 
 
@@ -637,6 +657,11 @@ def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
         says = message("Found {text} in a cell, where x or nothing was expected.", text=_short(strange))
         return Unreadable(text, says)
     return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
+
+
+def is_crossed(text: str) -> bool:
+    """Whether a cell of a matrix is crossed out as a whole, which means −∞ where it is masked."""
+    return _mark(text) in _CROSSED
 
 
 def _mark(text: str) -> str:
@@ -699,6 +724,7 @@ __all__ = [
     "answer_in",
     "decimal_mark_of",
     "grids_of",
+    "is_crossed",
     "shape_of",
     "tables_of",
 ]
