@@ -280,8 +280,7 @@ def main() -> None:
         reached = " " if taken > row.goal else "✓"
         before = f"{row.before:,}" if row.before else "–"
         print(
-            f"{row.name:<42}{before:>10}{row.goal:>9,.0f}{taken:>10,.1f} {reached}"
-            f"{taken / plain:>16.3f}{change:>16}",
+            f"{row.name:<42}{before:>10}{row.goal:>9,.0f}{taken:>10,.1f} {reached}{taken / plain:>16.3f}{change:>16}",
             flush=True,
         )
     print("\nin the same run")
