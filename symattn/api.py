@@ -468,7 +468,7 @@ def source_file(
     if name.endswith(".toml"):
         return read_problem_file(Path(source))
     if name != "custom" and name.replace("-", "_") not in mechanisms():
-        tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
+        tail = offered(name, (*mechanisms(), *examples()), see="symattn list mechanisms and symattn list examples")
         raise InputError(f"There is no mechanism or example {name!r}; {tail}")
     data: dict[str, object] = {
         "given": givens,

@@ -16,8 +16,12 @@ def chromium() -> str:
 @cache
 def missing(*packages: str) -> str:
     """What this machine has not got of Chromium, Node and npm packages (found through NODE_PATH); "" if nothing."""
-    if not chromium():
-        return "Chromium is not installed"
+    return "Chromium is not installed" if not chromium() else missing_of_node(*packages)
+
+
+@cache
+def missing_of_node(*packages: str) -> str:
+    """What this machine has not got of Node and npm packages (found through NODE_PATH); "" if nothing."""
     if not shutil.which("node"):
         return "Node is not installed"
     asked = "; ".join(f"require.resolve('{package}')" for package in packages)

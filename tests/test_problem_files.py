@@ -220,7 +220,7 @@ BAD = {
     "no givens": (A, ["missing"]),
     "a given too many": (A + Q + "X = [[1]]\n", ["'X'", "Q, K, V"]),
     "given is no table": ("given = 5\n", ["given", "table"]),
-    "unknown mechanism": ('mechanism = "selfish"\n' + Q, ["'selfish'", "self_attention"]),
+    "unknown mechanism": ('mechanism = "selfish"\n' + Q, ["'selfish'", "see symattn list mechanisms."]),
     "mechanism is a number": ("mechanism = 3\n" + Q, ["3", "self_attention"]),
     "mechanism is a list": ('mechanism = ["attention"]\n' + Q, ["mechanism"]),
     "unknown notation": ('notation = "mine"\n' + A + Q, ["'mine'", "standard"]),
@@ -341,8 +341,8 @@ def test_unknown_keywords_are_errors_in_python_too(keyword):
         derive("attention", Q=[[1]], K=[[1]], V=[[1]], **{keyword: 1 if keyword == "scal" else [[1]]})
 
 
-def test_an_unknown_source_lists_what_there_is():
-    with pytest.raises(InputError, match=r"'selfish'.*self_attention.*note-000"):
+def test_an_unknown_source_is_answered_with_the_commands_that_list_them():
+    with pytest.raises(InputError, match=r"'selfish'; see symattn list mechanisms and symattn list examples\.$"):
         derive("selfish")
 
 

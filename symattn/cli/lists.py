@@ -110,7 +110,9 @@ def _misconception(code: str) -> Iterator[str]:
 
     known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
     if code not in known:
-        raise InputError(f"There is no misconception {code!r}; {offered(code, known)}")
+        raise InputError(
+            f"There is no misconception {code!r}; {offered(code, known, see='symattn list misconceptions')}"
+        )
     entry = known[code]
     yield f"{code}: {entry.name}"
     match entry:

@@ -119,7 +119,7 @@ def _fetched(name: str) -> bytes:
             return data
     except OSError as error:
         raise InputError(
-            f"{NETWORK}{name} cannot be fetched: {getattr(error, 'reason', error)}.  Without a network, give the "
+            f"{NETWORK}{name} cannot be fetched: {getattr(error, 'reason', error)}. Without a network, give the "
             f"folder of npm's package pyodide {VERSION}: --pyodide node_modules/pyodide."
         ) from error
 

@@ -121,7 +121,7 @@ def describe(name: str) -> Description:
     if name in problem_types():
         return _of_problem(problem_type(name))
     known = (*mechanisms(), "custom", *problem_types())
-    raise InputError(f"There is no mechanism or problem type {name!r}; {offered(name, known)}")
+    raise InputError(f"There is no mechanism or problem type {name!r}; {offered(name, known, see='symattn list')}")
 
 
 # ------------------------------------------------------------------------------------------------ mechanisms

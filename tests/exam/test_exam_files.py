@@ -71,6 +71,7 @@ def test_an_exam_is_told_from_a_problem_by_its_questions(tmp_path):
         (QUESTION + "text = 1\n", "question 1, text is 1; a text was expected"),
         (QUESTION + "mask = 3\n", "question 1"),
         ("[[question]]\nmechanism = 'magic'\n", "question 1: There is no mechanism 'magic'"),
+        ("seed = 7\n" + QUESTION, r"seed is an option of the command: symattn worksheet \S+\.toml --seed …$"),
         ("title = [", "not valid TOML"),
     ],
 )

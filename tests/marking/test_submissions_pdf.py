@@ -14,7 +14,7 @@ from check_pdf import complaints
 from forms import Box, boxes, texts_of, typed, widgets
 from hypothesis import given
 from hypothesis import strategies as st
-from pdf_marks import pages, tags
+from pdf_marks import ink, pages, tags
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
     ArrayObject,
@@ -104,10 +104,17 @@ def test_every_field_stands_in_the_box_that_is_drawn_for_it(name: str) -> None:
             assert apart, (one, other)
 
 
+@pytest.mark.parametrize("look", [FILLABLE, LARGE])
+def test_the_letter_of_an_option_stands_beside_its_box(look: Look) -> None:
+    data = form("choice", "matrix", look)
+    for box in (box for box in boxes(data) if box.kind == "choices"):
+        near_by = 3 * look.text_size / 11
+        written = [(x, y) for x, y, size in ink(pages(data)[box.page]) if size]
+        assert any(box.right < x < box.right + near_by and box.low < y < box.high for x, y in written), box
+
+
 def lines(page: object) -> tuple[list[float], list[float]]:
     """Where something is drawn on a page: from the left and from below, in millimetres."""
-    from pdf_marks import ink
-
     drawn = [(x, y) for x, y, size in ink(page) if size == 0]  # type: ignore[arg-type]
     return [x for x, _ in drawn], [y for _, y in drawn]
 

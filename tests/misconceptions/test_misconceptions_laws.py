@@ -31,8 +31,8 @@ from symattn.teaching.fairness.separation import separation
 # ------------------------------------------------------------------------------------------ looking things up
 
 
-def test_an_unknown_misconception_is_answered_with_those_there_are():
-    with pytest.raises(InputError, match=r"'Q1'; there are P1, P2, .*R6, .*\."):
+def test_an_unknown_misconception_is_answered_with_the_command_that_lists_all():
+    with pytest.raises(InputError, match=r"'Q1'; see symattn list misconceptions\.$"):
         misconception("Q1")
     assert misconception("X14b").name == "e^a + e^b = e^(a+b)"
 

@@ -14,6 +14,7 @@ from operator import mul
 from typing import Literal
 
 import pytest
+from check_pdf import complaints
 from pdf_marks import ink, pages, words_on
 from writer_samples import equal, indexed, n, over, plus, sheet
 
@@ -214,6 +215,19 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
         together
     )  # a narrow line may break a fraction, and write its denominator twice
     assert len(pages(together)) <= len(pages(alone))
+
+
+@pytest.mark.parametrize("letters", ["W", "l", "Ж"])
+def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(letters: str) -> None:
+    """Of words only the mean width is known: whatever their letters are, nothing stands in the margin."""
+    few = Entries(tuple(equal(f"x_{k}", n(k)) for k in range(2)), 2)
+    beside = 0
+    for many in range(4, 60, 4):
+        words = Display((equal("y", Text(letters * many)),))
+        document = replace(sheet(words, few), solutions="key")
+        beside += typst.grouped((words, few), Page(document.look)) is not None
+        assert complaints(document) == []
+    assert beside  # where there is room for it, it is used
 
 
 def _question(number: int, *blocks: Block) -> list[Block]:

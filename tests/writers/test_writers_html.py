@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
 from xml.etree import ElementTree
 
 import pytest
@@ -49,11 +52,23 @@ def test_every_document_is_well_formed_and_complete_in_itself(name: str) -> None
     tree = ElementTree.fromstring(source)
     assert source.startswith("<!DOCTYPE html>")
     assert tree.get("lang")
-    assert {element.tag for element in tree.iter()}.isdisjoint({"script", "link", "img", "iframe", "object", "form"})
+    assert {element.tag for element in tree.iter()}.isdisjoint({"link", "img", "iframe", "object", "form"})
     for element in tree.iter():
         assert {"src", "href", "id"}.isdisjoint(element.attrib)
         assert not any(key.startswith("on") for key in element.attrib)
     assert source.count("url(") == source.count("url(data:font/woff2;base64,") == ("<math" in source)
+
+
+@pytest.mark.parametrize("solutions", ["blank", "key"])
+def test_a_page_to_fill_in_runs_the_one_script_that_keeps_what_is_typed(solutions: str) -> None:
+    for document in (ALL, sheet(Display((n(1),)))):
+        tree = ElementTree.fromstring(write(replace(document, solutions=solutions)))
+        scripts = [element.text or "" for element in tree.iter("script")]
+        asks = solutions == "blank" and any(element.tag in ("input", "textarea") for element in tree.iter())
+        assert len(scripts) == len(list(tree.iter("button"))) == asks
+        policy = next(meta for meta in tree.iter("meta") if meta.get("http-equiv") == "Content-Security-Policy")
+        digests = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+        assert re.findall("script-src[^;]*", policy.get("content", "")) == [f"script-src 'sha256-{d}'" for d in digests]
 
 
 @pytest.mark.parametrize("words", [words for words in HOSTILE if words.strip()])

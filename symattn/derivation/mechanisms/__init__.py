@@ -25,12 +25,14 @@ def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
 
 
 def mechanism(name: str) -> Mechanism:
-    """The mechanism of that name; `InputError` names the nearest, or lists those there are."""
+    """The mechanism of that name; `InputError` names the nearest, or the command that lists all."""
     found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
     if found is None and name == "custom":
         raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
     if found is None:
-        raise InputError(f"There is no mechanism {name!r}; {offered(name, mechanisms())}")
+        raise InputError(
+            f"There is no mechanism {name!r}; {offered(name, mechanisms(), see='symattn list mechanisms')}"
+        )
     return found
 
 

@@ -32,9 +32,11 @@ def misconceptions() -> Mapping[str, Misconception]:
 
 
 def misconception(id: str) -> Misconception:
-    """The misconception of that id; `InputError` lists those there are."""
+    """The misconception of that id; `InputError` names the nearest, or the command that lists all."""
     if id not in misconceptions():
-        raise InputError(f"There is no misconception {id!r}; {offered(id, misconceptions())}")
+        raise InputError(
+            f"There is no misconception {id!r}; {offered(id, misconceptions(), see='symattn list misconceptions')}"
+        )
     return misconceptions()[id]
 
 

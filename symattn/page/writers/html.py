@@ -1,7 +1,10 @@
-"""Documents as one HTML file: MathML for formulas, no scripts, nothing loaded from elsewhere, good to print.
+"""Documents as one HTML file: MathML for formulas, nothing loaded from elsewhere, good to print.
 
-What is to be filled in can be typed in, and is printed with what was typed.  The source is well-formed XML as well, so
-that any parser reads it.  Text is escaped wherever it comes from.
+What is to be filled in can be typed in, and is printed with what was typed.  Since browsers save a page as it was
+loaded, a page to fill in has a button that saves what was typed, and a script of a few lines for it, the only one that
+may run; without it, the page can be filled in and printed all the same.
+
+The source is well-formed XML as well, so that any parser reads it.  Text is escaped wherever it comes from.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from hashlib import sha256
 from html import escape
 from typing import Literal, assert_never
 
@@ -96,7 +100,7 @@ from symattn.page.resources import fonts
 from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_svg import svg, svg_of_lines
-from symattn.page.writers.page import filled
+from symattn.page.writers.page import filled, text_of
 
 SUFFIX = ".html"
 BESIDES: frozenset[Besides] = frozenset({"ask", "key"})
@@ -396,6 +400,8 @@ def write(document: Document) -> str:
         screen = _Screen.of(document)
         body = _body(document, screen)
         page = screen.page
+        asks = document.solutions in ("blank", "partly") and re.search("<(?:input|textarea) ", body)
+        saving = text_of("saving.js") if asks else ""
         return filled(
             "document.html.j2",
             language=escaped(document.look.language),
@@ -412,6 +418,9 @@ def write(document: Document) -> str:
             page_number=_page_number(),
             font=_font() if "<math" in body else "",
             body=body,
+            save=say("Save my work"),
+            saving=saving,
+            saving_hash="sha256-" + b64encode(sha256(f"\n{saving}".encode()).digest()).decode(),
         )
 
 

@@ -800,10 +800,15 @@ def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     if len(entries) != 1 or len(shown) < len(blocks) - 1 or page.form or page.large:
         return None
     (own,) = entries
-    room = page.line / _formula_size(page) - sum(_width_aligned(block.lines) + _BESIDE for block in shown)
+    beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
+    room = page.line / _formula_size(page) - beside
     cells, widths = _tightened(own.equations)
     columns = common.columns_as_wide(widths, own.columns, room, _ENTRIES_APART) if room > 0 else 0
-    if not columns or _width_of_columns(widths, columns) > room or any(map(_UNKNOWN_WIDTH.search, cells)):
+    if not columns or (wide := _width_of_columns(widths, columns)) > room:
+        return None
+    sources = [*cells, *(source for block in shown for source in _aligned_all(block.lines))]
+    guessed = any(_has_words(source) or _UNKNOWN_WIDTH.search(source) for source in sources)
+    if guessed and not _surely_fit(beside + wide, sources, page):
         return None
     lines = -(-len(cells) // columns)
     high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))

@@ -116,6 +116,9 @@ class QuestionTable:
     settings: Annotated[Mapping[str, Any], Rest(Settings)] = field(default_factory=dict)
 
 
+OF_THE_COMMAND = ("seed", "secret", "format", "out", "solutions", "recipe", "overview", "templates")
+"""What somebody may look for in an exam file, and the command that makes the papers is told."""
+
 MEANT = {"problem": "type", "kind": "type", "mark": "points", "marks": "points", "instructions": "text"}
 """Other words for what a question says."""
 
@@ -144,6 +147,8 @@ def read_exam_file(path: Path) -> ExamSpec:
 def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None) -> ExamSpec:
     """What an exam file says, checked; the class is read from the list that it names, unless it is known already."""
     place = Place(path.name)
+    if told := next((key for key in OF_THE_COMMAND if key in data), ""):
+        raise place.says(f"{told} is an option of the command: symattn worksheet {path.name} --{told} …")
     file = read(ExamFile, {"title": path.stem, **data}, place)
     if not file.questions:
         raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")

@@ -190,7 +190,7 @@ class ProblemType(Generic[C, F]):
             )
         for name, value in spec.options.items():
             if name not in self.options:
-                tail = offered(name, self.options, "its options are: {}")
+                tail = offered(name, self.options, "its options are {}" if self.options else "it has no options")
                 raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
             default, _, *kinds = self.options[name]
             if value != default or type(value) is not type(default):
