@@ -109,6 +109,21 @@ def test_marks_behind_a_heading_are_no_answer(end: str, rule: str, below: str) -
     assert [[entry.value for entry in row] for row in attempt.answers["N_mean"].rows] == [[1], [2], [1]]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("line", ["b", "7", "Z as before", "## Q\n\n7", "K: see above", "no idea"])
+def test_what_is_more_or_less_than_a_name_is_told(line: str) -> None:
+    asked = question("self_attention")
+    attempt = read(asked, f"V = {inline(answers(asked)['V'])}\n\n{line}\n")
+    assert (list(attempt.answers), bool(attempt.unread)) == (["V"], True)
+    assert line.split()[-1] in attempt.remarks[-1].says
+
+
+@pytest.mark.parametrize("line", ["K", "K:", "## Scores S", "3. Values V", "(g) Output"])
+def test_a_name_and_nothing_else_says_nothing(line: str) -> None:
+    asked = question("self_attention")
+    attempt = read(asked, f"Q = {inline(answers(asked)['Q'])}\n\n{line}\n")
+    assert (list(attempt.answers), attempt.unread, attempt.remarks) == (["Q"], frozenset(), ())
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_our_plain_text_filled_in(mechanism: str) -> None:
     """What stands in the boxes is right, and nothing that is printed is taken for an answer."""

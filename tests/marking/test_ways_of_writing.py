@@ -287,7 +287,7 @@ def test_one_number_alone_shows_no_shape(text, earned):
 
 @pytest.mark.parametrize("text", ["Q = [[1, 2", "## Q\n\n7", "Scores: see my other sheet"])
 def test_of_a_file_without_an_answer_it_is_told_what_could_not_be_read(text):
-    with pytest.raises(InputError, match=re.escape(repr(" / ".join(text.split("\n\n"))))):
+    with pytest.raises(InputError, match=re.escape(repr(text.removeprefix("## Q\n\n")))):
         read(question("self_attention"), text)
 
 

@@ -214,8 +214,8 @@ class FreeText:
         self._target, self._heads = name, [piece]
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
-        words = _words(_MARKED.sub(r"\2", text).strip(_AROUND))
-        if not rest.strip(_NO_WORDS) and {self.written.names.find(word) for word in words} == {name}:
+        part, words = self._part(name), _words(_MARKED.sub(r"\2", text).strip(_AROUND))
+        if part and isinstance(part.answer, _MATRICES) and {self.written.names.sign(word) for word in words} == {name}:
             self._only_names.add(piece)
         self._content(piece, _as_row(rest))
         return True
