@@ -98,3 +98,20 @@ def test_check_shows_every_answer_that_could_not_be_read(folder):
 def test_in_python_too():
     marking = symattn.check(symattn.derive("attention", Q=[[1, 0]], K=[[1, 0]], V=[[2]]), {"S": [["1)"]]})
     assert [text.split("\n")[1:] for text in marking.unread] == [["  1)", "   ^"]]
+
+
+def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_names_all(folder):
+    rows = [[f"w{i}{j}" for j in "123"] for i in "123"]
+    (folder / "many.toml").write_text(
+        'mechanism = "attention"\n[given]\n'
+        + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), encoding="utf-8"
+    )  # fmt: skip
+    (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["check", "many.toml", "nonsense.toml"], catch_exceptions=False)
+    assert done.stderr.count("^") == 5
+    assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."
+    said = " ".join(done.stdout.replace("│", "").split())
+    assert (
+        "What is marked ? could not be read. Nothing else that was written is wrong. 3 lines are still empty." in said
+    )
+    assert all(text in said for row in rows for text in row)

@@ -28,6 +28,8 @@ from symattn.cli.reading import chosen_look, read_list, read_settings
 from symattn.errors import InputError, ReadError
 
 NOT_ALL_RIGHT = 1
+MOST_UNREAD = 5
+"""Entries that are shown with a caret; the report names them all."""
 CHECKING = "symattn.cli.checker:checking"
 CHECK_SECONDS = 60
 """Of processor time, for one student's work."""
@@ -116,8 +118,10 @@ def check(
         click.echo(path)
     for text in marked["texts"]:
         click.echo(text, nl=False)
-    for text in marked["unread"]:
+    for text in marked["unread"][:MOST_UNREAD]:
         click.echo(text, err=True)
+    if more := len(marked["unread"][MOST_UNREAD:]):
+        click.echo(f"{more} more could not be read; the report says which.", err=True)
     if exit_code and not marked["right"]:
         ctx.exit(NOT_ALL_RIGHT)
 

@@ -207,15 +207,14 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
     first, report = told.first, told.report
     if first is None:
         empty = sum(1 for line in told.lines if _is_empty(told, line.part))
-        open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
-        some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
+        unread = any(verdict.state == "unreadable" for verdict in report.verdicts)
+        some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         some = some or any(notice.kind == "blank" for notice in report.notices)
         if report.pending:
             yield _words(words.TO_BE_READ)
-        elif empty:
-            yield _words(sentences(words.NOTHING_WRONG, words.empty_lines(empty)))
         else:
-            yield _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
+            said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
+            yield _words(sentences(said, words.empty_lines(empty) if empty else ""))
         return
     yield in_turn([told.right_so_far, _begin(told, first)])
     if told.is_line(first.part):

@@ -64,6 +64,7 @@ def wait_for_a_person(pending: int) -> Message:
 
 ALL_RIGHT = message("Everything is right.")
 NOTHING_WRONG = message("Nothing that was written is wrong.")
+NOT_ALL_READ = message("What is marked ? could not be read. Nothing else that was written is wrong.")
 TO_BE_READ = message("A person has to read an answer first.")
 REST_FOLLOWS = message("What comes after it was marked with your own lines.")
 
