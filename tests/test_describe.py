@@ -168,7 +168,11 @@ def test_the_command_line_says_the_same():
 
 def test_names_are_those_that_there_are():
     assert symattn.describe("Layer-Norm".lower()).name == "layer_norm"
-    for wrong, says in (("layernorn", "did you mean layer_norm?"), ("maks", "did you mean masks?"), (5, "there are")):
+    for wrong, says in (
+        ("layernorn", "did you mean layer_norm?"),
+        ("maks", "did you mean masks?"),
+        (5, "see symattn list."),
+    ):
         with pytest.raises(InputError, match="There is no mechanism or problem type") as error:
             symattn.describe(wrong)
         assert says in str(error.value)

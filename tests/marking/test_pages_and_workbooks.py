@@ -22,6 +22,7 @@ from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import form_of
 from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.webpage import as_markdown
+from symattn.page.document import Document, FillIn, FillIns, Words
 from symattn.page.writers import html
 from symattn.teaching.explanation import question_document
 
@@ -59,6 +60,16 @@ def test_a_sheet_filled_in_in_a_browser_is_read() -> None:
 def test_a_blank_sheet_holds_no_answer() -> None:
     [attempt] = read(blank()).attempts
     assert (dict(attempt.answers), attempt.remarks) == ({}, ())
+
+
+@pytest.mark.parametrize("number", ["1815", "18 15", "A1815", ""])
+def test_a_number_typed_into_boxes_for_single_characters_is_one(number: str) -> None:
+    fields = FillIns((FillIn((Words("Name"),)), FillIn((Words("Student ID"),), boxes=6), FillIn((Words("Seat"),))))
+    page = html.write(Document("Exam", (fields,), sheet="1KSW-X03Y"))
+    name, *boxes = re.findall("<input [^>]*>", page)
+    for box, typed in [(name, "Ada Lovelace"), *zip(boxes, number, strict=False)]:
+        page = page.replace(box, box.replace("<input", f'<input value="{typed}"'))
+    assert sheet_of(page) == ("1KSW-X03Y", "Ada Lovelace", number.replace(" ", ""))
 
 
 def test_what_was_typed_into_the_space_of_an_empty_part_is_told() -> None:

@@ -39,7 +39,8 @@ class _Page(HTMLParser):
         self._unseen = 0
         self._typed_into = 0
         self._over = 0
-        self._spans: list[bool] = []
+        self._spans: list[str] = []
+        self._first_character = 0
         self._box = ""
         self._field: list[str] | None = None
 
@@ -67,10 +68,12 @@ class _Page(HTMLParser):
         elif tag == "mover":
             self._over += 1
         elif tag == "span":
-            self._spans.append("fill-in" in said.get("class", "").split())
-            if self._spans[-1]:
+            self._spans.append(said.get("class", ""))
+            if self._spans[-1] == "fill-in":
                 self._line()
                 self._typed_into += 1
+            elif self._spans[-1] == "characters":
+                self._first_character = len(self._text)
         elif tag == "textarea":
             self._line()
             self._field = []
@@ -106,14 +109,21 @@ class _Page(HTMLParser):
             self._over = max(0, self._over - 1)
         elif tag == "strong" and self._box and not "".join(self._text).endswith("."):  # pages of earlier versions
             self._text.append(".")
-        elif tag == "span" and self._spans and self._spans.pop():
-            self._line()
-            self._typed_into = max(0, self._typed_into - 1)
+        elif tag == "span" and self._spans:
+            self._end_of_span(self._spans.pop())
         elif tag == "textarea" and self._field is not None:
             self.lines += ["", *"".join(self._field).strip().splitlines(), ""]
             self._field = None
         elif tag in _BLOCKS and not self._in_table:
             self._line()
+
+    def _end_of_span(self, kind: str) -> None:
+        if kind == "fill-in":
+            self._line()
+            self._typed_into = max(0, self._typed_into - 1)
+        elif kind == "characters":  # one box each, of one number
+            typed = self._text[self._first_character :]
+            self._text[self._first_character :] = [f" {''.join(''.join(typed).split())} "]
 
     def handle_data(self, data: str) -> None:
         if self._field is not None:
