@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import quopri
 import re
 import zipfile
 
@@ -19,7 +20,7 @@ from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Submission
 from symattn.marking.submissions import read_submission, sheet_of
-from symattn.marking.submissions.files import form_of
+from symattn.marking.submissions.files import decoded, form_of
 from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Document, FillIn, FillIns, Words
@@ -60,6 +61,27 @@ def test_a_sheet_filled_in_in_a_browser_is_read() -> None:
 def test_a_blank_sheet_holds_no_answer() -> None:
     [attempt] = read(blank()).attempts
     assert (dict(attempt.answers), attempt.remarks) == ({}, ())
+
+
+def archived(page: str, boundary: str = "--MultipartBoundary--x") -> bytes:
+    """A page in a file of its own, as Chromium saves it (RFC 2557)."""
+    head = f'From: <Saved by Blink>\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="{boundary}"'
+    part = "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\nContent-Location: file:///sheet.html"
+    body = quopri.encodestring(page.encode()).decode()
+    return f"{head}\n\n\n--{boundary}\n{part}\n\n{body}\n--{boundary}--\n".encode()
+
+
+def test_a_page_saved_as_a_single_file_is_the_same_page() -> None:
+    found = read(archived(saved()))
+    assert is_key(found.attempts[0])
+    assert (found.sheet, found.name, found.student) == (SHEET, "Ada", "17") == sheet_of(archived(saved()))
+
+
+@pytest.mark.parametrize(
+    "text", ["From: Ada\nQ = [[1]]", "From: x\nContent-Type: multipart/related\n\nQ = [[1]]", "MIME-Version: 1.0"]
+)
+def test_what_only_begins_like_one_is_a_text(text: str) -> None:
+    assert decoded(text) == text
 
 
 @pytest.mark.parametrize("number", ["1815", "18 15", "A1815", ""])

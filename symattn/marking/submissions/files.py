@@ -30,7 +30,7 @@ from symattn.marking.submissions.free import BULLET, ONE_ROW
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
-from symattn.marking.submissions.webpage import as_markdown, is_webpage
+from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive
 from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -40,8 +40,8 @@ LARGEST_FILE = 2_000_000
 
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
-    ".html": "html", ".htm": "html", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv",
-    ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
+    ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
+    ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
 _PICTURE = message(
@@ -206,7 +206,7 @@ def decoded(content: str | bytes) -> str:
                 raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
         raise InputError(_OTHER)
-    return _LONG_GAP.sub(" " * LONGEST_GAP, text.removeprefix("\ufeff"))
+    return _LONG_GAP.sub(" " * LONGEST_GAP, out_of_archive(text.removeprefix("\ufeff")))
 
 
 def _of_windows(content: bytes) -> str:

@@ -205,4 +205,19 @@ def is_webpage(text: str) -> bool:
     return re.match(r"(?is)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b", text) is not None
 
 
-__all__ = ["as_markdown", "is_webpage"]
+def out_of_archive(text: str) -> str:
+    """The page in what browsers save as a single file (.mhtml, RFC 2557); any other text as it is."""
+    head = text[:2000].lower()
+    if not head.startswith(_FIELDS) or "multipart/related" not in head:
+        return text
+    from email import message_from_string  # takes a while to import, and is hardly ever wanted
+    from email.policy import default
+
+    parts = message_from_string(text, policy=default).walk()
+    page = next((part.get_payload(decode=True) for part in parts if part.get_content_type() == "text/html"), None)
+    return page.decode("utf-8", "replace") if isinstance(page, bytes) else text
+
+
+_FIELDS = ("from:", "mime-version:", "subject:", "content-type:")
+
+__all__ = ["as_markdown", "is_webpage", "out_of_archive"]
