@@ -94,7 +94,7 @@ def read_submission(
     if paper.empty:
         named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
         if not paper.sheet and not paper.name and not _mentions(content, questions):
-            told = next((f" {remark.says}" for written in paper.written for remark in written.remarks), "")
+            told = next((f" {remark.says}." for written in paper.written for remark in written.remarks), "")
             raise InputError(
                 f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.{told}"
             )

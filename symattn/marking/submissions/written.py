@@ -13,7 +13,7 @@ from functools import cache, partial
 
 from symattn.derivation.ops import Mask
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, has_symbols, values_of
+from symattn.exact import Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read
 from symattn.foundation.languages import message
 from symattn.marking.attempt import (
@@ -421,9 +421,7 @@ class _Reader:
         problem = self.written.question.problem
         derivation = problem.derivation if isinstance(answer, StepAnswer) and problem else None
         derivation = answer.derivation if isinstance(answer, MatrixAnswer) else derivation
-        if derivation is None:
-            return isinstance(answer, MatrixAnswer) and NEGATIVE_INFINITY in answer.value
-        return isinstance(derivation[answer.step].op, Mask)
+        return derivation is not None and isinstance(derivation[answer.step].op, Mask)
 
     def grid(
         self, where: str, raw: Raw, size: Shape, *, counted: bool = False, crossed: bool = False
