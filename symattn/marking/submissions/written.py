@@ -417,11 +417,9 @@ class _Reader:
         return found.entry
 
     def is_masked(self, answer: StepAnswer | MatrixAnswer) -> bool:
-        """Whether entries are hidden in what is asked for, so that a cross means −∞."""
+        """Whether a step is asked for that hides entries, so that a cross means −∞."""
         problem = self.written.question.problem
-        derivation = problem.derivation if isinstance(answer, StepAnswer) and problem else None
-        derivation = answer.derivation if isinstance(answer, MatrixAnswer) else derivation
-        return derivation is not None and isinstance(derivation[answer.step].op, Mask)
+        return isinstance(answer, StepAnswer) and problem is not None and isinstance(problem[answer.step].op, Mask)
 
     def grid(
         self, where: str, raw: Raw, size: Shape, *, counted: bool = False, crossed: bool = False
