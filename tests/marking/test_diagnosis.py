@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 import pytest
 from bench.diagnosis import tried
-from scripts import key_of, script
+from scripts import decimals, key_of, script
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
@@ -16,6 +17,7 @@ from symattn.exact.reading import typed
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
+from symattn.marking.trial import value_of
 from symattn.teaching.question import EntriesAnswer
 from symattn.teaching.sheets import sheets
 
@@ -92,6 +94,22 @@ def test_a_bias_that_one_row_lacks_is_one_event():
     found = events("feed_forward", {step.name: row})
     assert len(found) == 1
     assert found[0][1] & {"B8", "A2", "A7", "P10"}
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", ["attention", "layer_norm", "layer_norm_gradient", "feed_forward_gradient"])
+def test_a_misconception_is_one_event_whatever_the_places_of_its_lines(name):
+    """Also where a line has more places than the one before: "γ and β left out" was three mistakes there."""
+    question, d = sheet(name).question, sheet(name).problem.derivation
+    for first, wrong in product(range(4), (found for found in replayed(d) if not found.stopped)):
+        places = {part.name: 3 + 3 * ((first + k) // 2 % 2) for k, part in enumerate(question.parts)}
+        said = {
+            part: grid([[decimals(places[part])(x) for x in row] for row in m.rows], ".")
+            for part in places
+            if (m := value_of(wrong.derivation, part)) is not None
+        }
+        report = mark(question, Attempt(said))
+        assert len(report.events) <= 1, (wrong.misconception.id, places, report.events)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -95,6 +95,27 @@ def test_entries_that_cannot_be_told_apart_are_left_to_a_person(cells):
     assert "S" in attempt.unread
 
 
+@pytest.mark.parametrize("says", ["For {} I get {}.", "My {} is {}", "So the {} are {}", "{} {}"])
+@pytest.mark.parametrize("mechanism", ["layer_norm", "encoder", "self_attention"])
+def test_rows_in_brackets_with_semicolons_behind_a_name(says, mechanism):
+    """Of a column, no line of words is an entry: "For σ² I get (9)" was one of the means above it."""
+    asked = question(mechanism)
+    text = "\n".join(says.format(name, "; ".join(f"({', '.join(row)})" for row in m)) for name, m in key(asked).items())
+    attempt = read(asked, text)
+    assert is_key(asked, attempt), attempt.remarks
+
+
+NEVER_MEANT = ["{0}, [{1}]", "{0}, [{1}], {2}", "[{0}; {1}; {2}] 7, 8", "[{0}; {1}; {2}] -7", "7 8 [{0}; {1}; {2}]"]
+
+
+@pytest.mark.parametrize("cells", NEVER_MEANT)
+def test_no_number_beside_brackets_is_lost(cells):
+    asked = question("layer_norm")
+    means = [x for (x,) in key(asked)["N_mean"]]
+    attempt = read(asked, f"N_mean: {cells.format(*means)}\n\nN_var = [[9], [9], [9]]")
+    assert "N_mean" in attempt.unread
+
+
 # ------------------------------------------------------------------------------------ what machines print
 
 

@@ -492,7 +492,10 @@ class Diagnosis(Trace):
         return sorted(fits, key=order)
 
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
-        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
+        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape.
+
+        Of two that fit alike, the one before rounding: later lines may go on from that with more places.
+        """
         m, best = misconception(id), None
         for lines, part in self._parts(step, id):
             value = lines.given_by(step, part.changes)
@@ -501,7 +504,7 @@ class Diagnosis(Trace):
             rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
             if rejected and self._rounded_to_sum(step, grid, value):
                 rejected, strained = (), rejected
-            if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
+            if best is None or (len(rejected), len(strained)) <= (len(best.rejected), len(best.strained)):
                 best = Fit(m, value, part.charged, rejected, strained)
         return best
 

@@ -311,12 +311,18 @@ class FreeText:
                 return inner, behind
             if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
-        if not _MATRIX.search(text) and (name := self._called(text)):
-            return name, ""
         number = _FIRST_NUMBER.search(text)
-        if number and number.start() and (name := self._called(text[: number.start()])):
-            return name, text[number.start() :]
-        return "", ""
+        head, rest = (text[: number.start()], text[number.start() :]) if number else ("", "")
+        behind = self._called(head) if head else ""
+        if not _MATRIX.search(text) and (name := self._called(text)):
+            is_whole = name == behind and self._shape(name) != (1, 1) and self._fits(rest, name)
+            return (name, rest) if is_whole else (name, "")
+        return (behind, rest) if behind else ("", "")
+
+    def _fits(self, text: str, name: str) -> bool:
+        """Whether a text is a matrix of the shape that a part or a step should have."""
+        matrix = self._matrix(text, self._shape(name))
+        return matrix is not None and _has_shape(matrix.rows, self._shape(name))
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
@@ -793,7 +799,9 @@ _PROSE = re.compile(
     r"|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])"
     r"[^\W\d_]{2,}\b"
 )
-_ANOTHER = re.compile(r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*)")  # … or [[1, 2]]
+_ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
+    r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?[.\d][^\[\]=]*$)"
+)
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 _ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
@@ -936,9 +944,11 @@ def _count(text: str, columns: int) -> int:
     for right in (columns, 0):
         for gap in _GAPS:
             cells = re.split(gap, text)
+            if ";" in text and len(cells) == 1:
+                continue  # of 1; 2 the last would be read
             if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
                 return len(cells)
-    return 1 if _readable(text) else 0
+    return 1 if _readable(text) and ";" not in text else 0
 
 
 def _equations(line: str, columns: int) -> list[str]:

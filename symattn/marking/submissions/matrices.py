@@ -247,6 +247,7 @@ def _split(text: str, separators: str, behind: str = "") -> Iterator[str]:
 
 
 _CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|array|tensor)\s*\($")
+_DIGIT = re.compile(r"\d")
 _BEHIND = re.compile(r"[\s)]*(?:/(?P<below>.+)|[*·×⋅](?P<times>.+))?")
 
 
@@ -255,6 +256,8 @@ def factor_outside(before: str, behind: str) -> str:
     before = _CALL.sub("", before.strip()).strip(" *·×⋅")
     before = before.removesuffix("\\cdot").removesuffix("\\times").strip()
     found = _BEHIND.fullmatch(behind)
+    if before.endswith((",", ";")) or (before and not found and _DIGIT.search(behind)):
+        return f"{before} … {behind.strip()}"  # -1, [-2], 1: no number can be read here
     factors = [f"({before})"] if before else []
     if found and found["times"]:
         factors.append(f"({found['times'].strip()})")
