@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import handwriting
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from symattn.api import make_recipe
+from symattn.exact import Matrix
 from symattn.formula import Name, Number, Product, Sum
-from symattn.page.document import AnswerGrid, AnswerSpace, Block, Heading, Look, Together, Words, WorkingSpace
+from symattn.formula.width import width
+from symattn.page.document import (
+    AnswerGrid,
+    AnswerSpace,
+    Block,
+    Heading,
+    Look,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+)
 from symattn.page.writers.common import Page
 from symattn.page.writers.rows import InRow, in_rows
+from symattn.teaching.explanation.steps import cell_kind
+from symattn.teaching.question import Question
+from symattn.teaching.sheets import sheets
 
 NEEDS_FONT = pytest.mark.skipif(not handwriting.FONT.exists(), reason="the handwriting font is not installed")
 
@@ -28,6 +48,30 @@ def test_what_has_no_room_is_counted() -> None:
     smaller = source.replace("size: 14.5pt", "size: 29pt")
     assert smaller != source
     assert handwriting.without_room(smaller)[1] > 40
+
+
+@given(st.lists(st.fractions(max_denominator=10**4, min_value=-(10**5), max_value=10**5), min_size=1, max_size=6))
+def test_every_entry_has_room_in_its_box(entries: list[Fraction]) -> None:
+    """By the widths of print: where an entry is too wide, all of its matrix has wider boxes, and nothing ends."""
+    kind = cell_kind(Matrix.of([[int(x) if x.denominator == 1 else x for x in entries]]), exact=True)
+    parts = [[Number(str(abs(x.numerator))), Number(str(x.denominator))] for x in entries]
+    wide = [
+        max(map(width, part if x.denominator > 1 else part[:1])) + 0.8 * (x < 0)
+        for x, part in zip(entries, parts, strict=True)
+    ]
+    assert 5 * max(wide) <= {"integer": 12, "decimal": 20, "fraction": 16, "exponential": 32}[kind]
+
+
+@pytest.mark.parametrize("notation", ["note-002", "note-004"])
+def test_a_fraction_on_a_line_is_not_too_wide_for_its_box(notation: str) -> None:
+    """-21/40 ended the command, where notations print it on a line."""
+    (sheet,) = sheets(make_recipe("self_attention_gradient", seed=2, notation=notation), 1)
+    assert {"fraction"} == {grid.kind for grid in grids(sheet.question) if grid.step == "dS"}
+
+
+def grids(question: Question) -> list[AnswerGrid]:
+    blocks = (block for part in question.parts for block in all_blocks(part.ask))
+    return [block for block in blocks if isinstance(block, AnswerGrid)]
 
 
 def test_terms_with_a_factor_0_are_left_out() -> None:

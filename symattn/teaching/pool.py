@@ -9,15 +9,11 @@ from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
-from symattn.formula.width import width
 from symattn.foundation.dice import Counted, Dice
 from symattn.foundation.identity import digest, identity
-from symattn.page.document import AnswerGrid, all_blocks
-from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
-from symattn.teaching.question import Content, EntriesAnswer, Question, StepAnswer
+from symattn.teaching.question import Content, Question
 
 MOST_DRAWS = 1000
 """For one variant; after so many, there is none."""
@@ -297,10 +293,6 @@ def prove(question: Question, chosen: ProblemType[Any, Any]) -> None:
         again = chosen.make(thawed)
         if digest(list(again.entries())) != digest(list(question.entries())):
             raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
-    for part in question.parts:
-        for block in all_blocks(part.ask):
-            if isinstance(block, AnswerGrid):
-                _fits(question, part.answer, block)
     chosen.prove(question)
 
 
@@ -315,25 +307,6 @@ def alike(one: object, other: object) -> bool:
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(alike, one, other))
     return one == other
-
-
-ROOM = {"integer": 2.2, "decimal": 5.0, "fraction": 3.0}
-"""The widest answer for a box, in em of print, of which handwriting takes about 5 mm each (rules.md 6.1)."""
-
-
-def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
-    if not isinstance(answer, StepAnswer | EntriesAnswer) or question.problem is None or grid.kind not in ROOM:
-        return
-    result = question.problem[answer.step].result
-    if not isinstance(result, Matrix) or grid.kind == "decimal":
-        return
-    wording = Wording(question.problem.derivation, question.problem.notation)
-    for i, row in enumerate(result.rows, 1):
-        for j, x in enumerate(row, 1):
-            if width(wording.number(x)) > ROOM[grid.kind]:
-                raise SelfCheckError(
-                    f"The answer {x} to {answer.step} ({i}, {j}) is too wide for its box ({grid.kind})."
-                )
 
 
 __all__ = [

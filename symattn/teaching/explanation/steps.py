@@ -377,15 +377,31 @@ TERMS: Mapping[CellKind, tuple[int, int]] = {
 
 
 def cell_kind(value: Matrix | Outline, exact: bool) -> CellKind:
-    """What entries need to be written in, judged by the kind of matrix and not by an answer's digits."""
+    """What entries need to be written in: the same for a whole matrix, and no wider for the digits of one entry than
+    it must be."""
     if not isinstance(value, Matrix):
         return "exponential" if exact else "decimal"
     finite = [x for x in value if x is not NEGATIVE_INFINITY]
     if all(isinstance(x, int) for x in finite):
-        return "integer"
+        return "integer" if _hold("integer", finite) else "decimal"
     if not exact or in_decimals(value):
         return "decimal"
-    return "fraction" if all(isinstance(x, int | Ratio) for x in finite) else "exponential"
+    return "fraction" if _hold("fraction", finite) else "exponential"
+
+
+def _hold(kind: CellKind, entries: Iterable[Value]) -> bool:
+    """Whether all entries are rational and find room in boxes of a kind."""
+    return all(isinstance(x, int | Ratio) and _by_hand(x) <= ROOM[kind] for x in entries)
+
+
+ROOM: Mapping[CellKind, float] = {"integer": 2.2, "fraction": 3.0}
+"""The widest answer for a box, in em of print, of which handwriting takes about 5 mm each (rules.md 6.1)."""
+
+
+def _by_hand(x: int | Ratio) -> float:
+    """The width of a number in em, of a fraction with one above the other."""
+    digits = max(len(str(abs(x.numerator))), len(str(x.denominator)))
+    return 0.5 * digits + 0.8 * (x < 0) + 0.26 * (x.denominator > 1)
 
 
 def step_title(step: Step, wording: Wording) -> Inlines:
