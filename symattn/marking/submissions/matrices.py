@@ -150,6 +150,9 @@ def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
         lists = [piece.strip().strip("[]") for piece in _split(inside, ",;\n", behind="]")]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
     if text.startswith("("):
+        rows = _rows_of_lines(inside, shape) if ";" in inside else ()
+        if rows and (", " in inside or (len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]})):
+            return rows  # (1, 2; 3, 4)
         row = tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ","))
         return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
