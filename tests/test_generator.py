@@ -7,8 +7,9 @@ import oracles
 import pytest
 
 from symattn.api import make_recipe, stem_of, worksheet
-from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import InputError
+from symattn.page.notation import notations
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems.base import DEFAULT_SIZES
 from symattn.teaching.sheets import render, sheets
@@ -249,3 +250,11 @@ def test_a_recipe_gives_the_same_bytes_each_time():
     for form in ("text", "latex", "markdown", "typst"):
         first, again = ([render(s.key, form) for s in sheets(recipe, 2)] for _ in range(2))
         assert first == again
+
+
+@pytest.mark.covering(most=8)
+@pytest.mark.parametrize("notation", notations())
+@pytest.mark.parametrize("name", sorted(set(mechanisms()) - {"custom"}))
+def test_every_mechanism_makes_worksheets_in_every_notation(name, notation):
+    """softmax_jacobian ended in an error in note-002, since -1/8 on a line was too wide for a box."""
+    assert len(list(sheets(make_recipe(name, notation=notation, seed=1), 1))) == 1

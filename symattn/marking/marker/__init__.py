@@ -121,7 +121,11 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
     order = {part.name: k for k, part in enumerate(question.parts)}
     short = {notice.part for notice in report.notices if notice.kind == "blank"}
-    settled = (_seen(question, attempt, given, short) for given in report.marks)
+    cells = {part.name: {verdict.state for verdict in report.of(part.name).values()} for part in question.parts}
+    short |= {name for name, states in cells.items() if "unreadable" in states and "wrong" not in states}
+    unread = attempt.unread.union(name for name, states in cells.items() if "unreadable" in states)
+    seen = replace(attempt, unread=unread)
+    settled = (_seen(question, seen, given, short) for given in report.marks)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
 

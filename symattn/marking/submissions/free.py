@@ -800,7 +800,7 @@ _PROSE = re.compile(
     r"[^\W\d_]{2,}\b"
 )
 _ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
-    r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?[.\d][^\[\]=]*$)"
+    r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?\.?\d[^\[\]=]*$)"
 )
 _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
