@@ -105,6 +105,56 @@ def test_rows_in_brackets_with_semicolons_behind_a_name(says, mechanism):
     assert is_key(asked, attempt), attempt.remarks
 
 
+def in_rows(rows: Rows) -> str:
+    return ", ".join(f"row {i}: {' '.join(row)}" for i, row in enumerate(rows, 1))
+
+
+def in_round(rows: Rows) -> str:
+    return "(" + "; ".join(", ".join(row) for row in rows) + ")"
+
+
+def in_curly(rows: Rows) -> str:
+    return "{" + ", ".join("{" + ", ".join(row) + "}" for row in rows) + "}"
+
+
+def in_latex(rows: Rows) -> str:
+    return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
+
+
+WRITTEN = [in_rows, in_round, in_curly, in_latex, lambda rows: " / ".join(map(" ".join, rows))]
+
+
+@pytest.mark.covering(most=20)
+@pytest.mark.parametrize("mechanism", ["layer_norm", "encoder", "self_attention", "cross_entropy_gradient"])
+@pytest.mark.parametrize(
+    "says", ["{} = {}", "{}: {}", "For {} I get {}.", "{}\n\n{}", "Then {} = f(X) = {}", "${} = {}$"]
+)
+@pytest.mark.parametrize("write", WRITTEN)
+def test_a_matrix_on_one_line(write, says, mechanism):
+    """All of it is read, or told and left to a person; never is a part of it a matrix of another shape."""
+    asked = question(mechanism)
+    lines = [says.format(name, write(m)) for name, m in key(asked).items()]
+    attempt = read(asked, "Q: see my sheet\n\nX = [[1]]\n\n" + "\n\n".join(lines))
+    report = marked(asked, attempt)
+    assert not [event for event in report.events if event.kind != "rounding"], attempt.remarks
+    assert report.total == report.available or report.pending
+    if write is not in_latex and not says.startswith(("Then", "{}\n")) and mechanism != "encoder":
+        assert is_key(asked, attempt), attempt.remarks
+
+
+@pytest.mark.parametrize("strange", ["0.25?!x", "1.2.3", "see above", "0.5, rounded"])
+def test_a_mark_that_waits_for_an_entry_that_cannot_be_read_is_pending(strange):
+    """In the last line, where nothing shows what was meant."""
+    asked = question("self_attention")
+    rows = {**key(asked), "Z": [[strange, *key(asked)["Z"][0][1:]], *key(asked)["Z"][1:]]}
+    tables = [
+        f"{name} =\n\n|{' |' * len(m[0])}\n|{'---|' * len(m[0])}\n" + "\n".join(f"| {' | '.join(row)} |" for row in m)
+        for name, m in rows.items()
+    ]
+    report = marked(asked, read(asked, "\n\n".join(tables)))
+    assert [(given.parts, given.pending) for given in report.marks if given.given < given.of] == [(("Z",), True)]
+
+
 NEVER_MEANT = ["{0}, [{1}]", "{0}, [{1}], {2}", "[{0}; {1}; {2}] 7, 8", "[{0}; {1}; {2}] -7", "7 8 [{0}; {1}; {2}]"]
 
 

@@ -86,7 +86,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
                 line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
-                row = _as_row(line)
+                row = _as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
 
@@ -297,6 +297,9 @@ class FreeText:
 
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
+        first = _FIRST_ROW.match(text) if _without_row_numbers(text) != text else None
+        if first and (name := self._called(first[1].strip(" =:->→"))):
+            return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
             if name := self._called(head):
@@ -585,6 +588,8 @@ class FreeText:
         matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
         if not lines and self._is_alone(piece):
             lines, matrix = [piece], Cells(((piece.text.strip(),),))
+        elif not lines and self._target and (whole := self._matrix(piece.text, shape)) and _has_shape(whole.rows, shape):
+            lines, matrix = [piece], whole  # 1 2 / 3 4, and (1, 2), (3, 4)
         if matrix is None:
             return False
         self._at += len(lines)
@@ -643,8 +648,9 @@ class FreeText:
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
-        cells = _without_heads(rows, self._shape(self._target))
-        if not cells or not _plausible(cells):
+        shape = self._shape(self._target)
+        cells = _without_heads(rows, shape)
+        if not cells or not _plausible(cells) or (any(shape) and not _has_shape(cells, shape) and _has_unread(cells)):
             return False
         self._at += 1
         self._put_grid(_Grid(Cells(cells), (piece,)))
@@ -654,17 +660,18 @@ class FreeText:
         """Matrices in LaTeX, by their names or below one."""
         found, strange = False, list[str]()
         for _, matrix in latex_matrices(piece.text):
-            cells = Cells(matrix.rows, matrix.factor)
-            words = matrix.name.split()
-            name = self._called(matrix.name) or (self._called(words[-1]) if words else "") if matrix.name else ""
+            in_words = not matrix.name and not _readable(matrix.factor)  # for S I get \begin{pmatrix} …
+            before = matrix.factor if in_words else matrix.name
+            cells, words = Cells(matrix.rows, "" if in_words else matrix.factor), before.split()
+            name = (self._called(before) or self._called(words[-1])) if words else ""
             if name and not (self.beside and name == self.here):
                 found |= self._answer(name, cells, [piece])
                 if shape := stated.beside(matrix.name):
                     self.written.put_shape(name, shape)
-            elif not name and not matrix.name and self._target and not self.beside:
+            elif not words and self._target and not self.beside:
                 found |= self._answer(self._target, cells, [*self._heads, piece])
-            elif not name and matrix.name:
-                strange.append(matrix.name)
+            elif not name and words:
+                strange.append(before)
         for name in strange if found else ():
             self.written.not_read(self.where(piece.start), name, self.here)
         self._at += found
@@ -676,7 +683,7 @@ class FreeText:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
         text = _behind_arrow(_DRAWING.sub("", text.strip()).replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
-        text = _ROWS_ARE.sub("", text)
+        text = _without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := _results(text, shape[1]):
             return Cells(rows)
         found = []
@@ -688,6 +695,7 @@ class FreeText:
             if matrix and _plausible(matrix.rows) and not _is_prose(text, matrix.rows, shape):
                 found.append(Cells(matrix.rows, matrix.factor))
         found = [one for one in found if not self._is_formula(one.rows) and not _is_run_together(one.rows, shape)]
+        found = [one for one in found if _has_shape(one.rows, shape) or not any(shape) or not _has_unread(one.rows)]
         fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
@@ -779,11 +787,15 @@ _FILLERS = frozenset(
     )
 )
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
+_CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
+_SQUARE = str.maketrans("{}", "[]")
+_FORMULA = re.compile(r"\$([^$]+)\$[.,;]?")  # $Z = 1 2 / 3 4$
 _ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 _ROW_NUMBER = r"\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*"
 ONE_ROW = re.compile(f"(?i)^{_ROW_NUMBER}")
+_FIRST_ROW = re.compile(r"(?i)((?:[^\d\[\n]|(?<=[\w^])\d){0,80}?)(?:row|token|zeile|fila|ligne)\s*1\s*[:=.)]\s*")
 _TO = re.compile(r"[-=]>|[→⟶⇒]")
 _MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
@@ -834,7 +846,7 @@ _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
-_FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
+_FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b")
 _LETTERS = re.compile(r"[^\W\d_]")
 _MATRIX = re.compile(r"\[\s*\[")
 _DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
@@ -866,7 +878,8 @@ def _unless_entry(found: re.Match[str]) -> str:
 
 
 def _without_marker(text: str) -> str:
-    return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
+    text = _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
+    return formula[1].strip() if (formula := _FORMULA.fullmatch(text)) else text
 
 
 def _bulleted(lines: Sequence[str]) -> bool:
@@ -877,12 +890,20 @@ def _bulleted(lines: Sequence[str]) -> bool:
 
 def _as_row(line: str) -> str:
     """Row 2: 3, 4 and 5 as the numbers alone, and so row 1: 3 4, row 2: 5 6; any other line as it is."""
-    numbers = [int(number) for number in (*ONE_ROW.findall(line), *_FURTHER_ROW.findall(line))]
-    if len(numbers) > 1 and numbers == [*range(1, len(numbers) + 1)]:
-        return _FURTHER_ROW.sub(" ; ", ONE_ROW.sub("", line))
+    if ONE_ROW.match(line) and (rows := _without_row_numbers(line)) != line:
+        return rows
     line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(r",?\s+(?:and|und|et|y)\s+", ", ", _behind_arrow(ONE_ROW.sub("", line), 0))
     return row if row != line and ONE_ROW.match(line) and _count(row, 0) else line
+
+
+def _without_row_numbers(text: str) -> str:
+    """Row 1: 3 4, row 2: 5 6 as 3 4 ; 5 6, also behind words; any other text as it is."""
+    first = _FIRST_ROW.match(text)
+    numbers = [1, *map(int, _FURTHER_ROW.findall(text))] if first else []
+    if first is None or len(numbers) < 2 or numbers != [*range(1, len(numbers) + 1)]:
+        return text
+    return first[1] + _FURTHER_ROW.sub(" ; ", text[first.end() :])
 
 
 def _partition(text: str) -> tuple[str, str, str]:
@@ -1012,6 +1033,11 @@ def _says_something_else(text: str) -> bool:
 
 def _has_shape(rows: Rows, shape: Shape) -> bool:
     return len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]}
+
+
+def _has_unread(rows: Rows) -> bool:
+    """Whether an entry is no number, so that a shape that does not fit may be no mistake."""
+    return not all(map(_readable_or_crossed, chain.from_iterable(rows)))
 
 
 def _is_run_together(rows: Rows, shape: Shape) -> bool:
