@@ -348,7 +348,8 @@ class FreeText:
                 return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, names.sign)):
             return sign
-        if found := self._find(text):
+        bare = " ".join(word for word in text.split() if word.casefold() not in _FILLERS or word == "A")
+        if found := self._find(text) or (self._find(bare) if bare else ""):
             return found
         if rule := names.rule(text):
             return rule
@@ -588,7 +589,9 @@ class FreeText:
         matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
         if not lines and self._is_alone(piece):
             lines, matrix = [piece], Cells(((piece.text.strip(),),))
-        elif not lines and self._target and (whole := self._matrix(piece.text, shape)) and _has_shape(whole.rows, shape):
+        elif (
+            not lines and self._target and (whole := self._matrix(piece.text, shape)) and _has_shape(whole.rows, shape)
+        ):
             lines, matrix = [piece], whole  # 1 2 / 3 4, and (1, 2), (3, 4)
         if matrix is None:
             return False
@@ -790,7 +793,9 @@ _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
 _SQUARE = str.maketrans("{}", "[]")
 _FORMULA = re.compile(r"\$([^$]+)\$[.,;]?")  # $Z = 1 2 / 3 4$
-_ARROW = re.compile(r"^([^=:\[\]\d]{1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)")
+_ARROW = re.compile(
+    r"^((?:[^=:\[\]\d]|(?<=[^\d,.\s][ ._^])\d(?![\d,]|\.\d)|(?<=[^\W\d_])\d(?![\d,]|\.\d)){1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)"
+)
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 BULLET = re.compile(r"^\s*[-*+•]\s+")
 _ROW_NUMBER = r"\s*(?:row|token|zeile|fila|ligne)\s*(\d{1,2})\s*[:=.)]\s*"
