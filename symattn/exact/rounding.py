@@ -31,7 +31,6 @@ from symattn.exact.values import (
     NegativeInfinity,
     Rational,
     Value,
-    absolute,
     has_symbols,
     is_symbolic,
     text,
@@ -54,9 +53,7 @@ def rounded(v: Value, places: int, ties: Ties = "even") -> Rational:
     >>> rounded(Fraction(1, 8), 2), rounded(Fraction(1, 8), 2, "up"), rounded(Fraction(-1, 2), 0, "down")
     (Fraction(3, 25), Fraction(13, 100), 0)
     """
-    if ties not in MODES:
-        raise InputError(f"There is no rule {ties!r} for ties; the rules are 'even', 'up' and 'down'.")
-    return _scaled(_units(v, places, MODES[ties]), places)
+    return _scaled(_nearest(v, places, ties), places)
 
 
 def truncated(v: Value, places: int) -> Rational:
@@ -74,7 +71,7 @@ def decimal_text(v: Value, places: int, ties: Ties = "even") -> str:
     >>> decimal_text(Fraction(2, 3), 4), decimal_text(Fraction(-1, 1000), 2)
     ('0.6667', '0.00')
     """
-    return "-∞" if isinstance(v, NegativeInfinity) else _written(rounded(v, places, ties), places)
+    return "-∞" if isinstance(v, NegativeInfinity) else _written(_nearest(v, places, ties), places)
 
 
 def significant_text(v: Value, digits: int) -> str:
@@ -91,10 +88,10 @@ def significant_text(v: Value, digits: int) -> str:
         return _written(0, digits - 1)
     leading = _leading_place(v)
     places = digits - 1 - leading
-    r = rounded(v, places)
-    if absolute(r) >= _power_of_ten(leading + 1):  # 9.996 became 10.00
-        places -= 1
-    return _written(r, places)
+    units = _nearest(v, places, "even")
+    if abs(units) >= 10**digits:  # 9.996 became 10.00
+        units, places = units // 10, places - 1
+    return _written(units, places)
 
 
 def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
@@ -124,6 +121,13 @@ def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
 
 
 # ------------------------------------------------------------------------------------ inside
+
+
+def _nearest(v: Value, places: int, ties: Ties) -> int:
+    """v·10^places, rounded to the nearest integer."""
+    if ties not in MODES:
+        raise InputError(f"There is no rule {ties!r} for ties; the rules are 'even', 'up' and 'down'.")
+    return _units(v, places, MODES[ties])
 
 
 def _units(v: Value, places: int, mode: str) -> int:
@@ -185,8 +189,7 @@ def _round_decimal(x: Decimal, places: int, mode: str) -> Decimal:
 
 def _round_rational(q: Rational, mode: str) -> int:
     """An exact rounding of a fraction, by its floor and what is left."""
-    whole = q.numerator // q.denominator
-    rest = q - whole
+    whole, rest = divmod(q.numerator, q.denominator)
     if rest == 0:
         return whole
     match mode:
@@ -194,8 +197,8 @@ def _round_rational(q: Rational, mode: str) -> int:
             return whole
         case "ROUND_DOWN":
             return whole + (whole < 0)
-    if 2 * rest != 1:
-        return whole + (2 * rest > 1)
+    if 2 * rest != q.denominator:
+        return whole + (2 * rest > q.denominator)
     match mode:
         case "ROUND_HALF_EVEN":
             return whole + whole % 2
@@ -232,10 +235,10 @@ def _scaled(units: Rational, places: int) -> Rational:
     return tidy(units * _power_of_ten(-places))
 
 
-def _written(r: Rational, places: int) -> str:
-    """A number that has so many places, in digits; Decimal writes integers of any length."""
-    digits = str(Decimal(int(absolute(r) * _power_of_ten(max(places, 0)))))
-    minus = "-" if r < 0 else ""
+def _written(units: int, places: int) -> str:
+    """units/10^places in digits; Decimal writes integers of any length."""
+    digits = str(Decimal(abs(units) * 10 ** max(-places, 0)))
+    minus = "-" if units < 0 else ""
     if places <= 0:
         return minus + digits
     digits = digits.zfill(places + 1)

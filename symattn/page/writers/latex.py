@@ -124,7 +124,8 @@ def _comment(text: str) -> str:
 
 def _letters(parts: Iterable[str]) -> str:
     r"""\sheetcharacters with the letters in these parts that pdfTeX has not, and what stands for them; else nothing."""
-    lines = (line for part in parts for line in part.split("\n") if not line.startswith("%"))
+    others = (part for part in parts if not part.isascii())  # most have none
+    lines = (line for part in others for line in part.split("\n") if not line.startswith("%"))
     found = sorted(filter(is_foreign, set().union(*lines)))
     entries = (f"{ord(c):04X}" + (f"={in_latin(c)}" if in_latin(c) else "") for c in found)
     return f"\\sheetcharacters{{{','.join(entries)}}}" if found else ""

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import assert_never
 
@@ -431,6 +432,7 @@ def _on_one_line(source: str) -> str:
     return re.sub(r"\s*\n\s*", " ", source).strip()
 
 
+@lru_cache(maxsize=1024)  # most is the same on every sheet
 def _filled(source: str, indent: str = "") -> str:
     """Source in lines that are pleasant to edit."""
     return textwrap.fill(source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -94,8 +94,8 @@ _MATRIX: dict[Bracket, str] = {"[": "bmatrix", "(": "pmatrix", "|": "vmatrix", "
 
 def write(node: Formula, tex: Dialect, style: Style = "normal", notation: dict[str, str] | None = None) -> str:
     """A formula as TeX for math mode; the commands that it uses go into the `notation`, each with one meaning."""
-    if notation is not None and tex.commands:
-        plain = tuple(used for used in _commands(node, tex) if notation.setdefault(*used) != used[1])
+    if notation is not None and tex.commands and (commands := _commands(node, tex)):
+        plain = tuple(used for used in commands if notation.setdefault(*used) != used[1])
         tex = replace(tex, plain=plain) if plain else tex
     return _source(node, tex, style)
 
