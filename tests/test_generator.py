@@ -1,6 +1,8 @@
 """Random variants are worth setting: judged again by NumPy, over many seeds, mechanisms and sizes."""
 
 import random
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
 
 import numpy as np
 import oracles
@@ -9,6 +11,7 @@ import pytest
 from symattn.api import make_recipe, stem_of, worksheet
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import InputError
+from symattn.formula import MatrixOf, Relation, Row
 from symattn.page.notation import notations
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems.base import DEFAULT_SIZES
@@ -256,5 +259,19 @@ def test_a_recipe_gives_the_same_bytes_each_time():
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("name", sorted(set(mechanisms()) - {"custom"}))
 def test_every_mechanism_makes_worksheets_in_every_notation(name, notation):
-    """softmax_jacobian ended in an error in note-002, since -1/8 on a line was too wide for a box."""
-    assert len(list(sheets(make_recipe(name, notation=notation, seed=1), 1))) == 1
+    """softmax_jacobian ended in an error in note-002, since -1/8 was too wide for a box; and no key repeats itself."""
+    [sheet] = sheets(make_recipe(name, notation=notation, seed=1), 1)
+    for found in within(sheet.key, Relation):
+        assert all(one != other for one, other in pairwise(found.parts[1:]) if isinstance(one, MatrixOf))
+    for found in within(sheet.key, Row):
+        assert all(one != other for one, other in pairwise(found.items))
+
+
+def within(node, kind):
+    """Every node of a kind in a document."""
+    if isinstance(node, kind):
+        yield node
+    children = [getattr(node, f.name) for f in fields(node)] if is_dataclass(node) else node
+    if isinstance(children, list | tuple):
+        for child in children:
+            yield from within(child, kind)

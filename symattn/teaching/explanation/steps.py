@@ -91,7 +91,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if wording.derivation.staged and written_out:
         return blocks
     values = _values(step.name, step.result, wording)
-    decimals = [] if places is None else [_decimals(step.name, step.result, wording, places)]
+    decimals = [] if places is None else _decimals(step.name, step.result, wording, places)
     if decimals and width(values) + GAP + width(decimals[0]) <= LINE:
         return [*blocks, Display((Row((values, *decimals)),), step=step.name, role="values")]
     if width(values) <= LINE or not written_out or carried:
@@ -123,7 +123,7 @@ def in_short(step: str, result: Matrix, wording: Wording, places: int) -> Iterat
     """A result as it is, and in decimals where it needs them."""
     yield _values(step, result, wording)
     if not in_decimals(result) and not all(map(terminates, result)):
-        yield _decimals(step, result, wording, places)
+        yield from _decimals(step, result, wording, places)
 
 
 def _values(step: str, result: Matrix, wording: Wording) -> Relation:
@@ -131,13 +131,15 @@ def _values(step: str, result: Matrix, wording: Wording) -> Relation:
     return Relation((wording.name(step), wording.values(result)), ("≈" if in_decimals(result) else "=",))
 
 
-def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> Relation:
-    """The result in decimals: as short as they are where all of them end, else rounded to so many places."""
+def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> list[Relation]:
+    """The result in decimals: as short as they are where all of them end, else rounded to so many places; nothing
+    where a notation writes fractions as decimals anyway."""
     name = wording.name(step)
     if all(ends_within(x, places) for x in result):
         cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
-        return Relation((name, wording.grid(cells)), ("=",))
-    return Relation((name, wording.rounded(result, places)), ("≈",))
+        grid = wording.grid(cells)
+        return [] if grid == wording.values(result) else [Relation((name, grid), ("=",))]
+    return [Relation((name, wording.rounded(result, places)), ("≈",))]
 
 
 def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True) -> list[Block]:
