@@ -359,8 +359,8 @@ class FilledSheet:
         choices = [(i, slot) for i, slot in enumerate(self.slots) if isinstance(slot.block, Choices)]
         found: dict[int, MarkdownBlock] = {}
         for block, (question, part) in zip(self.blocks, self.places, strict=True):
-            if block.kind != "tasks":
-                continue
+            if block.kind != "tasks" or not (self.is_printed or part is not None):
+                continue  # in a text of somebody's own its place is what stands before it
             for i, slot in choices:
                 here = part is None or (question, part) == (slot.question, self.position(slot))
                 if i not in found and here and question in (None, slot.question):
@@ -681,11 +681,12 @@ def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
     assert isinstance(slot.block, Choices)
     letters = [common.letter(i) for i in range(len(slot.block.items))]
     said = [found[1] if (found := _OPTION.match(item.text)) else "" for item in block.items]
-    own = said if sorted(said) == letters else [*letters, *[""] * len(said)]
+    lettered = all(said) and len({*said}) == len(said) and {*said} <= {*letters}
+    own = said if lettered else [*letters, *[""] * len(said)]
     return " ".join(letter for letter, item in zip(own, block.items, strict=False) if item.ticked)
 
 
-_OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
+_OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})(?:\\?[.):]|[*_~\s]*$)")
 
 
 def _more_tables(paper: Paper, sheet: FilledSheet) -> None:
