@@ -14,8 +14,10 @@ from symattn.page.writers import common
 Options = frozenset[int]
 
 
-def chosen(text: str, texts: Sequence[str]) -> Options | None:
+def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | None:
     """The options, from 0, that a text says were chosen, given what each of them says; None if that is not clear.
+
+    Where one is to be chosen, several that are written out are a copy of the sheet.
 
     >>> four = ("QK", "KQ", "AV", "VA")
     >>> [sorted(chosen(said, four) or ()) for said in ("A and C", "(b)", "AC", "AV", "[x] D", "C. AV")]
@@ -27,7 +29,7 @@ def chosen(text: str, texts: Sequence[str]) -> Options | None:
     ways = [_letters(undecorated(text), len(texts)), _by_text(text, texts)]
     if _MARK.search(text):
         ways = []
-    ways += [_listed(items, texts) for items in _ways_apart(text, len(texts))]
+    ways += [_listed(items, texts, several) for items in _ways_apart(text, len(texts))]
     found = {way for way in ways if way is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -39,11 +41,11 @@ def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
     >>> [chosen_first(said, four, False) for said in ("B, since it is", "B or C", "B, no, C", "A wrong, B right")]
     ['B', '', '', '']
     """
-    if chosen(text, texts) is not None:
+    if chosen(text, texts, several) is not None:
         return text
     for found in reversed([*_REASON.finditer(text)]):
         first, reason = text[: found.start()], text[found.start() :]
-        options = chosen(first, texts)
+        options = chosen(first, texts, several)
         if options is not None and (several or len(options) == 1) and not _speaks_of_options(reason, len(texts)):
             return first
     return ""
@@ -149,7 +151,7 @@ def _ways_apart(text: str, count: int) -> Iterator[list[re.Match[str]]]:
             yield [item for item in items if item]
 
 
-def _listed(items: Sequence[re.Match[str]], texts: Sequence[str]) -> Options | None:
+def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool) -> Options | None:
     """What the marks beside letters say, or true and false behind them; else the letters, unless they are all."""
     said = [(_place(item["letter"], len(texts)), item) for item in items]
     marks = {k: re.sub(r"\s", "", item["mark"] or item["behind"] or "") for k, item in said if k is not None}
@@ -164,7 +166,7 @@ def _listed(items: Sequence[re.Match[str]], texts: Sequence[str]) -> Options | N
         whole = len(words) == len(texts)
         clear = whole or (all(verdicts.values()) and all(len(word) > 1 for word in words.values()))
         return frozenset(k for k, right in verdicts.items() if right) if clear else None
-    copied = len(words) == len(texts)  # without a tick, a list of all options says nothing
+    copied = len(words) == len(texts) or (not several and len(words) > 1)  # without a tick, a copy says nothing
     return frozenset(words) if all(own.values()) and not (copied and any(words.values())) else None
 
 

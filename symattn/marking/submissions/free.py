@@ -271,8 +271,23 @@ class FreeText:
         self._target = self.here
         if not self.beside and not self.here:
             self.pieces = Places(self.written, self.pieces).joined()
+        elif (
+            self.here
+            and not self.beside
+            and isinstance(self.written.part(self.here).answer, ChoiceAnswer | OrderAnswer)
+        ):
+            self.pieces = self._in_one()
         self._done = frozenset(self.written.parts)
         self._lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+
+    def _in_one(self) -> list[Piece]:
+        """All that stands below the heading of a choice or an order is one answer, perhaps in several lines."""
+        lines = [piece for piece in self.pieces if not piece.blank]
+        if not lines:
+            return []
+        number = self.written.names.parts.index(self.here) + 1
+        text = "\n".join(line.text for line in lines)
+        return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", placed=True)]
 
     def unread(self) -> list[Piece]:
         """What is left when everything that can be read has been put under its part."""
@@ -326,6 +341,8 @@ class FreeText:
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
+        if piece.placed and self._numbered(piece, piece.text.strip()):
+            return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
             self.used.add(piece)

@@ -254,7 +254,13 @@ class FilledSheet:
         """Whether a block holds something that is not printed on the sheet, whatever the sheet's layout is."""
         text = self.furniture.working.sub("", block.text, count=1)
         said = _said(replace(block, text=text))
-        if not said or block.kind in ("grid", "choices", "program") or self._is_furniture(block, text):
+        if block.kind in ("grid", "choices", "program"):
+            return False
+        if block.kind == "tasks" and any(item.ticked for item in block.items):
+            return True
+        if block.kind == "text" and (_TICKS if said else _SHADED).search(text):
+            return True
+        if not said or self._is_furniture(block, text):
             return False
         form: Form = "notebook" if self.page.cells else "markdown"
         pages = [*((*layout, form) for layout in _LAYOUTS), (*_LAYOUTS[0], "html")] if self.is_sheet else ()
@@ -400,6 +406,8 @@ _SHORT_QUESTION = re.compile(r"(?i)(?:q|question|exercise|problem|task)[\s.]?(\d
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
+_TICKS = re.compile("[☒☑✓✔✅]")
+_SHADED = re.compile("[■☒☑█✓✔✗✘⬛●]")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
 _NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
@@ -542,7 +550,10 @@ def read_page(sheet: FilledSheet) -> Paper:
                 paper.written[slot.question].put_shape(slot.part.name, shape)
         if number in sheet.tasks:
             block = sheet.tasks[number]
-            _put(paper, sheet, slot, RawText(_ticked_letters(block, slot)), block)
+            letters = _ticked_letters(block, slot)
+            _put(paper, sheet, slot, RawText(letters), block)
+            for line, said in _marked_otherwise(block, slot, sheet) if not letters else ():
+                paper.written[slot.question].not_read(sheet.page.where(line), said, slot.part.name)
     for slot, block, behind in sheet.lines:
         _put(paper, sheet, slot, RawText(unescaped(behind)), block)
     _more_tables(paper, sheet)
@@ -686,6 +697,22 @@ def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
     return " ".join(letter for letter, item in zip(own, block.items, strict=False) if item.ticked)
 
 
+def _marked_otherwise(block: MarkdownBlock, slot: Slot, sheet: FilledSheet) -> Iterator[tuple[int, str]]:
+    """The options that somebody marked, but not in their boxes: a tick behind one, another set in bold, a cross."""
+    printed = [item.text for part in md.page(markdown.body(slot.part.ask)).blocks for item in part.items]
+    same = [_as_typed(item.text) == _as_typed(text) for item, text in zip(block.items, printed, strict=False)]
+    for item, is_same in zip(block.items, same, strict=False):
+        line = sheet.page.lines[item.line]
+        if (any(same) and not is_same) or _CROSS_IN_BOX.search(line):
+            yield item.line, line.strip()
+
+
+def _as_typed(text: str) -> str:
+    """A text without spaces, and without the signs that its reader chooses."""
+    return re.sub(r"[\s.,\\]", "", text)
+
+
+_CROSS_IN_BOX = re.compile(r"\[\s?[✗✘×]\s?\]|[✗✘❌]")
 _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})(?:\\?[.):]|[*_~\s]*$)")
 
 

@@ -386,7 +386,7 @@ class _Reader:
             case ShapeAnswer():
                 return self.checked(part, shape(_one_text(raw)))
             case ChoiceAnswer() as answer:
-                return self.checked(part, ticked(_one_text(raw), _texts(answer)))
+                return self.checked(part, ticked(_one_text(raw), _texts(answer), answer.several))
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
             case OrderAnswer(groups):
@@ -621,13 +621,13 @@ _SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
 _REASON = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
 
 
-def ticked(text: str, options: Sequence[str]) -> Ticked | Unreadable:
+def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | Unreadable:
     """The options that were chosen, as `chosen` reads them.
 
     >>> ticked("A and C", ["1", "2", "3", "4"]).options == {0, 2}
     True
     """
-    found = chosen(text, options)
+    found = chosen(text, options, several)
     if found is None:
         last = common.letter(len(options) - 1)
         says = message("Found {text}, where letters from A to {last} were expected.", text=_short(text), last=last)
