@@ -125,7 +125,7 @@ def ways(part: Part) -> Iterator[tuple[str, str, str]]:
             yield from ((name, way(labels), way(swapped)) for name, way in ORDERED.items())
         case ShapeAnswer((int(), int()) | None as shape):
             other_shape = None if shape else (9, 8)
-            yield from ((name, way(shape), way(other_shape)) for name, way in SHAPES.items())  # type: ignore[arg-type]
+            yield from ((name, way(shape), way(other_shape)) for name, way in SHAPES.items())
         case WordAnswer(word):
             yield from ((name, way(word), way("Q" if word != "Q" else "Z")) for name, way in WORDS.items())
 
@@ -141,7 +141,9 @@ def wrong_parts(marking: Marking) -> set[str]:
 
 @pytest.mark.property
 @given(type=st.sampled_from(TYPES), seed=st.integers(1, 3), label=st.sampled_from(LABELS), data=st.data())
-def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(type, seed, label, data):
+def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(
+    type: str, seed: int, label: Callable[[int, str], str], data: st.DataObject
+) -> None:
     question = drawn(type, seed)
     right = {part.name: simple(question, part) for part in question.parts}
     part, (_, own, other) = data.draw(st.sampled_from([(p, way) for p in question.parts for way in ways(p)]))
@@ -149,6 +151,19 @@ def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writi
     assert (wrong_parts(found), len(found.reports[0].events)) == (set(), 0), own
     found = marked(question, {**right, part.name: other}, label)
     assert (wrong_parts(found), len(found.reports[0].events)) == ({part.name}, 1), other
+
+
+@pytest.mark.parametrize("label", range(len(LABELS)))
+@pytest.mark.parametrize("type", ["translate", "recurrence", "counts"])
+def test_columns_end_where_the_next_part_begins(type: str, label: int) -> None:
+    """(e) below a column is no e, and 3. no number."""
+    question = drawn(type, 2)
+    said = {part.name: simple(question, part) for part in question.parts}
+    for part in question.parts:
+        rows = key_of(question).get(part.name, [])
+        if len(rows) > 1 == len(rows[0]):
+            said[part.name] = "\n" + "\n".join(legible(x) for (x,) in rows)
+    assert wrong_parts(marked(question, said, LABELS[label])) == set()
 
 
 UNCLEAR = {
@@ -162,7 +177,7 @@ UNCLEAR = {
 
 @pytest.mark.parametrize("way", UNCLEAR)
 @pytest.mark.parametrize("label", range(len(LABELS)))
-def test_a_choice_that_is_not_clear_waits_for_a_person(way, label):
+def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> None:
     question = drawn("choice", 1)
     part = question.parts[1]
     assert isinstance(part.answer, ChoiceAnswer)
@@ -175,7 +190,7 @@ def test_a_choice_that_is_not_clear_waits_for_a_person(way, label):
 
 
 @pytest.mark.parametrize("mark", ["{} ✓", "{} <- this", "**{}**", "✓ {}", "~~{}~~"])
-def test_what_is_marked_beside_its_box_waits_for_a_person(mark):
+def test_what_is_marked_beside_its_box_waits_for_a_person(mark: str) -> None:
     sheet = symattn.worksheet(problem="choice", seed=1)[0]
     before, box, behind = render(sheet.document("blank"), "markdown")[1].decode().partition("- [ ] ")
     option, *rest = behind.split("\n")

@@ -335,7 +335,7 @@ class FreeText:
         if piece.rows:
             return self._named_table(piece)
         columns = self._shape(self._target)[1]
-        if columns and _count(piece.text, columns) == columns:
+        if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
             return False
@@ -788,8 +788,19 @@ class FreeText:
         above = self.pieces[self._at - 1] if self._at else piece
         return above.end == piece.start and not above.blank and above not in self.used
 
+    def _is_place(self, piece: Piece) -> bool:
+        """Whether a line is the place of a part, and no number or e below others; in a derivation, 3. may be one."""
+        return (
+            piece.placed and self._alone and re.fullmatch(r"\(?(?:[a-z]|\d{1,2})[).:]?", piece.text.strip()) is not None
+        )
+
+    @cached_property
+    def _alone(self) -> bool:
+        """Whether no part is a line of a derivation."""
+        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.written.question.parts)
+
     def _is_row(self, piece: Piece, columns: int) -> bool:
-        count = 0 if piece.blank or piece.rows else _count(piece.text, columns)
+        count = 0 if piece.blank or piece.rows or self._is_place(piece) else _count(piece.text, columns)
         return count > 1 or count == 1 == columns
 
     # -------------------------------------------------------------------------------- tables and formulas

@@ -48,6 +48,7 @@ from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,
+    EntriesAnswer,
     FormulaAnswer,
     OrderAnswer,
     Part,
@@ -55,6 +56,7 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
+    StepAnswer,
     WordAnswer,
     marks_in_brackets,
 )
@@ -163,8 +165,18 @@ class FilledSheet:
         self.slots = slots(self.questions)
         if len(self.questions) > 1 and not self.is_printed:
             self.page.blocks = [part for block in self.blocks for part in self._by_question(block)]
+        if len(self.questions) == 1 and not self.is_printed and self._stand_alone:
+            self.page.blocks = [
+                self._text(block.start, block.end) if _BOLD_NUMBER.match(self.page.lines[block.start]) else block
+                for block in self.blocks
+            ]
         self.places = list(self._places())
         self.headed = frozenset(self.places)
+
+    @property
+    def _stand_alone(self) -> bool:
+        """Whether no part is a line of a derivation: their numbers, if only these are bold, are no headings."""
+        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.questions[0].parts)
 
     @property
     def blocks(self) -> list[MarkdownBlock]:
@@ -405,6 +417,7 @@ Form = Literal["markdown", "notebook", "html"]
 _SHORT_QUESTION = re.compile(r"(?i)(?:q|question|exercise|problem|task)[\s.]?(\d{1,2})(?![\d\w])")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
+_BOLD_NUMBER = re.compile(r"\s*(\*\*|__)\(?(?:[a-z]|\d{1,2})[).:]{0,2}\1(?=\s|$)")
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
 _TICKS = re.compile("[☒☑✓✔✅]")
 _SHADED = re.compile("[■☒☑█✓✔✗✘⬛●]")

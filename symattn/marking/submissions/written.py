@@ -392,7 +392,8 @@ class _Reader:
             case OrderAnswer(groups):
                 return self.checked(part, ordered(_one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
-                return Text(visible(undecorated(_one_text(raw))))
+                said = visible(undecorated(_one_text(raw)))
+                return Text(self.written.names.step_in_words(said) or said)
             case RubricAnswer():
                 return Text(_one_text(raw).strip(), self.written.points.get(part.name))
 
