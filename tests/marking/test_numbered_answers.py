@@ -189,6 +189,14 @@ def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> 
     assert any("could not be read" in remark.says for remark in report.attempt.remarks)
 
 
+@pytest.mark.parametrize("label", range(len(LABELS)))
+def test_what_stands_behind_the_number_of_a_part_is_no_title(label: int) -> None:
+    question = drawn("masks", 1)
+    said = {part.name: simple(question, part) for part in question.parts}
+    report = marked(question, {**said, question.parts[0].name: "vhhh\nvvhh"}, LABELS[label]).reports[0]
+    assert {given.parts[0] for given in report.marks if given.pending} >= {question.parts[0].name}
+
+
 @pytest.mark.parametrize("mark", ["{} ✓", "{} <- this", "**{}**", "✓ {}", "~~{}~~"])
 def test_what_is_marked_beside_its_box_waits_for_a_person(mark: str) -> None:
     sheet = symattn.worksheet(problem="choice", seed=1)[0]

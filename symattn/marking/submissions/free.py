@@ -132,7 +132,7 @@ class Places:
     def _marker(self, piece: Piece) -> re.Match[str] | None:
         """The number or the letter of a part at the beginning of a line; Q1 is one where no derivation has queries."""
         found = None if piece.rows else _PLACED.match(piece.text)
-        return None if found and self._has_steps and "q" in _style(found) else found
+        return None if found and self._has_steps and _style(found).startswith(("q1", "q(")) else found
 
     @cached_property
     def _has_steps(self) -> bool:
@@ -311,9 +311,20 @@ class FreeText:
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
         first = list(takewhile(lambda piece: piece in unread, (piece for piece in self.pieces if not piece.blank)))
-        above = list(takewhile(lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece), first))
+        above = list(
+            takewhile(
+                lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece) and not self._answers(piece),
+                first,
+            )
+        )
         headings = [piece for piece in unread if piece.text.lstrip().startswith("#") and is_title(piece.text)]
         return [*headings, *(above if self.used and not self.here else ())]
+
+    def _answers(self, piece: Piece) -> bool:
+        """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
+        marker = _PLACED.match(piece.text) if piece.placed else None
+        part = self._part(self.written.names.place(marker["place"])) if marker else None
+        return part is not None and not isinstance(part.answer, StepAnswer | EntriesAnswer)
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
