@@ -75,9 +75,9 @@ def _filler() -> re.Pattern[str]:
 
 
 _FILLERS = (
-    "options?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it(?:'s| is)?", "the", "is", "are", "only", "so",
-    "both", "right", "true", "correct", "ich (?:wähle|nehme)", "die", "ist", "sind", "richtige?", "wahr", "nur", "la",
-    "les", "est", "sont", "es", "son", "correcta?", "vrai(?:es?)?", "justes?", "verdaderas?",
+    "options?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it's", "it", "the", "is", "are", "only",
+    "so", "both", "right", "true", "correct", "ich (?:wähle|nehme)", "die", "ist", "sind", "richtige?", "wahr", "nur",
+    "la", "les", "est", "sont", "es", "son", "correcta?", "vrai(?:es?)?", "justes?", "verdaderas?",
 )  # fmt: skip
 
 
