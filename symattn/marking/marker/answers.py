@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -621,7 +622,8 @@ class _Judge:
     def _word(self, words: Sequence[str], text: str) -> _Outcome:
         if not text.strip():
             return self._nothing("missing")
-        right = folded(text) in map(folded, words)
+        bare = [word for word in map(_bare, text.split()) if folded(word) not in _ROUND_A_NAME]
+        right = bool({folded(text), folded(" ".join(bare))} & {*map(folded, words)})
         if not right and len(said := text.split()) > LONGEST_NAME:  # The wrong line is that of S'.
             signs = {step.role for step in self.question.problem.derivation} if self.question.problem else set()
             named = {sign for sign in (*signs, *words) if any(_bare(word) == sign for word in said)}
@@ -893,6 +895,16 @@ def _rows_text(grid: Grid) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ words and labels
+
+
+_ROUND_A_NAME = frozenset(
+    re.findall(
+        r"\w+",
+        "the in it its is was that of line step row wrong mistake error zeile schritt falsch ist die der "
+        "ligne étape fausse est la fila línea paso es",
+    )
+)
+"""Words round a name that say nothing else: line S', it's S', Zeile S'."""
 
 
 def _bare(word: str) -> str:

@@ -11,13 +11,14 @@ Whatever is not used is given back, so that somebody can be told.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import chain, islice, permutations, takewhile
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import chain, islice, pairwise, permutations, takewhile
 from typing import Literal
 
-from symattn.foundation.languages import message
+from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
@@ -36,6 +37,9 @@ from symattn.marking.submissions.written import (
     is_crossed,
     shape_of,
 )
+from symattn.page.document import Heading, Inlines
+from symattn.page.translation import blocks_in_language
+from symattn.page.writers import text as plain
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -45,6 +49,7 @@ from symattn.teaching.question import (
     Part,
     PropertyAnswer,
     RubricAnswer,
+    ShapeAnswer,
     StepAnswer,
     WordAnswer,
     total,
@@ -55,7 +60,8 @@ from symattn.teaching.question import (
 class Piece:
     """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`.
 
-    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.
+    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.  `placed`: it is
+    all that is said of the part whose number or letter it begins with.
     """
 
     start: int
@@ -63,6 +69,7 @@ class Piece:
     text: str
     rows: Rows = ()
     row: int = 0
+    placed: bool = False
 
     @property
     def blank(self) -> bool:
@@ -70,6 +77,120 @@ class Piece:
 
 
 _NO_WORDS = " \t\u00a0*_`~#>-=|$═━─"
+
+
+@dataclass
+class Places:
+    """A text in which answers stand behind the numbers or the letters of their parts, as on the sheet: 3) B.
+
+    The first of them says how parts are called; what else is numbered or has letters is the options of a choice, or an
+    order in lines.
+    """
+
+    written: Written
+    pieces: Sequence[Piece]
+
+    def joined(self) -> list[Piece]:
+        """Every answer that is no matrix in one piece, with its number before it and without the sheet's heading."""
+        found: list[Piece] = []
+        style, last, at = "", -1, 0
+        while at < len(self.pieces):
+            piece = self.pieces[at]
+            at += 1
+            marker = self._marker(piece)
+            place = self.written.names.place(marker["place"]) if marker else ""
+            number = self.written.names.parts.index(place) if place else -1
+            if marker is None or number <= last or (style and _style(marker) != style):
+                found.append(piece)
+                continue
+            style, last = style or _style(marker), number
+            part = self.written.question.parts[number]
+            rest = self._without_title(part, piece.text[marker.end() :].strip())
+            lines = [piece]
+            if not rest and not isinstance(part.answer, _MATRICES):
+                below = next((k for k in range(at, len(self.pieces)) if not self.pieces[k].blank), at)
+                if below < len(self.pieces) and not self._begins(self.pieces[below], style, last):
+                    lines.append(self.pieces[below])
+                    rest, at = self.pieces[below].text.strip(), below + 1
+            goes_on = _OPTION if isinstance(part.answer, ChoiceAnswer) else _LABEL
+            if isinstance(part.answer, ChoiceAnswer | OrderAnswer) and goes_on.match(rest):
+                items = [rest]
+                for line in self.pieces[at:]:
+                    if not line.blank and (not goes_on.match(line.text) or self._begins(line, style, last)):
+                        break
+                    lines.append(line)
+                    items += [] if line.blank else [line.text]
+                    at += 1
+                rest = "\n".join(items)
+            if rest == piece.text[marker.end() :].strip() and _MARKED.match(piece.text):
+                found.append(replace(piece, placed=True))
+            else:
+                before = f"({marker['place']})" if marker["place"].isalpha() else f"{marker['place']})"
+                found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", placed=True))
+        return found
+
+    def _marker(self, piece: Piece) -> re.Match[str] | None:
+        """The number or the letter of a part at the beginning of a line; Q1 is one where no derivation has queries."""
+        found = None if piece.rows else _PLACED.match(piece.text)
+        return None if found and self._has_steps and _style(found).startswith(("q1", "q(")) else found
+
+    @cached_property
+    def _has_steps(self) -> bool:
+        return any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.written.question.parts)
+
+    def _begins(self, piece: Piece, style: str, last: int) -> bool:
+        """Whether a line begins the answer to a further part."""
+        marker = self._marker(piece)
+        place = self.written.names.place(marker["place"]) if marker and _style(marker) == style else ""
+        return bool(place) and self.written.names.parts.index(place) > last
+
+    def _without_title(self, part: Part, text: str) -> str:
+        """What stands behind the heading of a part, in any language, and the marks that it is worth."""
+        for title in () if isinstance(part.answer, StepAnswer | EntriesAnswer) else _titles(part.title):
+            length = _length(text, title)
+            behind = text[length:]
+            if length and (found := _BEHIND_TITLE.match(behind)):
+                return behind[found.end() :].strip()
+        return text
+
+
+def _style(marker: re.Match[str]) -> str:
+    """How a marker is written, whatever its number is: 1) and 12) alike."""
+    kind = "1" if marker["place"].isdigit() else "a"
+    return re.sub(r"[\s*_#]", "", marker[0].replace(marker["place"], kind)).casefold()
+
+
+@cache
+def _titles(title: Inlines) -> tuple[str, ...]:
+    """A heading in every language, by its letters and digits."""
+    ways = [blocks_in_language((Heading(title, 1),), language) for language in languages()]
+    return tuple(dict.fromkeys(_plain(plain.plain(block.content)) for [block] in ways if isinstance(block, Heading)))
+
+
+def _plain(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
+
+
+def _length(text: str, title: str) -> int:
+    """How much of a text says the same as a title; 0 if it does not begin with it."""
+    for k in range(len(text) + 1):
+        said = _plain(text[:k])
+        if said == title:
+            return k if said else 0
+        if not title.startswith(said):
+            return 0
+    return 0
+
+
+_PLACED = re.compile(
+    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|aufgabe|frage|teil|q)\s*)?"
+    r"\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
+)
+_BEHIND_TITLE = re.compile(r"[′'’)]*\s*(?:[\[(]\d{1,2}[^\])]{0,9}[\])])?\s*(?:[:.=–-]\s*|$)")
+_OPTION = re.compile(
+    r"\s*(?:[-*•+]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
+)
+_LABEL = re.compile(r"\s*(?:[-*•+]\s+)?(?:\d{1,2}[.):])?\s*\(?[A-Za-z]\)?[.,;]?\s*$")
 
 
 def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
@@ -80,7 +201,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             rows = tuple(tuple(map(unescaped, row)) for row in block.rows)
             yield Piece(block.start, block.end, block.text, rows)
         elif "\\begin{" in block.text or "\\begin {" in block.text:
-            yield Piece(block.start, block.end, block.text)
+            yield from _with_formulas(block, lines)
         else:
             bullets = _bulleted(lines[block.start : block.end])
             for number in range(block.start, block.end):
@@ -89,6 +210,17 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
                 row = _as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
+
+
+def _with_formulas(block: MarkdownBlock, lines: Sequence[str]) -> Iterator[Piece]:
+    """A block with matrices in LaTeX, apart where a line outside them has the number of a part before it."""
+    begins, depth = [block.start], 0
+    for number in range(block.start, block.end):
+        if number > block.start and not depth and (_PLACED.match(lines[number]) or _PLACED.match(lines[number - 1])):
+            begins.append(number)
+        depth += lines[number].count("\\begin") - lines[number].count("\\end")
+    for start, end in pairwise([*begins, block.end]):
+        yield Piece(start, end, "\n".join(lines[start:end]).strip() if len(begins) > 1 else block.text)
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:
@@ -137,8 +269,25 @@ class FreeText:
 
     def __post_init__(self) -> None:
         self._target = self.here
+        if not self.beside and not self.here:
+            self.pieces = Places(self.written, self.pieces).joined()
+        elif (
+            self.here
+            and not self.beside
+            and isinstance(self.written.part(self.here).answer, ChoiceAnswer | OrderAnswer)
+        ):
+            self.pieces = self._in_one()
         self._done = frozenset(self.written.parts)
         self._lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+
+    def _in_one(self) -> list[Piece]:
+        """All that stands below the heading of a choice or an order is one answer, perhaps in several lines."""
+        lines = [piece for piece in self.pieces if not piece.blank]
+        if not lines:
+            return []
+        number = self.written.names.parts.index(self.here) + 1
+        text = "\n".join(line.text for line in lines)
+        return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", placed=True)]
 
     def unread(self) -> list[Piece]:
         """What is left when everything that can be read has been put under its part."""
@@ -162,9 +311,20 @@ class FreeText:
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
         first = list(takewhile(lambda piece: piece in unread, (piece for piece in self.pieces if not piece.blank)))
-        above = list(takewhile(lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece), first))
+        above = list(
+            takewhile(
+                lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece) and not self._answers(piece),
+                first,
+            )
+        )
         headings = [piece for piece in unread if piece.text.lstrip().startswith("#") and is_title(piece.text)]
         return [*headings, *(above if self.used and not self.here else ())]
+
+    def _answers(self, piece: Piece) -> bool:
+        """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
+        marker = _PLACED.match(piece.text) if piece.placed else None
+        part = self._part(self.written.names.place(marker["place"])) if marker else None
+        return part is not None and not isinstance(part.answer, StepAnswer | EntriesAnswer)
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -186,12 +346,14 @@ class FreeText:
         if piece.rows:
             return self._named_table(piece)
         columns = self._shape(self._target)[1]
-        if columns and _count(piece.text, columns) == columns:
+        if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
             return False
         if "\\begin{" in piece.text or "\\begin {" in piece.text:
             return self._formula(piece)
+        if piece.placed and self._numbered(piece, piece.text.strip()):
+            return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
             self.used.add(piece)
@@ -282,15 +444,31 @@ class FreeText:
         if part is None or isinstance(part.answer, _MATRICES) or part.name in self._done or not rest:
             return False
         said, _, value = _partition(rest)
-        if value and (other := self._called(said)) and other != part.name:
-            return False
         answer = answer_in(part, rest)
+        named = self._called(said) if value and not (piece.placed and answer and part.name not in self._wordy) else ""
+        if named and named != part.name and (not piece.placed or self._is_matrix(named)):
+            return False
+        if not answer and piece.placed:
+            self.written.not_read(self.where(piece.start), rest, part.name)
+            self.used.add(piece)
+            self._at += 1
+            return True
         if not answer or not self._answer(part.name, RawText(answer), [piece]):
             return False
         if reason := rest[len(answer) :].strip(" ,;:."):
             self.written.not_read(self.where(piece.start), reason, part.name)
         self._at += 1
         return True
+
+    @property
+    def _wordy(self) -> frozenset[str]:
+        """The parts that any words may answer."""
+        parts = self.written.question.parts
+        return frozenset(part.name for part in parts if isinstance(part.answer, RubricAnswer | WordAnswer))
+
+    def _is_matrix(self, name: str) -> bool:
+        part = self._part(name)
+        return part is None or isinstance(part.answer, _MATRICES)
 
     def _label(self, text: str, further: int = 3) -> tuple[str, str]:
         """The part or the step that a line begins with, and what stands behind its name; "" if it has none.
@@ -593,7 +771,7 @@ class FreeText:
             not lines and self._target and (whole := self._matrix(piece.text, shape)) and _has_shape(whole.rows, shape)
         ):
             lines, matrix = [piece], whole  # 1 2 / 3 4, and (1, 2), (3, 4)
-        if matrix is None:
+        if matrix is None or len(matrix.rows) == 1 < len(lines):  # what was not told apart would vanish
             return False
         self._at += len(lines)
         self._put_grid(_Grid(matrix, tuple(lines)))
@@ -635,8 +813,19 @@ class FreeText:
         above = self.pieces[self._at - 1] if self._at else piece
         return above.end == piece.start and not above.blank and above not in self.used
 
+    def _is_place(self, piece: Piece) -> bool:
+        """Whether a line is the place of a part, and no number or e below others; in a derivation, 3. may be one."""
+        return (
+            piece.placed and self._alone and re.fullmatch(r"\(?(?:[a-z]|\d{1,2})[).:]?", piece.text.strip()) is not None
+        )
+
+    @cached_property
+    def _alone(self) -> bool:
+        """Whether no part is a line of a derivation."""
+        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.written.question.parts)
+
     def _is_row(self, piece: Piece, columns: int) -> bool:
-        count = 0 if piece.blank or piece.rows else _count(piece.text, columns)
+        count = 0 if piece.blank or piece.rows or self._is_place(piece) else _count(piece.text, columns)
         return count > 1 or count == 1 == columns
 
     # -------------------------------------------------------------------------------- tables and formulas
@@ -774,7 +963,7 @@ class FreeText:
 
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
-_IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer)
+_IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
 _MOST_WORDS = 8
 _LONGEST_SIGN = 3
 _AROUND = ' \t*_`#:=：."“”'
@@ -993,10 +1182,15 @@ def _is_equation(cell: str) -> bool:
     return len(sides) > 1 and all(side and _readable(side) for side in sides)
 
 
+def _alone(line: str, columns: int) -> list[str]:
+    """A number without working, between others that have it, in a column."""
+    return [line.strip()] if columns == 1 and "=" not in line and _readable(line) else []
+
+
 def _results(text: str, columns: int) -> Rows:
     """Lines of such entries, as many in each; none if it is anything else."""
     lines = [line for line in text.splitlines() if line.strip()] if "=" in text and "[" not in text else []
-    rows = tuple(tuple(_equations(line, columns)) for line in lines)
+    rows = tuple(tuple(_equations(line, columns) or _alone(line, columns)) for line in lines)
     return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
 
 
@@ -1067,7 +1261,9 @@ def _without_heads(rows: Rows, shape: Shape) -> Rows:
     counted = [undecorated(cell) for cell in first]
     across = [str(j) for j in range(1, len(first) + 1)]
     numbers = counted == across or counted[1:] == across[:-1]
-    headed = not any(counted) or any(cell and not _readable(cell) for cell in counted) or (
+    words = [bool(cell) and not _readable(cell) for cell in counted]
+    named = words[0] and (len(rows) != high or len(first) != wide + 1)  # | Scores | 72 | is a row with its name
+    headed = not any(counted) or any(words[1:]) or named or (
         numbers and (len(rows) != high or (counted[1:] == across[:-1] and len(first) != wide))
     )  # fmt: skip
     below = rows[1:] if headed else rows

@@ -48,6 +48,7 @@ from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,
+    EntriesAnswer,
     FormulaAnswer,
     OrderAnswer,
     Part,
@@ -55,6 +56,7 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
+    StepAnswer,
     WordAnswer,
     marks_in_brackets,
 )
@@ -163,8 +165,18 @@ class FilledSheet:
         self.slots = slots(self.questions)
         if len(self.questions) > 1 and not self.is_printed:
             self.page.blocks = [part for block in self.blocks for part in self._by_question(block)]
+        if len(self.questions) == 1 and not self.is_printed and self._stand_alone:
+            self.page.blocks = [
+                self._text(block.start, block.end) if _BOLD_NUMBER.match(self.page.lines[block.start]) else block
+                for block in self.blocks
+            ]
         self.places = list(self._places())
         self.headed = frozenset(self.places)
+
+    @property
+    def _stand_alone(self) -> bool:
+        """Whether no part is a line of a derivation: their numbers, if only these are bold, are no headings."""
+        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.questions[0].parts)
 
     @property
     def blocks(self) -> list[MarkdownBlock]:
@@ -254,7 +266,13 @@ class FilledSheet:
         """Whether a block holds something that is not printed on the sheet, whatever the sheet's layout is."""
         text = self.furniture.working.sub("", block.text, count=1)
         said = _said(replace(block, text=text))
-        if not said or block.kind in ("grid", "choices", "program") or self._is_furniture(block, text):
+        if block.kind in ("grid", "choices", "program"):
+            return False
+        if block.kind == "tasks" and any(item.ticked for item in block.items):
+            return True
+        if block.kind == "text" and (_TICKS if said else _SHADED).search(text):
+            return True
+        if not said or self._is_furniture(block, text):
             return False
         form: Form = "notebook" if self.page.cells else "markdown"
         pages = [*((*layout, form) for layout in _LAYOUTS), (*_LAYOUTS[0], "html")] if self.is_sheet else ()
@@ -359,8 +377,8 @@ class FilledSheet:
         choices = [(i, slot) for i, slot in enumerate(self.slots) if isinstance(slot.block, Choices)]
         found: dict[int, MarkdownBlock] = {}
         for block, (question, part) in zip(self.blocks, self.places, strict=True):
-            if block.kind != "tasks":
-                continue
+            if block.kind != "tasks" or not (self.is_printed or part is not None):
+                continue  # in a text of somebody's own its place is what stands before it
             for i, slot in choices:
                 here = part is None or (question, part) == (slot.question, self.position(slot))
                 if i not in found and here and question in (None, slot.question):
@@ -399,7 +417,10 @@ Form = Literal["markdown", "notebook", "html"]
 _SHORT_QUESTION = re.compile(r"(?i)(?:q|question|exercise|problem|task)[\s.]?(\d{1,2})(?![\d\w])")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
+_BOLD_NUMBER = re.compile(r"\s*(\*\*|__)\(?(?:[a-z]|\d{1,2})[).:]{0,2}\1(?=\s|$)")
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
+_TICKS = re.compile("[☒☑✓✔✅]")
+_SHADED = re.compile("[■☒☑█✓✔✗✘⬛●]")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
 _NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
@@ -542,7 +563,10 @@ def read_page(sheet: FilledSheet) -> Paper:
                 paper.written[slot.question].put_shape(slot.part.name, shape)
         if number in sheet.tasks:
             block = sheet.tasks[number]
-            _put(paper, sheet, slot, RawText(_ticked_letters(block, slot)), block)
+            letters = _ticked_letters(block, slot)
+            _put(paper, sheet, slot, RawText(letters), block)
+            for line, said in _marked_otherwise(block, slot, sheet) if not letters else ():
+                paper.written[slot.question].not_read(sheet.page.where(line), said, slot.part.name)
     for slot, block, behind in sheet.lines:
         _put(paper, sheet, slot, RawText(unescaped(behind)), block)
     _more_tables(paper, sheet)
@@ -681,11 +705,28 @@ def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
     assert isinstance(slot.block, Choices)
     letters = [common.letter(i) for i in range(len(slot.block.items))]
     said = [found[1] if (found := _OPTION.match(item.text)) else "" for item in block.items]
-    own = said if sorted(said) == letters else [*letters, *[""] * len(said)]
+    lettered = all(said) and len({*said}) == len(said) and {*said} <= {*letters}
+    own = said if lettered else [*letters, *[""] * len(said)]
     return " ".join(letter for letter, item in zip(own, block.items, strict=False) if item.ticked)
 
 
-_OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
+def _marked_otherwise(block: MarkdownBlock, slot: Slot, sheet: FilledSheet) -> Iterator[tuple[int, str]]:
+    """The options that somebody marked, but not in their boxes: a tick behind one, another set in bold, a cross."""
+    printed = [item.text for part in md.page(markdown.body(slot.part.ask)).blocks for item in part.items]
+    same = [_as_typed(item.text) == _as_typed(text) for item, text in zip(block.items, printed, strict=False)]
+    for item, is_same in zip(block.items, same, strict=False):
+        line = sheet.page.lines[item.line]
+        if (any(same) and not is_same) or _CROSS_IN_BOX.search(line):
+            yield item.line, line.strip()
+
+
+def _as_typed(text: str) -> str:
+    """A text without spaces, and without the signs that its reader chooses."""
+    return re.sub(r"[\s.,\\]", "", text)
+
+
+_CROSS_IN_BOX = re.compile(r"\[\s?[✗✘×]\s?\]|[✗✘❌]")
+_OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})(?:\\?[.):]|[*_~\s]*$)")
 
 
 def _more_tables(paper: Paper, sheet: FilledSheet) -> None:

@@ -7,7 +7,7 @@ belong to, then all of them are read as numbers, shapes, orders and so on, each 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
@@ -33,6 +33,7 @@ from symattn.marking.attempt import (
     cannot_be_read,
 )
 from symattn.marking.submissions import labels, stated
+from symattn.marking.submissions.chosen import chosen, chosen_first
 from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.marking.submissions.names import Names, normal
@@ -384,14 +385,15 @@ class _Reader:
                 return None if found.blank else found
             case ShapeAnswer():
                 return self.checked(part, shape(_one_text(raw)))
-            case ChoiceAnswer(options):
-                return self.checked(part, ticked(_one_text(raw), len(options)))
+            case ChoiceAnswer() as answer:
+                return self.checked(part, ticked(_one_text(raw), _texts(answer), answer.several))
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
             case OrderAnswer(groups):
                 return self.checked(part, ordered(_one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
-                return Text(visible(undecorated(_one_text(raw))))
+                said = visible(undecorated(_one_text(raw)))
+                return Text(self.written.names.step_in_words(said) or said)
             case RubricAnswer():
                 return Text(_one_text(raw).strip(), self.written.points.get(part.name))
 
@@ -538,29 +540,46 @@ def _short(text: str) -> str:
 # ------------------------------------------------------------------------------------ answers that are no numbers
 
 _UNDEFINED = re.compile(
-    r"(?i)(?:is |it is )?(?:not (?:defined|possible|compatible)|undefined|un-?def\.?|n\.? ?d\.?|impossible|none|no|"
-    r"does not exist|not conformable|error|∅|✗|✘|×)\.?"
+    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
+    r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
+    r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
+    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|nicht (?:def\.?|möglich)|geht nicht|∅|✗|✘|×)\.?"
 )
+_SIZE = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
 _SHAPE = re.compile(
-    r"[(\[]?\s*([\w{}]{1,20})\s*(?:×|\*|,|;|\\times|⨯|(?<=[\d_\s])[xX](?=[\d\s])|\bby\b|\s)\s*([\w{}]{1,20})\s*[)\]]?"
+    rf"({_SIZE})\s*(?:×|\*|\\times|⨯|[xX]|-?\bby\b-?)\s*({_SIZE})"
+    rf"|[(\[]\s*({_SIZE})\s*[,;]\s*({_SIZE})\s*[)\]]"
+    r"|(\d{1,9})(?:\s*[,;]\s*|\s+)(\d{1,9})"
 )
+_ROUND_A_SHAPE = re.compile(
+    r"(?i)(?:(?:the|it|its|it['’]s|shape|size|is|of|a|an|so|defined|yes|torch\.size|die|form|hat)\b[\s:=,]*)*[:=]?\s*"
+    r"(.*?)(?:[-\s]matri(?:x|ces))?"
+)
+
+
+_COUNTED = re.compile(r"(?i)\b(?:rows?|columns?|zeilen|spalten|and|und)\b")
 
 
 def shape(text: str) -> Shaped | Unreadable:
     """3×4, 3x4, (3, 4), "3 by 4", "not defined".
 
-    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape
-    ((3, 4), ('n', 'd_k'), None)
+    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape, shape("(3×2)(2×4) = 3×4").shape
+    ((3, 4), ('n', 'd_k'), None, (3, 4))
     """
     written = " ".join(visible(undecorated(text)).split())
     if _UNDEFINED.fullmatch(written) or written.rstrip(".。").casefold() in labels.said("not defined"):
         return Shaped(None)
-    found = _SHAPE.fullmatch(written.replace("rows", "").replace("columns", "").strip())
+    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
+    shapes = (_SHAPE.fullmatch(way.strip(" ()[]") if k else way) for k, way in enumerate((last, last)))
+    bare = _ROUND_A_SHAPE.fullmatch(last)
+    found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
     if not found:
         says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=_short(text))
         return Unreadable(text, says)
     rows, columns = (
-        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size) for size in found.groups()
+        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size)
+        for size in found.groups()
+        if size
     )
     return Shaped((rows, columns))
 
@@ -570,10 +589,10 @@ def answer_in(part: Part, text: str) -> str:
     for it; "" if nothing does.
     """
     match part.answer:
-        case ChoiceAnswer(options):
-            read: Callable[[str], Said] = partial(ticked, options=len(options))
+        case ChoiceAnswer(several=several) as choice:
+            return chosen_first(text, _texts(choice), several)
         case OrderAnswer(groups):
-            read = partial(ordered, labels=sorted(label for group in groups for label in group))
+            read: Callable[[str], Said] = partial(ordered, labels=sorted(label for group in groups for label in group))
         case ShapeAnswer():
             read = shape
         case CellsAnswer(shape=size):
@@ -586,36 +605,41 @@ def answer_in(part: Part, text: str) -> str:
         case _:
             return ""
     for answer in (text, *(text[: found.start()] for found in reversed([*_REASON.finditer(text)]))):
-        if answer.strip() and not isinstance(read(answer), Unreadable):
+        said = read(answer) if answer.strip() else Unreadable("", "")
+        if not isinstance(said, Unreadable) and not _goes_on(said, text[len(answer) :], part):
             return answer
     return ""
 
 
+def _goes_on(said: Said, rest: str, part: Part) -> bool:
+    """Whether what stands behind an answer belongs to it: further labels of an order, another shape."""
+    if isinstance(said, Ordered) and isinstance(part.answer, OrderAnswer):
+        return bool(rest) and sum(map(len, said.groups)) < sum(map(len, part.answer.groups))
+    return isinstance(said, Shaped) and said.shape is not None and _SHAPE_WITHIN.search(rest) is not None
+
+
+_SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
 _REASON = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
 
 
-@cache
-def _filler() -> re.Pattern[str]:
-    """Words between and before letters; only words in Latin letters have an end that can be seen."""
-    words = (*labels.ands(), "option", "options", "answer", "letter")
-    return re.compile("(?i)" + "|".join(rf"\b{word}\b" if word.isascii() else word for word in words))
+def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | Unreadable:
+    """The options that were chosen, as `chosen` reads them.
 
-
-def ticked(text: str, options: int) -> Ticked | Unreadable:
-    """The letters of options: B, "A and C", "(b)", AC.
-
-    >>> sorted(ticked("A and C", 4).options), sorted(ticked("(b)", 4).options)
-    ([0, 2], [1])
+    >>> ticked("A and C", ["1", "2", "3", "4"]).options == {0, 2}
+    True
     """
-    letters = [common.letter(i) for i in range(options)]
-    words = re.findall(r"\w+", _filler().sub(" ", visible(undecorated(text)))[:200])
-    chosen = [letter for word in words for letter in ([word] if word.upper() in letters else word)]
-    if not chosen or any(letter.upper() not in letters for letter in chosen):
-        says = message(
-            "Found {text}, where letters from A to {last} were expected.", text=_short(text), last=letters[-1]
-        )
+    found = chosen(text, options, several)
+    if found is None:
+        last = common.letter(len(options) - 1)
+        says = message("Found {text}, where letters from A to {last} were expected.", text=_short(text), last=last)
         return Unreadable(text, says)
-    return Ticked(frozenset(letters.index(letter.upper()) for letter in chosen))
+    return Ticked(found)
+
+
+@cache
+def _texts(answer: ChoiceAnswer) -> tuple[str, ...]:
+    """What the options say, on one line each."""
+    return tuple(plain.plain(option.text) for option in answer.options)
 
 
 SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
@@ -679,7 +703,12 @@ def _no_cells(text: str, size: Shape) -> Unreadable:
     return Unreadable(text, says)
 
 
-_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈\s])[\s|]*")
+_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈/\s]|-+>?|–)[\s|]*")
+_NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
+_IN_WORDS_OF_ORDER = re.compile(
+    r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
+    r"|\(?(?:smallest|largest)(?: first| last)?\)?\s*:?"
+)
 
 
 def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
@@ -688,7 +717,10 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     >>> ordered("C < A = B", ["A", "B", "C"]).groups, ordered("C > B > A", ["A", "B", "C"]).groups
     ((('C',), ('A', 'B')), (('A',), ('B',), ('C',)))
     """
-    line = " ".join(visible(undecorated(text)).replace("\\", "").replace("_", " ").split())[:400].strip("|., ")
+    line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", _NUMBERED_LABELS.sub(" ", text)))).replace("\\lt", "<")
+    line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
+    line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
+    line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
     pieces = _BETWEEN.split(line)
     found, signs = pieces[::2], pieces[1::2]
     by_name = {label.casefold(): label for label in labels}

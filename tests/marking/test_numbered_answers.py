@@ -1,0 +1,207 @@
+"""Answers typed below the numbers of the sheet, to questions whose parts stand alone: as people write them.
+
+Every law is one of marking: what is right in any way of writing is right, the same way of writing something wrong is
+wrong there and nowhere else, and what is not clear waits for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import symattn
+from symattn.marking.grading.checking import Marking
+from symattn.page.writers.text import plain
+from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, Part, Question, ShapeAnswer, WordAnswer
+from symattn.teaching.sheets import render
+from tests.marking.scripts import exactly, key_of, legible
+
+LETTERS = "ABCDEF"
+
+LABELS: tuple[Callable[[int, str], str], ...] = (
+    lambda n, title: f"{n}) ",
+    lambda n, title: f"{n}. ",
+    lambda n, title: f"({chr(96 + n)}) ",
+    lambda n, title: f"**{n}.** ",
+    lambda n, title: f"Question {n}: ",
+    lambda n, title: f"Aufgabe {n}: ",
+    lambda n, title: f"{n}.\n",
+    lambda n, title: f"{n}. {title}\n",
+    lambda n, title: f"{n}. {title}: ",
+)
+"""How the place of an answer is said: n is the number of the part."""
+
+Options = frozenset[int]
+
+
+def each(yes: str, no: str, texts: Sequence[str], right: Options, form: str) -> list[str]:
+    return [
+        form.format(mark=yes if k in right else no, letter=LETTERS[k], text=text).strip()
+        for k, text in enumerate(texts)
+    ]
+
+
+CHOSEN: dict[str, Callable[[Sequence[str], Options], str]] = {
+    "letters": lambda texts, right: ", ".join(LETTERS[k] for k in sorted(right)),
+    "small letters in brackets": lambda texts, right: " and ".join(f"({LETTERS[k].lower()})" for k in sorted(right)),
+    "a sentence": lambda texts, right: f"The right answer is {' and '.join(LETTERS[k] for k in sorted(right))}.",
+    "ticks": lambda texts, right: " ".join(f"[x] {LETTERS[k]}" for k in sorted(right)),
+    "ticks behind": lambda texts, right: " ".join(f"{LETTERS[k]} ✓" for k in sorted(right)),
+    "copied": lambda texts, right: "\n".join(each("☒", "☐", texts, right, "{mark} {letter}. {text}")),
+    "a copied list": lambda texts, right: "\n".join(each("[x]", "[ ]", texts, right, "- {mark} {letter}. {text}")),
+    "one ticked": lambda texts, right: "\n".join(each("✓", "", texts, right, "{mark} {letter}. {text}")),
+    "with their texts": lambda texts, right: "\n".join(f"{LETTERS[k]}. {texts[k]}" for k in sorted(right)),
+    "true and false": lambda texts, right: ", ".join(each("true", "false", texts, right, "{letter} {mark}")),
+    "true and false in lines": lambda texts, right: "\n".join(each("ja", "nein", texts, right, "{letter}: {mark}")),
+}
+
+ORDERED: dict[str, Callable[[Sequence[str]], str]] = {
+    "signs": " < ".join,
+    "arrows": " -> ".join,
+    "commas and a word": lambda labels: f"{', '.join(labels[:-1])} and {labels[-1]}",
+    "words": " then ".join,
+    "lines": "\n".join,
+    "numbered lines": lambda labels: "\n".join(f"{n}: {label}" for n, label in enumerate(labels, 1)),
+    "the other way round": lambda labels: " > ".join(reversed(labels)),
+    "a sentence": lambda labels: f"The order is {', '.join(labels)}.",
+}
+
+SHAPES: dict[str, Callable[[tuple[int, int] | None], str]] = {
+    "a sign": lambda shape: f"{shape[0]} x {shape[1]}" if shape else "undefined",
+    "a sentence": lambda shape: f"The shape is {shape[0]}×{shape[1]}." if shape else "It's not defined",
+    "in words": lambda shape: f"{shape[0]} rows and {shape[1]} columns" if shape else "cannot be multiplied",
+    "worked out": lambda shape: f"({shape[0]}×7)(7×{shape[1]}) = {shape[0]}×{shape[1]}" if shape else "shape mismatch",
+    "with a reason": lambda shape: f"{shape[0]}×{shape[1]}, since 7 = 7" if shape else "not defined, since 4 ≠ 5",
+}
+
+WORDS: dict[str, Callable[[str], str]] = {
+    "alone": str,
+    "a line": lambda word: f"line {word}",
+    "a sentence": lambda word: f"it's {word}",
+    "quoted": lambda word: f'"{word}"',
+}
+
+TYPES = ("choice", "heatmap", "estimate", "shapes", "find-error", "recurrence", "counts")
+
+
+@cache
+def drawn(type: str, seed: int) -> Question:
+    return symattn.worksheet(problem=type, seed=seed)[0].question
+
+
+def simple(question: Question, part: Part) -> str:
+    """The right answer in one plain way."""
+    match part.answer:
+        case ChoiceAnswer() as choice:
+            return CHOSEN["letters"]([], choice.right)
+        case OrderAnswer(groups):
+            return " < ".join(" = ".join(group) for group in groups)
+        case ShapeAnswer(shape):
+            return SHAPES["a sign"](shape)  # type: ignore[arg-type]
+        case WordAnswer(word):
+            return word
+    rows = key_of(question).get(part.name)
+    if rows is None:
+        return exactly(part.answer.value) if isinstance(part.answer, FormulaAnswer) else "The sums differ."
+    return "[" + ", ".join("[" + ", ".join(map(legible, row)) + "]" for row in rows) + "]"
+
+
+def ways(part: Part) -> Iterator[tuple[str, str, str]]:
+    """Ways to write the right answer, each with the same way of writing a wrong one."""
+    match part.answer:
+        case ChoiceAnswer(options=options, several=several) as choice:
+            texts = [plain(option.text) for option in options]
+            other = choice.right ^ {0} if several else frozenset({min({*range(len(options))} - choice.right)})
+            for name, way in CHOSEN.items():
+                if other and (several or not name.startswith("true and false")):
+                    yield name, way(texts, choice.right), way(texts, other)
+        case OrderAnswer(groups) if all(len(group) == 1 for group in groups):
+            labels = [label for (label,) in groups]
+            swapped = [labels[1], labels[0], *labels[2:]]
+            yield from ((name, way(labels), way(swapped)) for name, way in ORDERED.items())
+        case ShapeAnswer((int(), int()) | None as shape):
+            other_shape = None if shape else (9, 8)
+            yield from ((name, way(shape), way(other_shape)) for name, way in SHAPES.items())
+        case WordAnswer(word):
+            yield from ((name, way(word), way("Q" if word != "Q" else "Z")) for name, way in WORDS.items())
+
+
+def marked(question: Question, said: dict[str, str], label: Callable[[int, str], str]) -> Marking:
+    lines = [label(n, plain(part.title)) + said[part.name] for n, part in enumerate(question.parts, 1)]
+    return symattn.check(question, "\n".join(lines) + "\n")
+
+
+def wrong_parts(marking: Marking) -> set[str]:
+    return {verdict.part for verdict in marking.reports[0].verdicts if not verdict.accepted}
+
+
+@pytest.mark.property
+@given(type=st.sampled_from(TYPES), seed=st.integers(1, 3), label=st.sampled_from(LABELS), data=st.data())
+def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(
+    type: str, seed: int, label: Callable[[int, str], str], data: st.DataObject
+) -> None:
+    question = drawn(type, seed)
+    right = {part.name: simple(question, part) for part in question.parts}
+    part, (_, own, other) = data.draw(st.sampled_from([(p, way) for p in question.parts for way in ways(p)]))
+    found = marked(question, {**right, part.name: own}, label)
+    assert (wrong_parts(found), len(found.reports[0].events)) == (set(), 0), own
+    found = marked(question, {**right, part.name: other}, label)
+    assert (wrong_parts(found), len(found.reports[0].events)) == ({part.name}, 1), other
+
+
+@pytest.mark.parametrize("label", range(len(LABELS)))
+@pytest.mark.parametrize("type", ["translate", "recurrence", "counts"])
+def test_columns_end_where_the_next_part_begins(type: str, label: int) -> None:
+    """(e) below a column is no e, and 3. no number."""
+    question = drawn(type, 2)
+    said = {part.name: simple(question, part) for part in question.parts}
+    for part in question.parts:
+        rows = key_of(question).get(part.name, [])
+        if len(rows) > 1 == len(rows[0]):
+            said[part.name] = "\n" + "\n".join(legible(x) for (x,) in rows)
+    assert wrong_parts(marked(question, said, LABELS[label])) == set()
+
+
+UNCLEAR = {
+    "two at once": "A or B",
+    "taken back": "A, no, B",
+    "a copy without a tick": "A. {0}\nB. {1}\nC. {2}",
+    "the letter of one and the text of another": "A. {1}",
+    "denied": "not A",
+}
+
+
+@pytest.mark.parametrize("way", UNCLEAR)
+@pytest.mark.parametrize("label", range(len(LABELS)))
+def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> None:
+    question = drawn("choice", 1)
+    part = question.parts[1]
+    assert isinstance(part.answer, ChoiceAnswer)
+    said = UNCLEAR[way].format(*(plain(option.text) for option in part.answer.options))
+    right = {p.name: simple(question, p) for p in question.parts}
+    report = marked(question, {**right, part.name: said}, LABELS[label]).reports[0]
+    [mark] = [given for given in report.marks if given.parts == (part.name,)]
+    assert (mark.given, mark.pending, report.events) == (0, True, ())
+    assert any("could not be read" in remark.says for remark in report.attempt.remarks)
+
+
+@pytest.mark.parametrize("label", range(len(LABELS)))
+def test_what_stands_behind_the_number_of_a_part_is_no_title(label: int) -> None:
+    question = drawn("masks", 1)
+    said = {part.name: simple(question, part) for part in question.parts}
+    report = marked(question, {**said, question.parts[0].name: "vhhh\nvvhh"}, LABELS[label]).reports[0]
+    assert {given.parts[0] for given in report.marks if given.pending} >= {question.parts[0].name}
+
+
+@pytest.mark.parametrize("mark", ["{} ✓", "{} <- this", "**{}**", "✓ {}", "~~{}~~"])
+def test_what_is_marked_beside_its_box_waits_for_a_person(mark: str) -> None:
+    sheet = symattn.worksheet(problem="choice", seed=1)[0]
+    before, box, behind = render(sheet.document("blank"), "markdown")[1].decode().partition("- [ ] ")
+    option, *rest = behind.split("\n")
+    report = symattn.check(sheet, "\n".join([before + box + mark.format(option), *rest])).reports[0]
+    first = report.question.parts[0].name
+    assert [given.parts[0] for given in report.marks if given.pending] == [first]
