@@ -22,7 +22,7 @@ def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | N
     >>> four = ("QK", "KQ", "AV", "VA")
     >>> [sorted(chosen(said, four) or ()) for said in ("A and C", "(b)", "AC", "AV", "[x] D", "C. AV")]
     [[0, 2], [1], [0, 2], [2], [3], [2]]
-    >>> [chosen(said, four) for said in ("A or C", "C. VA", "[ ] A", "bad")]
+    >>> [chosen(said, four) for said in ("A or C", "C. VA", "[ ] A", "A–C")]
     [None, None, None, None]
     """
     text = re.sub(r"\\([\[\]()])", r"\1", visible(text)).strip()
@@ -95,7 +95,7 @@ def _letters(text: str, count: int) -> Options | None:
     return frozenset(found) if found and not _UNCLEAR.search(text) else None
 
 
-_UNCLEAR = re.compile(r"[?]|\d")
+_UNCLEAR = re.compile(r"[?]|\d|\b[A-Za-z]\)?\s*[-–—]\s*\(?[A-Za-z]\b")  # A-C may be three
 
 
 def _place(letter: str, count: int) -> int | None:
