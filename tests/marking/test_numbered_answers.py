@@ -6,7 +6,9 @@ wrong there and nowhere else, and what is not clear waits for a person.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 
 import pytest
@@ -14,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
+from symattn.errors import InputError
 from symattn.marking.grading.checking import Marking
+from symattn.marking.submissions import read_submission
 from symattn.page.writers.text import plain
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, Part, Question, ShapeAnswer, WordAnswer
 from symattn.teaching.sheets import render
@@ -205,3 +209,24 @@ def test_what_is_marked_beside_its_box_waits_for_a_person(mark: str) -> None:
     report = symattn.check(sheet, "\n".join([before + box + mark.format(option), *rest])).reports[0]
     first = report.question.parts[0].name
     assert [given.parts[0] for given in report.marks if given.pending] == [first]
+
+
+LONG: dict[str, Callable[[int], str]] = {
+    "options": lambda n: "1) " + "\n".join(["A. x"] * n),
+    "reasons": lambda n: "1) B, " + "since (A) x, y, " * n,
+    "letters": lambda n: "A. " * n,
+    "parts": lambda n: "\n".join(["3) A. x"] * n),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("type", ["choice", "shapes", "full"])
+@pytest.mark.parametrize("text", LONG)
+def test_long_texts_take_time_in_proportion_and_never_end_in_a_traceback(type: str, text: str) -> None:
+    question, taken = drawn(type, 1), []
+    for n in (500, 4000):
+        start = time.process_time()
+        with suppress(InputError):
+            read_submission(LONG[text](n), [question], form="markdown")
+        taken.append(time.process_time() - start)
+    assert taken[1] < 25 * max(taken[0], 0.1)  # in proportion it is 8 times, by the square 64

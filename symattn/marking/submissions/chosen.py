@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import undecorated, visible
@@ -41,9 +42,11 @@ def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
     >>> [chosen_first(said, four, False) for said in ("B, since it is", "B or C", "B, no, C", "A wrong, B right")]
     ['B', '', '', '']
     """
+    if len(text) > _LONGEST:
+        return ""
     if chosen(text, texts, several) is not None:
         return text
-    for found in reversed([*_REASON.finditer(text)]):
+    for found in reversed([*islice(_REASON.finditer(text), _MOST_REASONS)]):
         first, reason = text[: found.start()], text[found.start() :]
         options = chosen(first, texts, several)
         if options is not None and (several or len(options) == 1) and not _speaks_of_options(reason, len(texts)):
@@ -51,6 +54,7 @@ def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
     return ""
 
 
+_LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
 _REASON = re.compile(r"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?=(?:as|because|since|weil|da|denn|car|parce|porque|ya)\b))")
 _OPTION = re.compile(r"(?<![\w'^/·*=+(-])(?:\(([a-z])\)|([A-Z]))(?![\w'^(·*=+])")
 _DENIED = re.compile(r"(?i)(?<!\w)(?:no|nope|wait|wrong|false|incorrect|nein|falsch|non|faux|falso)(?!\w)")

@@ -310,7 +310,8 @@ class FreeText:
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
-        first = list(takewhile(lambda piece: piece in unread, (piece for piece in self.pieces if not piece.blank)))
+        left = set(unread)
+        first = list(takewhile(left.__contains__, (piece for piece in self.pieces if not piece.blank)))
         above = list(
             takewhile(
                 lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece) and not self._answers(piece),
@@ -511,7 +512,8 @@ class FreeText:
             return ""
         if _FUNCTION.match(text):
             return self.written.names.rule(text)
-        if (marked := _MARKED.match(text)) and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
+        marked = _MARKED.match(text) if len(_words(text[:_LONGEST_LINE])) <= _MOST_WORDS + 1 else None
+        if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
         text = _ASIDE.sub(_unless_words, text)
         text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import islice
 
 from symattn.derivation.ops import Mask
 from symattn.errors import ReadError, SymattnError
@@ -604,7 +605,8 @@ def answer_in(part: Part, text: str) -> str:
             return text
         case _:
             return ""
-    for answer in (text, *(text[: found.start()] for found in reversed([*_REASON.finditer(text)]))):
+    reasons = reversed([*islice(_REASON.finditer(text), _MOST_REASONS)])
+    for answer in (text, *(text[: found.start()] for found in reasons)):
         said = read(answer) if answer.strip() else Unreadable("", "")
         if not isinstance(said, Unreadable) and not _goes_on(said, text[len(answer) :], part):
             return answer
@@ -619,6 +621,7 @@ def _goes_on(said: Said, rest: str, part: Part) -> bool:
 
 
 _SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
+_MOST_REASONS = 40  # words behind an answer where it may end: in long texts, trying all takes the square of their time
 _REASON = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
 
 
