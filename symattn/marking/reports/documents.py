@@ -210,7 +210,7 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
         unread = any(verdict.state == "unreadable" for verdict in report.verdicts)
         some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         some = some or any(notice.kind == "blank" for notice in report.notices)
-        if report.pending:
+        if report.pending and (not unread or report.attempt.unread):
             yield _words(words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
