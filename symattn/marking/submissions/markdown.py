@@ -721,8 +721,8 @@ def _marked_otherwise(block: MarkdownBlock, slot: Slot, sheet: FilledSheet) -> I
 
 
 def _as_typed(text: str) -> str:
-    """A text without spaces, and without the signs that its reader chooses."""
-    return re.sub(r"[\s.,\\]", "", text)
+    """A text without spaces, and without the signs that a page's look decides: 0{,}5, and \\; between numbers."""
+    return re.sub(r"[\s.,;{}\\]", "", text)
 
 
 _CROSS_IN_BOX = re.compile(r"\[\s?[✗✘×]\s?\]|[✗✘❌]")
