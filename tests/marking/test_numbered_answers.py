@@ -72,6 +72,9 @@ ORDERED: dict[str, Callable[[Sequence[str]], str]] = {
     "numbered lines": lambda labels: "\n".join(f"{n}: {label}" for n, label in enumerate(labels, 1)),
     "the other way round": lambda labels: " > ".join(reversed(labels)),
     "a sentence": lambda labels: f"The order is {', '.join(labels)}.",
+    "smallest first": lambda labels: f"{', '.join(labels)} (smallest first)",
+    "largest first": lambda labels: f"{', '.join(reversed(labels))} (largest first)",
+    "largest first, with signs": lambda labels: f"largest first: {' > '.join(reversed(labels))}",
 }
 
 SHAPES: dict[str, Callable[[tuple[int, int] | None], str]] = {

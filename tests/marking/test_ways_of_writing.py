@@ -155,10 +155,10 @@ def test_a_mark_that_waits_for_an_entry_that_cannot_be_read_is_pending(strange):
     assert [(given.parts, given.pending) for given in report.marks if given.given < given.of] == [(("Z",), True)]
 
 
-NEVER_MEANT = ["{0}, [{1}]", "{0}, [{1}], {2}", "[{0}; {1}; {2}] 7, 8", "[{0}; {1}; {2}] -7", "7 8 [{0}; {1}; {2}]"]
+BESIDE_BRACKETS = ["{0}, [{1}]", "{0}, [{1}], {2}", "[{0}; {1}; {2}] 7, 8", "[{0}; {1}; {2}] -7", "7 8 [{0}; {1}; {2}]"]
 
 
-@pytest.mark.parametrize("cells", NEVER_MEANT)
+@pytest.mark.parametrize("cells", BESIDE_BRACKETS)
 def test_no_number_beside_brackets_is_lost(cells):
     asked = question("layer_norm")
     means = [x for (x,) in key(asked)["N_mean"]]

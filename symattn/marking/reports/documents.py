@@ -207,10 +207,11 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
     first, report = told.first, told.report
     if first is None:
         empty = sum(1 for line in told.lines if _is_empty(told, line.part))
-        unread = any(verdict.state == "unreadable" for verdict in report.verdicts)
+        unread = {verdict.part for verdict in report.verdicts if verdict.state == "unreadable"}
+        waiting = {part for given in report.marks if given.pending for part in given.parts}
         some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         some = some or any(notice.kind == "blank" for notice in report.notices)
-        if report.pending and (not unread or report.attempt.unread):
+        if waiting and (not waiting <= unread or report.attempt.unread):
             yield _words(words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT

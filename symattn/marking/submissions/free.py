@@ -24,7 +24,7 @@ from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
-from symattn.marking.submissions.names import transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, transposed
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import (
     ROW_OF,
@@ -35,6 +35,7 @@ from symattn.marking.submissions.written import (
     Written,
     answer_in,
     is_crossed,
+    is_line,
     shape_of,
 )
 from symattn.page.document import Heading, Inlines
@@ -136,7 +137,7 @@ class Places:
 
     @cached_property
     def _has_steps(self) -> bool:
-        return any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.written.question.parts)
+        return any(map(is_line, self.written.question.parts))
 
     def _begins(self, piece: Piece, style: str, last: int) -> bool:
         """Whether a line begins the answer to a further part."""
@@ -146,7 +147,7 @@ class Places:
 
     def _without_title(self, part: Part, text: str) -> str:
         """What stands behind the heading of a part, in any language, and the marks that it is worth."""
-        for title in () if isinstance(part.answer, StepAnswer | EntriesAnswer) else _titles(part.title):
+        for title in () if is_line(part) else _titles(part.title):
             length = _length(text, title)
             behind = text[length:]
             if length and (found := _BEHIND_TITLE.match(behind)):
@@ -325,7 +326,7 @@ class FreeText:
         """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
         marker = _PLACED.match(piece.text) if piece.placed else None
         part = self._part(self.written.names.place(marker["place"])) if marker else None
-        return part is not None and not isinstance(part.answer, StepAnswer | EntriesAnswer)
+        return part is not None and not is_line(part)
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -337,7 +338,7 @@ class FreeText:
     def _speaks_of_parts(self, piece: Piece) -> bool:
         """Whether a line begins with the name of a part or a step, or has a sign of one in it."""
         words = (word.strip(".:!?") for word in _words(piece.text))
-        short = (word for word in words if len(word) <= _LONGEST_SIGN and not word.isdigit())
+        short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
         return bool(self._label(_without_marker(piece.text))[0] or any(map(self.written.names.sign, short)))
 
     # -------------------------------------------------------------------------------- names
@@ -429,7 +430,7 @@ class FreeText:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
         found = _OTHER_NAME.search(text)
         while found:
-            if (found[2].strip() or len(found[1]) > _LONGEST_SIGN) and (other := self._called(found[1])):
+            if (found[2].strip() or len(found[1]) > LONGEST_SIGN) and (other := self._called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
             found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
         return text, "", ""
@@ -477,7 +478,7 @@ class FreeText:
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
         first = _FIRST_ROW.match(text) if _without_row_numbers(text) != text else None
-        if first and (name := self._called(first[1].strip(" =:->→"))):
+        if first and (name := self._called(first[1].strip(" =:->→⟶⇒"))):
             return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
@@ -552,7 +553,7 @@ class FreeText:
         if len(every) == 1:
             return every.pop()
         short = (word for k, word in enumerate(words)
-                 if (len(word) <= _LONGEST_SIGN or names.is_sign(word)) and (k or word != "A"))  # fmt: skip
+                 if (len(word) <= LONGEST_SIGN or names.is_sign(word)) and (k or word != "A"))  # fmt: skip
         signs = {sign for word in short if (sign := self._find(word, names.sign))}
         return signs.pop() if len(signs) == 1 else ""
 
@@ -824,7 +825,7 @@ class FreeText:
     @cached_property
     def _alone(self) -> bool:
         """Whether no part is a line of a derivation."""
-        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.written.question.parts)
+        return not any(map(is_line, self.written.question.parts))
 
     def _is_row(self, piece: Piece, columns: int) -> bool:
         count = 0 if piece.blank or piece.rows or self._is_place(piece) else _count(piece.text, columns)
@@ -967,7 +968,6 @@ class FreeText:
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
 _IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
 _MOST_WORDS = 8
-_LONGEST_SIGN = 3
 _AROUND = ' \t*_`#:=：."“”'
 _FILLERS = frozenset(
     re.findall(
@@ -984,6 +984,7 @@ _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 _CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
 _SQUARE = str.maketrans("{}", "[]")
 _FORMULA = re.compile(r"\$([^$]+)\$[.,;]?")  # $Z = 1 2 / 3 4$
+# A name before an arrow may hold digits, as S_1, norm 3 or dW_h_2; a row of numbers is none.
 _ARROW = re.compile(
     r"^((?:[^=:\[\]\d]|(?<=[^\d,.\s][ ._^])\d(?![\d,]|\.\d)|(?<=[^\W\d_])\d(?![\d,]|\.\d)){1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)"
 )

@@ -38,7 +38,17 @@ from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorat
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, grids_of, tables_of
+from symattn.marking.submissions.written import (
+    Cells,
+    Paper,
+    Raw,
+    RawText,
+    Several,
+    Written,
+    grids_of,
+    is_line,
+    tables_of,
+)
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
@@ -48,7 +58,6 @@ from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,
-    EntriesAnswer,
     FormulaAnswer,
     OrderAnswer,
     Part,
@@ -56,7 +65,6 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
-    StepAnswer,
     WordAnswer,
     marks_in_brackets,
 )
@@ -176,7 +184,7 @@ class FilledSheet:
     @property
     def _stand_alone(self) -> bool:
         """Whether no part is a line of a derivation: their numbers, if only these are bold, are no headings."""
-        return not any(isinstance(part.answer, StepAnswer | EntriesAnswer) for part in self.questions[0].parts)
+        return not any(map(is_line, self.questions[0].parts))
 
     @property
     def blocks(self) -> list[MarkdownBlock]:

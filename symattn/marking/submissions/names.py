@@ -68,7 +68,8 @@ _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}
 _SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
 _DIVISOR = re.compile(r"/(?:[^()/]|\([^()]*\))*")
 _MOST_WAYS = 8
-_LONGEST_SIGN = 3
+LONGEST_SIGN = 3
+"""Letters of a sign; what is longer is a word."""
 _ARTICLE = re.compile(r"(?i)^(?:the|die|der|das|le|la|les|el|los|las)\s+")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
@@ -172,7 +173,7 @@ class Names:
         """The step that is called so in words: A for "the softmax"; "" for signs, and for words that name none."""
         word = normal(_ARTICLE.sub("", name.strip(" .")))
         steps = {step.name for step in self.question.problem.derivation} if self.question.problem else ()
-        found = self._folded.get(word.casefold(), "") if len(word) > _LONGEST_SIGN else ""
+        found = self._folded.get(word.casefold(), "") if len(word) > LONGEST_SIGN else ""
         return found if found in steps and normal(found) != word else ""
 
     def twins(self, name: str) -> tuple[str, ...]:

@@ -61,6 +61,11 @@ from symattn.teaching.question import (
 ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
+def is_line(part: Part) -> bool:
+    """Whether a part asks for a line of a derivation, or for some of its entries."""
+    return isinstance(part.answer, StepAnswer | EntriesAnswer)
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
@@ -571,7 +576,7 @@ def shape(text: str) -> Shaped | Unreadable:
     if _UNDEFINED.fullmatch(written) or written.rstrip(".。").casefold() in labels.said("not defined"):
         return Shaped(None)
     last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
-    shapes = (_SHAPE.fullmatch(way.strip(" ()[]") if k else way) for k, way in enumerate((last, last)))
+    shapes = map(_SHAPE.fullmatch, (last, last.strip(" ()[]")))
     bare = _ROUND_A_SHAPE.fullmatch(last)
     found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
     if not found:
@@ -710,17 +715,21 @@ _BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈/\s]|-+>?|–)[\s|]*")
 _NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
 _IN_WORDS_OF_ORDER = re.compile(
     r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
-    r"|\(?(?:smallest|largest)(?: first| last)?\)?\s*:?"
+    r"|\(?\b(?:(?:smallest|lowest|least) first|(?:largest|highest|greatest) last)\b\)?\s*:?"
 )
+_DOWNWARDS = re.compile(r"(?i)\(?\b(?:(?:largest|highest|greatest) first|(?:smallest|lowest|least) last)\b\)?\s*:?")
 
 
 def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
-    """Labels in their order: C < A = B, "C, A, B", CAB; with > throughout, the other way round.
+    """Labels in their order: C < A = B, "C, A, B", CAB; with > throughout or "largest first", the other way round.
 
     >>> ordered("C < A = B", ["A", "B", "C"]).groups, ordered("C > B > A", ["A", "B", "C"]).groups
     ((('C',), ('A', 'B')), (('A',), ('B',), ('C',)))
+    >>> ordered("C, B, A (largest first)", ["A", "B", "C"]).groups
+    (('A',), ('B',), ('C',))
     """
-    line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", _NUMBERED_LABELS.sub(" ", text)))).replace("\\lt", "<")
+    plain_text, downwards = _DOWNWARDS.subn(" ", _NUMBERED_LABELS.sub(" ", text))
+    line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", plain_text))).replace("\\lt", "<")
     line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
     line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
     line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
@@ -729,7 +738,8 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     by_name = {label.casefold(): label for label in labels}
     if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
         found, signs = list(line), [","] * (len(line) - 1)
-    if not all(label.casefold() in by_name for label in found) or (">" in signs and "<" in signs):
+    falls, rises = (any(sign in signs for sign in pair) for pair in (">≥", "<≤"))
+    if not all(label.casefold() in by_name for label in found) or (rises and (falls or downwards)):
         says = message(
             "Found {text}, where {labels} were expected in some order.", text=_short(text), labels=", ".join(labels)
         )
@@ -740,7 +750,7 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
             groups[-1].append(by_name[label.casefold()])
         else:
             groups.append([by_name[label.casefold()]])
-    in_order = reversed(groups) if ">" in signs or "≥" in signs else groups
+    in_order = reversed(groups) if falls or downwards else groups
     return Ordered(tuple(tuple(group) for group in in_order))
 
 
@@ -756,6 +766,7 @@ __all__ = [
     "decimal_mark_of",
     "grids_of",
     "is_crossed",
+    "is_line",
     "shape_of",
     "tables_of",
 ]

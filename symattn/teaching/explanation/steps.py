@@ -328,10 +328,8 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
         whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
         return float(whole), whole
     above, below = (operand.name in derivation.givens for operand in step.operands)
-    if cell_kind(left, True) != "integer" or cell_kind(right, True) != "integer":
-        hidden = 1.0
-    else:
-        hidden = 1.0 if above and below else UNKNOWN_TERMS
+    whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
+    hidden = UNKNOWN_TERMS if whole_numbers and not (above and below) else 1.0
     rows, columns = (
         [[given and x == 0 for x in line] for line in m.rows] for m, given in ((left, above), (right.T, below))
     )
@@ -379,19 +377,18 @@ TERMS: Mapping[CellKind, tuple[int, int]] = {
 
 
 def cell_kind(value: Matrix | Outline, exact: bool) -> CellKind:
-    """What entries need to be written in: the same for a whole matrix, and no wider for the digits of one entry than
-    it must be."""
+    """The kind of box that entries need: one for all of a matrix, a wider one where an entry is too wide for it."""
     if not isinstance(value, Matrix):
         return "exponential" if exact else "decimal"
     finite = [x for x in value if x is not NEGATIVE_INFINITY]
     if all(isinstance(x, int) for x in finite):
-        return "integer" if _hold("integer", finite) else "decimal"
+        return "integer" if _have_room("integer", finite) else "decimal"
     if not exact or in_decimals(value):
         return "decimal"
-    return "fraction" if _hold("fraction", finite) else "exponential"
+    return "fraction" if _have_room("fraction", finite) else "exponential"
 
 
-def _hold(kind: CellKind, entries: Iterable[Value]) -> bool:
+def _have_room(kind: CellKind, entries: Iterable[Value]) -> bool:
     """Whether all entries are rational and find room in boxes of a kind."""
     return all(isinstance(x, int | Ratio) and _by_hand(x) <= ROOM[kind] for x in entries)
 
