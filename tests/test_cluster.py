@@ -1,10 +1,12 @@
 """The same runs on a Dask cluster: real schedulers and workers on the loopback address, some killed, some late."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import InvalidStateError
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,6 +76,21 @@ def test_a_cluster_in_this_process_makes_the_same_bytes(tmp_path):
     assert (answers[0]["answer"], answers[2]["answer"]) == ("a", "b")
     assert isinstance(answers[1], LostError)
     assert "ended its process with code" in str(answers[1])
+
+
+def test_what_is_dropped_is_dropped_in_silence_and_what_is_wrong_is_told(caplog):
+    log = logging.getLogger("tornado.application")
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+        with cluster(client.scheduler.address) as executor, crew(executor=executor) as those:
+            asked = [those.ask("odd_jobs:told", "go", 0.01, k) for k in range(20)]
+            asked[0]()
+            for one in asked[::2]:
+                one.drop()
+            assert {one()["answer"] for one in asked[1::2]} == {0.01}
+            log.error("of a loop", exc_info=ValueError("wrong"))
+            log.error("of a loop", exc_info=InvalidStateError("CANCELLED"))
+    assert [str(record.exc_info[1]) for record in caplog.records if record.name == log.name] == ["wrong"]
+    assert not log.filters
 
 
 @pytest.mark.slow

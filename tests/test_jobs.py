@@ -163,7 +163,7 @@ def test_a_process_that_is_lost_is_named_and_leaves_nothing_behind(tmp_path, mon
     monkeypatch.setattr("symattn.teaching.sheets.SETTING", "odd_jobs:crashing")
     with (
         pytest.raises(LostError, match=r"^Work on sheet 1 ended its process with code -?\d+\.$"),
-        crew(2, of=3) as those,
+        crew(2) as those,
     ):
         write_set(make_recipe(problem="masks", seed=3), 3, tmp_path / "out", HOW, those)
     assert not (tmp_path / "out").exists()
@@ -259,7 +259,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing_half_written_and_no_process(tmp_pat
     program = (  # SIGINT is ignored by what a shell runs in the background
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from symattn.cli import main; main()"
     )
-    command = [sys.executable, "-c", program, "worksheet", "--problem", "masks", "-n", "2000", "--jobs", "2", "--out",
+    command = [sys.executable, "-c", program, "worksheet", "--problem", "masks", "-n", "2000", "--jobs", "3", "--out",
                "out", "--seed", "1", "--format", "text"]  # fmt: skip
     process = subprocess.Popen(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, InvalidStateError
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,5 +37,16 @@ def cluster(address: str) -> Iterator[Executor]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"No Dask scheduler answers at {address}.") from error
-    with client:
-        yield client.get_executor(pure=False)
+    log = logging.getLogger("tornado.application")
+    log.addFilter(_worth_telling)
+    try:
+        with client:
+            yield client.get_executor(pure=False)
+    finally:
+        log.removeFilter(_worth_telling)
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Whether a record of Dask's log says more than that work was dropped."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, CancelledError | InvalidStateError)

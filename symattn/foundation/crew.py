@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -56,16 +57,24 @@ class Crew:
     """Does jobs.  `make` names what makes a job of settings: "package.module:function" (`symattn.foundation.workers`).
 
     `submit` has a job done elsewhere, given what makes it, the settings and the job, as text; without it jobs are done
-    here, when their answers are asked for.  `hands` says how many can be done at a time.  Of work that is done
-    elsewhere, an error of symattn's is raised here as it was there, and `LostError` where a process ended or was ended.
+    here, when their answers are asked for.  `hands` says how many can be done elsewhere at a time.  Where this process
+    `helps`, it does what nobody has begun while it waits for an answer.  Of work that is done elsewhere, an error of
+    symattn's is raised here as it was there, and `LostError` where a process ended or was ended.
     """
 
     def __init__(
-        self, submit: Callable[[str, str, str], Future[str]] | None = None, hands: Callable[[], int] = lambda: 1
+        self,
+        submit: Callable[[str, str, str], Future[str]] | None = None,
+        hands: Callable[[], int] = lambda: 1,
+        helps: bool = False,
     ) -> None:
-        self._submit, self.hands = submit, hands
+        self._submit, self.hands, self._helps = submit, hands, helps
         self._here: dict[tuple[str, str], Job] = {}
         self._out: set[Future[str]] = set()
+        self._open: dict[Future[str], Callable[[], Any]] = {}
+        """What this process can do as long as nobody has begun it, in the order in which it was given out."""
+        self._helped: dict[Future[str], Future[Any]] = {}
+        """What it has done so, by what was given out."""
 
     @property
     def alone(self) -> bool:
@@ -77,12 +86,27 @@ class Crew:
         """How many jobs may be out at a time."""
         return AHEAD * max(self.hands(), 1)
 
+    def prepare(self, make: str, settings: object) -> None:
+        """Have the processes start and make themselves ready for jobs (by a job of None), while nobody waits for them.
+
+        Where this process does not help, it waits for them anyway.
+        """
+        if self._submit and self._helps:
+            for _ in range(self.hands()):
+                self._submit(make, text_of(settings), text_of(None))
+
     def ask(self, make: str, settings: object, job: object, name: object) -> Asked:
         """Have a job done; what is returned waits for the answer, or says of what is named so that it was lost."""
         kind = (make, text_of(settings))
+
+        def here() -> Any:
+            return self._made(kind, settings)(job)
+
         if self._submit is None:
-            return Asked(lambda: self._made(kind, settings)(job))
+            return Asked(here)
         future = self._given_out(kind, text_of(job))
+        if self._helps:
+            self._open[future] = here
         return Asked(lambda: self._answer(future, name), lambda: self._dropped(future), future.done)
 
     def in_order(self, make: str, settings: object, jobs: Iterable[tuple[T, object]]) -> Iterator[tuple[T, Any]]:
@@ -126,6 +150,8 @@ class Crew:
     def _dropped(self, future: Future[str]) -> None:
         future.cancel()
         self._out.discard(future)
+        self._open.pop(future, None)
+        self._helped.pop(future, None)
 
     def _made(self, kind: tuple[str, str], settings: object) -> Job:
         if kind not in self._here:
@@ -139,6 +165,11 @@ class Crew:
         return future
 
     def _answer(self, future: Future[str], name: object) -> Any:
+        while not future.done() and self._help(future):
+            pass
+        if future in self._helped:
+            self._out.discard(future)
+            return self._helped.pop(future).result()
         what = f"Work on {name}"
         try:
             self._wait([future])
@@ -152,6 +183,19 @@ class Crew:
         finally:
             self._out.discard(future)
         return answer_of(answer, what)
+
+    def _help(self, wanted: Future[str]) -> bool:
+        """Do what nobody has begun, first what is wanted; whether there was anything."""
+        for future in (wanted, *self._open):
+            here = self._open.pop(future, None)
+            if here and future.cancel():
+                self._helped[future] = done = Future[Any]()
+                try:
+                    done.set_result(here())
+                except Exception as error:  # raised where its answer is asked for
+                    done.set_exception(error)
+                return True
+        return False
 
     def _wait(self, futures: Iterable[Future[str]]) -> set[Future[str]]:
         """Those that are done first; meanwhile it is looked whether there still is anybody to do them."""
@@ -204,21 +248,33 @@ def crew(
         finally:
             remote.drop()
         return
-    count = jobs or processors()
+    count, ours = jobs or processors(), of is not None
     if of is not None:
-        count = min(count, of if jobs else of // PAYS)
-        if count <= 1:
+        count = min(count, of if jobs else of // PAYS) - 1  # this process is one of them
+        if count <= 0:
             yield Crew()
             return
     own_hands = Hands()
     pool = ThreadPoolExecutor(count, "symattn")
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
     try:
-        yield Crew(lambda make, settings, job: pool.submit(own_hands.do, make, settings, job, limits), lambda: count)
+
+        def given(make: str, settings: str, job: str) -> Future[str]:
+            return pool.submit(own_hands.do, make, settings, job, limits)
+
+        yield Crew(given, lambda: count, helps=ours)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         own_hands.end()
         pool.shutdown()
         own_hands.close()
+        sys.setswitchinterval(usual)
+
+
+SWITCH = 0.0005
+"""Seconds after which the thread that helps lets those go on that have new work for their processes: by Python's 5 ms,
+several times for each job, a process would have less than half of its time."""
 
 
 def _hands_of(executor: Executor) -> Callable[[], int]:

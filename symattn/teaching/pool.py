@@ -208,18 +208,19 @@ def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
     """The most entries that a key has in common with one of those that are indexed.
 
     Entries are counted for all of them at once: `digits` has a set of keys for every binary digit of the counts, and
-    three sets of one digit are added to one of it and one of the next.
+    two sets of one digit are added to the total of it, which leaves one of the next.
     """
     digits: list[int] = []
     having = [found for place, entry in zip(places, key, strict=False) if (found := place.get(entry))]
     while having:
-        carried: list[int] = []
-        while len(having) > 1:
-            a, b, c = having.pop(), having.pop(), having.pop() if having else 0
-            carried.append(a & b | (a ^ b) & c)
-            having.append(a ^ b ^ c)
-        digits += having
-        having = carried
+        total = having.pop() if len(having) % 2 else 0
+        pairs, having = iter(having), []
+        for a, b in zip(pairs, pairs, strict=True):
+            half = total ^ a
+            if carried := total & a | half & b:
+                having.append(carried)
+            total = half ^ b
+        digits.append(total)
     most, best = 0, -1  # all of them
     for i in reversed(range(len(digits))):
         if digits[i] & best:

@@ -7,15 +7,17 @@ import subprocess
 import sys
 import textwrap
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 
 import pytest
+from waiting import until
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.crew import Crew, crew, processors
 from symattn.foundation.software import software
-from symattn.foundation.workers import Hands, Limits, LostError, Worker, answer_of, text_of
+from symattn.foundation.workers import Hands, Limits, LostError, Worker, answer_of, read_back, text_of
 
 TOLD = "odd_jobs:told"
 
@@ -138,15 +140,86 @@ def test_a_process_is_kept_for_the_next_job_of_its_thread_and_replaced_when_it_i
 
 def test_a_crew_is_as_large_as_pays():
     with crew(of=1000) as those:
-        assert those.hands() == processors()
+        assert those.alone or those.hands() == processors() - 1  # and this one
         assert those.alone == (processors() == 1)
     for alone in (crew(1, of=1000), crew(8, of=1), crew(of=19)):
         with alone as those:
             assert those.alone
             assert dict(those.as_done(TOLD, "go", [("x", "a")]))["x"]["process"] == os.getpid()
     with crew(3, of=1000) as those:
+        assert those.hands() == 2
+    with crew(3) as those:  # strangers' work is none of ours
         assert those.hands() == 3
     assert Crew().alone
+
+
+class Slow:
+    """Somebody who begins what is in `begun`, and ends it when told to."""
+
+    def __init__(self, *begun):
+        self.begun, self.given = begun, {}
+
+    def submit(self, make, settings, job):
+        future = self.given[read_back(job)] = Future()
+        if read_back(job) in self.begun:
+            future.set_running_or_notify_cancel()
+        return future
+
+    def end(self, job, answer):
+        self.given[job].set_result(text_of({"said": {"answer": answer}}))
+
+
+def test_who_waits_does_what_nobody_has_begun_and_never_twice():
+    slow = Slow("b")
+    those = Crew(slow.submit, helps=True)
+    asked = {job: those.ask(TOLD, "go", job, job) for job in ("a", "b", "c", "d", "e")}
+    asked["d"].drop()
+    assert asked["c"]()["process"] == os.getpid()  # what is wanted comes first
+    assert not slow.given["a"].done()
+    Timer(0.1, slow.end, ("b", "elsewhere")).start()
+    assert asked["b"]() == {"answer": "elsewhere"}
+    assert [slow.given[job].cancelled() for job in "abcde"] == [True, False, True, True, True]
+    slow.end = None
+    assert [asked[job]()["answer"] for job in "ae"] == ["a", "e"]
+
+
+def test_an_error_of_what_was_helped_with_is_raised_where_its_answer_is_asked_for():
+    slow = Slow("slow")
+    those = Crew(slow.submit, helps=True)
+    answers = those.in_order(TOLD, "go", [(job, job) for job in ("slow", "refuse", "last")])
+    Timer(0.1, slow.end, ("slow", "at last")).start()
+    assert next(answers) == ("slow", {"answer": "at last"})
+    assert slow.given["last"].cancelled()  # it was done meanwhile as well
+    with pytest.raises(SelfCheckError, match="the key is wrong"):
+        next(answers)
+
+
+def test_strangers_work_is_never_done_here():
+    with crew(1) as those:
+        those.prepare(TOLD, "go")
+        asked = [those.ask(TOLD, "go", job, job) for job in ("a", "b", "c", "d")]
+        assert os.getpid() not in {one()["process"] for one in asked}
+
+
+def test_the_work_is_shared_and_threads_take_turns_as_before():
+    before = sys.getswitchinterval()
+    with crew(2, of=200) as those:
+        those.prepare(TOLD, "go")
+        jobs = [(number, 0.001 + number / 1e6) for number in range(200)]
+        answers = list(those.in_order(TOLD, "go", jobs))
+    assert [(number, answer["answer"]) for number, answer in answers] == jobs
+    processes = {answer["process"] for _, answer in answers}
+    assert os.getpid() in processes
+    assert len(processes) == 2
+    assert sys.getswitchinterval() == before
+
+
+def test_a_process_that_is_lost_is_told_of_also_by_who_helps():
+    with crew(2, of=9) as those:
+        first = those.ask("odd_jobs:crashing", None, None, "sheet 1")
+        until(first.ready)
+        with pytest.raises(LostError, match=r"^Work on sheet 1 ended its process with code -?\d+\.$"):
+            first()
 
 
 def test_any_executor_will_do_and_is_left_to_whom_it_belongs():
