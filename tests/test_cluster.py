@@ -80,15 +80,18 @@ def test_a_cluster_in_this_process_makes_the_same_bytes(tmp_path):
 
 def test_what_is_dropped_is_dropped_in_silence_and_what_is_wrong_is_told(caplog):
     log = logging.getLogger("tornado.application")
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
-        with cluster(client.scheduler.address) as executor, crew(executor=executor) as those:
-            asked = [those.ask("odd_jobs:told", "go", 0.01, k) for k in range(20)]
-            asked[0]()
-            for one in asked[::2]:
-                one.drop()
-            assert {one()["answer"] for one in asked[1::2]} == {0.01}
-            log.error("of a loop", exc_info=ValueError("wrong"))
-            log.error("of a loop", exc_info=InvalidStateError("CANCELLED"))
+    with (
+        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client,
+        cluster(client.scheduler.address) as executor,
+        crew(executor=executor) as those,
+    ):
+        asked = [those.ask("odd_jobs:told", "go", 0.01, k) for k in range(20)]
+        asked[0]()
+        for one in asked[::2]:
+            one.drop()
+        assert {one()["answer"] for one in asked[1::2]} == {0.01}
+        log.error("of a loop", exc_info=ValueError("wrong"))
+        log.error("of a loop", exc_info=InvalidStateError("CANCELLED"))
     assert [str(record.exc_info[1]) for record in caplog.records if record.name == log.name] == ["wrong"]
     assert not log.filters
 
