@@ -149,6 +149,9 @@ class Crew:
 
     def _dropped(self, future: Future[str]) -> None:
         future.cancel()
+        self._forget(future)
+
+    def _forget(self, future: Future[str]) -> None:
         self._out.discard(future)
         self._open.pop(future, None)
         self._helped.pop(future, None)
@@ -167,9 +170,9 @@ class Crew:
     def _answer(self, future: Future[str], name: object) -> Any:
         while not future.done() and self._help(future):
             pass
-        if future in self._helped:
-            self._out.discard(future)
-            return self._helped.pop(future).result()
+        if helped := self._helped.get(future):
+            self._forget(future)
+            return helped.result()
         what = f"Work on {name}"
         try:
             self._wait([future])
@@ -181,7 +184,7 @@ class Crew:
         except Exception as error:  # whatever an executor says of a worker that is gone
             raise LostError(f"was lost with the worker that did it ({type(error).__name__})", what) from error
         finally:
-            self._out.discard(future)
+            self._forget(future)
         return answer_of(answer, what)
 
     def _help(self, wanted: Future[str]) -> bool:
@@ -230,8 +233,9 @@ def crew(
 ) -> Iterator[Crew]:
     """A crew for one run: an executor's, or so many processes (0: one for each processor that this one may use).
 
-    One job by itself, or `of` so few that a process does not pay, are done here.  Strangers' work (`of` is None) always
-    has a process of its own.  When it is over, also by an error or Ctrl-C, all processes have ended.
+    This process is one of them, and one job by itself, or `of` so few that another does not pay, are done here.
+    Strangers' work (`of` is None) always has a process of its own.  When it is over, also by an error or Ctrl-C, all
+    processes have ended.
     """
     if executor is not None:
         from symattn.foundation.software import software
@@ -248,7 +252,7 @@ def crew(
         finally:
             remote.drop()
         return
-    count, ours = jobs or processors(), of is not None
+    count = jobs or processors()
     if of is not None:
         count = min(count, of if jobs else of // PAYS) - 1  # this process is one of them
         if count <= 0:
@@ -263,7 +267,7 @@ def crew(
         def given(make: str, settings: str, job: str) -> Future[str]:
             return pool.submit(own_hands.do, make, settings, job, limits)
 
-        yield Crew(given, lambda: count, helps=ours)
+        yield Crew(given, lambda: count, helps=of is not None)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         own_hands.end()
@@ -273,8 +277,8 @@ def crew(
 
 
 SWITCH = 0.0005
-"""Seconds after which the thread that helps lets those go on that have new work for their processes: by Python's 5 ms,
-several times for each job, a process would have less than half of its time."""
+"""Seconds after which a thread that is busy lets another go on: after Python's 5 ms, several times for each job, the
+other processes would stand still for half of their time."""
 
 
 def _hands_of(executor: Executor) -> Callable[[], int]:

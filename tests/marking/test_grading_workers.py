@@ -1,5 +1,6 @@
 """Processes that crash, hang, babble or cannot start: each is told, and no other job is lost."""
 
+import gc
 import json
 import logging
 import os
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Timer
@@ -179,8 +181,11 @@ def test_who_waits_does_what_nobody_has_begun_and_never_twice():
     Timer(0.1, slow.end, ("b", "elsewhere")).start()
     assert asked["b"]() == {"answer": "elsewhere"}
     assert [slow.given[job].cancelled() for job in "abcde"] == [True, False, True, True, True]
-    slow.end = None
     assert [asked[job]()["answer"] for job in "ae"] == ["a", "e"]
+    kept = [weakref.ref(future) for future in slow.given.values()]
+    slow.given, asked = {}, {}
+    gc.collect()
+    assert not any(future() for future in kept), "what is over is kept by nobody"
 
 
 def test_an_error_of_what_was_helped_with_is_raised_where_its_answer_is_asked_for():
