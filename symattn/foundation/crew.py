@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 AHEAD = 4
 """How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
-PAYS = 10
+PAYS = 6
 """Variants for which another process is worth starting, where nobody says how many there shall be."""
 
 

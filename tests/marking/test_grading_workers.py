@@ -144,7 +144,7 @@ def test_a_crew_is_as_large_as_pays():
     with crew(of=1000) as those:
         assert those.alone or those.hands() == processors() - 1  # and this one
         assert those.alone == (processors() == 1)
-    for alone in (crew(1, of=1000), crew(8, of=1), crew(of=19)):
+    for alone in (crew(1, of=1000), crew(8, of=1), crew(of=11)):
         with alone as those:
             assert those.alone
             assert dict(those.as_done(TOLD, "go", [("x", "a")]))["x"]["process"] == os.getpid()
