@@ -113,6 +113,22 @@ def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
     assert most[0] <= here.ahead < 30
 
 
+def test_a_run_works_out_its_family_once_and_another_run_anew(here, monkeypatch):
+    """A file that it depends on, such as a mechanism of one's own, may have changed between them."""
+    families = []
+
+    class Counting(Drawn):
+        def __init__(self, *given):
+            families.append(given)
+            super().__init__(*given)
+
+    monkeypatch.setattr(ahead, "Drawn", Counting)
+    spec, _ = spec_of("another type")
+    for run in (1, 2):
+        assert len(list(ahead.chosen(spec, Dice.seeded(5), 3, here))) == 3
+        assert len(families) == run
+
+
 def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
     """As a cluster whose workers are killed: more is out already than it should have."""
     spec, _ = spec_of("another type")

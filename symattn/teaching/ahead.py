@@ -27,7 +27,7 @@ DRAFT = f"{__name__}:drafting"
 def chosen(
     spec: Spec, dice: Dice, count: int, crew: Crew, tally: Tally | None = None, overlap: float | None = None
 ) -> Iterator[Content]:
-    """What the first `count` variants of a pool are made from, as JSON, drawn and judged by a crew."""
+    """What the first `count` variants of a pool are made from, as JSON, drawn by a crew."""
     can_be_sent = not crew.alone and _sent_back(spec) == spec
     candidates: Candidates[Candidate] = Ahead(spec, dice, count, crew) if can_be_sent else Drawn(spec, dice)
     for candidate in islice(choose(spec, candidates, tally or Tally(), overlap), count):
@@ -78,12 +78,13 @@ def _drawn_by(spec: str, key: str) -> Drawn:
 
 
 class Ahead:
-    """Candidates that a crew draws; those that will be asked for are asked of it before."""
+    """Candidates that a crew draws; those that will probably be wanted are asked for early."""
 
     def __init__(self, spec: Spec, dice: Dice, count: int, crew: Crew) -> None:
         self._count, self._crew = count, crew
         self._settings = {"spec": spec_to_send(spec), "key": dice.key.hex()}
         crew.prepare(DRAFT, self._settings)
+        _drawn_by.cache_clear()  # since an earlier run, files may have changed that a family depends on
         self._here, self._drawn = drafting(self._settings), _drawn(self._settings)
         self._out: dict[tuple[int, int], Asked] = {}
         self._at, self._asked, self._took = (1, 0), 0, 1

@@ -11,7 +11,6 @@ import threading
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from threading import Timer
 
 import pytest
 from waiting import until
@@ -156,29 +155,32 @@ def test_a_crew_is_as_large_as_pays():
 
 
 class Slow:
-    """Somebody who begins what is in `begun`, and ends it when told to."""
+    """Somebody who begins what is in `begun`, and ends it when the job that is named there is taken from them."""
 
-    def __init__(self, *begun):
+    def __init__(self, **begun):
         self.begun, self.given = begun, {}
 
     def submit(self, make, settings, job):
-        future = self.given[read_back(job)] = Future()
-        if read_back(job) in self.begun:
+        name = read_back(job)
+        future = self.given[name] = Future()
+        if name in self.begun:
             future.set_running_or_notify_cancel()
+        else:
+            future.add_done_callback(lambda _: self.end(name))
         return future
 
-    def end(self, job, answer):
-        self.given[job].set_result(text_of({"said": {"answer": answer}}))
+    def end(self, taken):
+        for name in (name for name, last in self.begun.items() if last == taken):
+            self.given[name].set_result(text_of({"said": {"answer": "elsewhere"}}))
 
 
 def test_who_waits_does_what_nobody_has_begun_and_never_twice():
-    slow = Slow("b")
+    slow = Slow(b="e")
     those = Crew(slow.submit, helps=True)
-    asked = {job: those.ask(TOLD, "go", job, job) for job in ("a", "b", "c", "d", "e")}
+    asked = {job: those.ask(TOLD, "go", job, job) for job in "abcde"}
     asked["d"].drop()
     assert asked["c"]()["process"] == os.getpid()  # what is wanted comes first
     assert not slow.given["a"].done()
-    Timer(0.1, slow.end, ("b", "elsewhere")).start()
     assert asked["b"]() == {"answer": "elsewhere"}
     assert [slow.given[job].cancelled() for job in "abcde"] == [True, False, True, True, True]
     assert [asked[job]()["answer"] for job in "ae"] == ["a", "e"]
@@ -189,12 +191,9 @@ def test_who_waits_does_what_nobody_has_begun_and_never_twice():
 
 
 def test_an_error_of_what_was_helped_with_is_raised_where_its_answer_is_asked_for():
-    slow = Slow("slow")
-    those = Crew(slow.submit, helps=True)
-    answers = those.in_order(TOLD, "go", [(job, job) for job in ("slow", "refuse", "last")])
-    Timer(0.1, slow.end, ("slow", "at last")).start()
-    assert next(answers) == ("slow", {"answer": "at last"})
-    assert slow.given["last"].cancelled()  # it was done meanwhile as well
+    slow = Slow(slow="last")
+    answers = Crew(slow.submit, helps=True).in_order(TOLD, "go", [(job, job) for job in ("slow", "refuse", "last")])
+    assert next(answers) == ("slow", {"answer": "elsewhere"})
     with pytest.raises(SelfCheckError, match="the key is wrong"):
         next(answers)
 
@@ -210,6 +209,7 @@ def test_the_work_is_shared_and_threads_take_turns_as_before():
     before = sys.getswitchinterval()
     with crew(2, of=200) as those:
         those.prepare(TOLD, "go")
+        until(those.ask(TOLD, "go", "there", "it").ready)
         jobs = [(number, 0.001 + number / 1e6) for number in range(200)]
         answers = list(those.in_order(TOLD, "go", jobs))
     assert [(number, answer["answer"]) for number, answer in answers] == jobs
