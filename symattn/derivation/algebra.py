@@ -15,6 +15,7 @@ from functools import lru_cache, reduce
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from symattn import exact
+from symattn.derivation import sizes
 from symattn.exact import NEGATIVE_INFINITY, Size, Value, compare, divide, has_symbols, is_symbolic
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import Real, real
@@ -45,6 +46,9 @@ T = TypeVar("T")
 Index = int | str
 """An index from 0, or a letter for "any"."""
 Base: TypeAlias = Value | Literal["e"]
+
+WRITTEN_OUT = 8
+"""Up to so many terms a sum is written out in SymPy, though a size beside it is a letter."""
 
 TWO = Number("2")
 MINUS_INFINITY = Negative(Infinity())
@@ -185,6 +189,16 @@ class Algebra(ABC, Generic[T]):
     def dots(self) -> T:
         """What stands for any of the entries of matrices that are put together."""
         raise TypeError("Which of the matrices an entry comes from is known only where it is counted.")
+
+    def pieces(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], T]) -> T:
+        """piece(p, k), where line i is line k of matrix p of several that stand one after the other."""
+        return self.dots()
+
+    def nth(self, i: Index, start: Size, step: int = 1) -> Index:
+        """Line i of every `step`-th line from `start` (from 0)."""
+        if isinstance(i, int) and isinstance(start, int):
+            return start + step * i
+        return str(sizes.plus(start, sizes.times(step, i)))
 
     def minus(self, x: T, y: T) -> T:
         return self.sum(x, self.negative(y))
@@ -337,6 +351,11 @@ class Formulas(Algebra[Formula]):
     def dots(self) -> Formula:
         return Dots()
 
+    def nth(self, i: Index, start: Size, step: int = 1) -> Index:
+        """Letters count from 1, so every second column from the first is 2j − 1."""
+        place = super().nth(i, start, step)
+        return str(sizes.plus(place, 1 - step)) if isinstance(i, str) else place
+
     def maximum(self, *terms: Formula) -> Formula:
         return Call(Name("max"), terms)
 
@@ -357,9 +376,10 @@ def along_rows(
     return (i, j, operands) if along == "rows" else (j, i, tuple(m.transposed for m in operands))
 
 
+@lru_cache(maxsize=1024)
 def index(i: Index) -> Formula:
     """An index as it is written, from 1; a letter stays."""
-    return Name(i) if isinstance(i, str) else Number(str(i + 1))
+    return read_formula(i) if isinstance(i, str) else Number(str(i + 1))
 
 
 def size_formula(size: Size) -> Formula:
@@ -379,7 +399,7 @@ def sum_over(size: Size, body: Formula, first: int) -> Formula:
 
 
 class InSympy(Algebra[Any]):
-    """SymPy expressions; Σ where a size is a letter, over an index that has a name of its own."""
+    """SymPy expressions; Σ where a size is a letter, over an index that is called `index`."""
 
     def __init__(self, index: str = "k") -> None:
         self.index = index
@@ -393,7 +413,7 @@ class InSympy(Algebra[Any]):
     def total(self, indices: Indices, term: Callable[[Index], Any]) -> Any:
         import sympy
 
-        if not isinstance(indices.size, str) and not indices.long:
+        if isinstance(indices.size, int) and (not indices.long or indices.size <= WRITTEN_OUT):
             return sympy.Add(*map(term, indices.counted))
         k = index_in_sympy(self.index)
         return sympy.Sum(term(self.index), (k, 0, size_in_sympy(indices.size) - 1))
@@ -448,6 +468,17 @@ class InSympy(Algebra[Any]):
 
         return sympy.Function(name)(index_in_sympy(i), index_in_sympy(j))
 
+    def pieces(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Any]) -> Any:
+        import sympy
+
+        cases, start = [], cast(Size, 0)
+        for p, height in enumerate(heights):
+            end = sizes.plus(start, height)
+            inside = index_in_sympy(i) < size_in_sympy(end) if p < len(heights) - 1 else True
+            cases.append((piece(p, self.nth(i, sizes.times(-1, start))), inside))
+            start = end
+        return sympy.Piecewise(*cases)
+
     def maximum(self, *terms: Any) -> Any:
         import sympy
 
@@ -459,24 +490,35 @@ class InSympy(Algebra[Any]):
         return x is sympy.S.NegativeInfinity
 
 
-def index_in_sympy(name: Index) -> Any:
-    """An index from 0: a number, or a letter for any."""
+def index_in_sympy(index: Index) -> Any:
+    """An index from 0: a number, or a letter for any; one that is summed over (k, k_3) is a `Dummy`.
+
+    So no k that somebody puts into a matrix is taken for that of a sum, and the same sum is always the same expression.
+    """
+    return sizes.in_sympy(index, _index_letter)
+
+
+def _index_letter(letter: str) -> Any:
     import sympy
 
-    return sympy.Integer(name) if isinstance(name, int) else sympy.Symbol(name, integer=True, nonnegative=True)
+    stem, _, number = letter.partition("_")
+    if stem == "k" and (number.isdecimal() or not number):
+        return sympy.Dummy(letter, dummy_index=-1 - int(number or -1), integer=True, nonnegative=True)
+    if letter in ("i", "j"):
+        return sympy.Symbol(letter, integer=True, nonnegative=True)
+    return _size_letter(letter)
 
 
 def size_in_sympy(size: Size) -> Any:
     """A number, a letter, or what is written of them with + and *: h*d_k, n+1."""
+    return sizes.in_sympy(size, _size_letter)
+
+
+def _size_letter(letter: str) -> Any:
     import sympy
 
-    if isinstance(size, int):
-        return sympy.Integer(size)
-    if "+" in size:
-        return sympy.Add(*map(size_in_sympy, size.split("+")))
-    if "*" in size:
-        return sympy.Mul(*map(size_in_sympy, size.split("*")))
-    return sympy.Integer(size) if size.isdecimal() else sympy.Symbol(size.strip(), integer=True, positive=True)
+    factors = (sympy.Symbol(factor, integer=True, positive=True) for factor in letter.split("*"))
+    return sympy.Mul(*factors)
 
 
 # ------------------------------------------------------------------------------------------------ intervals

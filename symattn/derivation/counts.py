@@ -131,6 +131,10 @@ class Counting(Algebra[Subexpression]):
     def named(self, name: str, i: Index, j: Index) -> Subexpression:
         return self.entry(name, i, j)
 
+    def nth(self, i: Index, start: Size, step: int = 1) -> Index:
+        """Which line it is makes no difference to the work."""
+        return i if isinstance(i, str) else super().nth(i, start, step)
+
     def dots(self) -> Subexpression:
         return Subexpression("any of them", frozenset(letter for letter in LETTERS if letter in self.sizes))
 

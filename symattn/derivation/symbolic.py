@@ -7,7 +7,8 @@ Where sizes are numbers, a step is a matrix of expressions; where one is a lette
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from symattn.derivation.algebra import Entries, Index, InSympy, index_in_sympy, size_in_sympy
@@ -21,50 +22,64 @@ DIGITS = 50
 def in_sympy(d: Derivation) -> dict[str, Any]:
     """Every given and every step as a SymPy matrix, in terms of the steps before it; of the givens, if not `staged`.
 
-    `InputError` for an operation that is no formula: rounding, and the largest of several scores.
+    Equal derivations give equal matrices: an index that is summed over is a `Dummy` that belongs to its step, so no
+    index from outside is ever taken for it.  `InputError` for an operation that is no formula: rounding, and the
+    largest of several scores.
     """
     result: dict[str, Any] = {}
-    seen: dict[str, Any] = {}
+    operands: dict[str, _Whole] = {}
     for name, given in d.givens.items():
-        result[name] = seen[name] = given.sympy() if isinstance(given, Matrix) else _named(name, given)
+        result[name] = given.sympy() if isinstance(given, Matrix) else _named(name, given)
+        operands[name] = _Whole.of(result[name])
     for number, step in enumerate(d.steps):
-        result[step.name] = found = _step(d, step, seen, "k" if d.staged else f"k_{number}")
-        seen[step.name] = _seen(d, step, found) if d.staged else found
+        stepped = _step(d, step, operands, "k" if d.staged else f"k_{number}")
+        result[step.name] = stepped.matrix
+        operands[step.name] = _Whole.of(_as_later_steps_see(d, step, stepped.matrix)) if d.staged else stepped
     return result
 
 
-def _step(d: Derivation, step: Step, seen: Mapping[str, Any], index: str) -> Any:
-    """A step's rule in SymPy; an index that is summed over is called by its own step's name for it."""
+@dataclass(frozen=True)
+class _Whole:
+    """A matrix of SymPy and each of its entries, at indices that are numbers or letters.
+
+    SymPy's own entry of a product of matrices sums over a new `Dummy` each time, so entries are kept beside the matrix.
+    """
+
+    matrix: Any
+    entry: Callable[[Index, Index], Any]
+
+    @classmethod
+    def of(cls, matrix: Any) -> _Whole:
+        """A matrix of named entries or of numbers."""
+        return cls(matrix, lambda i, j: matrix[index_in_sympy(i), index_in_sympy(j)])
+
+
+def _step(d: Derivation, step: Step, known: Mapping[str, _Whole], index: str) -> _Whole:
+    """A step's rule in SymPy; `index` is what an index that is summed over is called."""
     import sympy
 
     op, (rows, columns) = step.op, step.result.shape
     if not isinstance(op, RuleOp):
         raise InputError(f"Step {step.name!r} ({type(op).__name__}) has no formula in symbols; its numbers decide.")
-    explicit = isinstance(step.result, Matrix)
-    if not explicit and (whole := op.whole(*(_taken(seen[o.name], o) for o in step.operands))) is not None:
-        return whole
-    operands = [_entries(d, seen[o.name], o) for o in step.operands]
-    algebra = InSympy(index)
-    if explicit:
-        return sympy.ImmutableMatrix(rows, columns, lambda i, j: op.rule(algebra, int(i), int(j), *operands))
+    operands = [_entries(d, known[o.name], o) for o in step.operands]
+    entry = cache(lambda i, j: op.rule(InSympy(index), i, j, *operands))
+    if isinstance(step.result, Matrix):
+        return _Whole.of(sympy.ImmutableMatrix(rows, columns, lambda i, j: entry(int(i), int(j))))
+    if (whole := op.whole(*(_taken(known[o.name].matrix, o) for o in step.operands))) is not None:
+        return _Whole(whole, entry)
     i, j = index_in_sympy("i"), index_in_sympy("j")
-    entry = sympy.Lambda((i, j), op.rule(algebra, *_places(rows, columns), *operands))
-    return sympy.FunctionMatrix(size_in_sympy(rows), size_in_sympy(columns), entry)
+    any_entry = sympy.Lambda((i, j), entry(*_places(rows, columns)))
+    return _Whole(sympy.FunctionMatrix(size_in_sympy(rows), size_in_sympy(columns), any_entry), entry)
 
 
 def _places(rows: object, columns: object) -> tuple[Index, Index]:
     return 0 if rows == 1 else "i", 0 if columns == 1 else "j"
 
 
-def _entries(d: Derivation, whole: Any, operand: Operand) -> Entries[Any]:
-    shape = operand.of(d.value(operand.name)).shape
-    long = not isinstance(d.value(operand.name), Matrix)
-
-    def entry(i: Index, j: Index) -> Any:
-        place = operand.place(i, j)
-        return whole[tuple(map(int, place))] if not long else whole[tuple(map(index_in_sympy, place))]
-
-    return Entries(shape, entry, long)
+def _entries(d: Derivation, whole: _Whole, operand: Operand) -> Entries[Any]:
+    value = d.value(operand.name)
+    shape = operand.of(value).shape
+    return Entries(shape, lambda i, j: whole.entry(*operand.place(i, j)), long=not isinstance(value, Matrix))
 
 
 def _taken(whole: Any, operand: Operand) -> Any:
@@ -89,12 +104,12 @@ def _named_entries(d: Derivation, step: Step) -> list[Any]:
     return list(symbols(step.name, rows, columns, d.orientation))
 
 
-def _seen(d: Derivation, step: Step, found: Any) -> Any:
-    """What later steps see: symbols that stand for the entries; numbers stay."""
+def _as_later_steps_see(d: Derivation, step: Step, matrix: Any) -> Any:
+    """Symbols that stand for the entries; numbers stay."""
     if isinstance(step.result, Outline):
         return _named(step.name, step.result)
     named = _named_entries(d, step)
-    return found.__class__(*found.shape, [s if x.free_symbols else x for x, s in zip(found, named, strict=True)])
+    return matrix.__class__(*matrix.shape, [s if x.free_symbols else x for x, s in zip(matrix, named, strict=True)])
 
 
 # ------------------------------------------------------------------------------------------------ with numbers

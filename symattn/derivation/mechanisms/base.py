@@ -29,6 +29,7 @@ from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.entrywise import RoundingMethod
 from symattn.derivation.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.derivation.ops.turning import turned
+from symattn.derivation.sizes import share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.carry import Arithmetic
@@ -399,11 +400,10 @@ def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -
     heads = {**_head_counts(settings), "": 1}[factor]
     if heads == 1:
         return size
-    if not isinstance(size, int):
-        raise LetterError(f"With {heads} heads, the {axis} of {name} must be a number, not {size}.")
-    if size % heads:
+    one = share(size, heads)
+    if one is None:
         raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
-    return size // heads
+    return one
 
 
 def _check_total(name: str, shape: tuple[Size, Size], axis: str, terms: Mapping[str, Size]) -> None:
@@ -419,11 +419,7 @@ def _check_total(name: str, shape: tuple[Size, Size], axis: str, terms: Mapping[
 def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
     factor, letter = _factored(spec)
     size = int(letter) if letter.isdigit() else sizes.get(letter, letter)
-    if not factor or heads[factor] == 1:
-        return size
-    if not isinstance(size, int):
-        raise LetterError(f"With {heads[factor]} heads, {letter} must be a number, not {size!r}.")
-    return heads[factor] * size
+    return times(heads[factor], size) if factor else size
 
 
 class _Planned(Derivation):

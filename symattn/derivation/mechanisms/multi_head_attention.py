@@ -14,6 +14,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.derivation.ops import Add, MatMul, Slice, Stack
+from symattn.derivation.sizes import share
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message
@@ -93,9 +94,10 @@ def own_part(
 
 def part(settings: Settings, width: Size, of: int, own: int) -> Slice:
     """The columns of head `own` (from 1) of `of` heads."""
-    if not isinstance(width, int):
-        raise InputError(f"Heads need widths in numbers; the columns of all heads together are {width}.")
-    return Slice.of_head(own, of, width // of, settings.split)
+    one = share(width, of)
+    if one is None:
+        raise InputError(f"{of} heads cannot share {width} columns evenly.")
+    return Slice.of_head(own, of, one, settings.split)
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Floats, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, size_in_sympy
+from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.sizes import plus, times
 from symattn.derivation.witnesses import across
 from symattn.errors import ShapeError
+from symattn.exact import Size
 from symattn.formula import Call, Formula, Name
 from symattn.foundation.languages import message
 
@@ -24,9 +26,9 @@ class Slice(Lines, RuleOp):
     trivial = True
 
     @classmethod
-    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Slice:
-        """The columns of one head (from 1) of several, each with so many."""
-        return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
+    def of_head(cls, head: int, heads: int, width: Size, split: Literal["consecutive", "interleaved"]) -> Slice:
+        """The columns of one head (from 1) of several, `width` for each."""
+        return cls(head - 1, width, heads) if split == "interleaved" else cls(times(head - 1, width), width)
 
     @property
     def title(self) -> str:
@@ -34,13 +36,18 @@ class Slice(Lines, RuleOp):
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
-        if isinstance(columns, int) and self.indices[-1] >= columns:
-            raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
+        if isinstance(columns, int) and isinstance(self.last, int) and self.last >= columns:
+            raise ShapeError(f"{self.of[:-1]} {self.last + 1} is asked for;")
         return (rows, self.count) if self.of == "columns" else (self.count, rows)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
-        return whole[i, j if isinstance(j, str) else self.indices[j]]
+        return whole[i, A.nth(j, self.start, self.step)]
+
+    def whole(self, *operands: InSympy) -> InSympy:
+        (whole,) = operands
+        lines = slice(*(size_in_sympy(end) for end in (self.start, plus(self.last, 1))), self.step)
+        return whole[:, lines] if self.of == "columns" else whole[lines, :]
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), part=self)
@@ -52,9 +59,11 @@ class Slice(Lines, RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns 1–2 (Q)."""
-        ends = [str(i + 1) for i in (self.indices if self.step > 1 else {self.start, self.indices[-1]})]
-        which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
-        match self.of, self.count > 1:
+        if self.step > 1 and isinstance(self.count, int):
+            which = ",".join(str(i + 1) for i in self.indices)
+        else:
+            which = "–".join(dict.fromkeys(str(plus(end, 1)).replace("*", "") for end in (self.start, self.last)))
+        match self.of, self.count != 1:
             case "columns", True:
                 name = message("columns {which}", which=which)
             case "columns", False:

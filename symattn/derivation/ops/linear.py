@@ -28,6 +28,7 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import Slice
+from symattn.derivation.sizes import plus
 from symattn.derivation.windows import RING, Box, Window, point, times, turned
 from symattn.derivation.witnesses import across, as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
@@ -324,10 +325,7 @@ class Stack(RuleOp):
         widths = {columns for _, columns in shapes}
         if len(widths) != 1:
             raise ShapeError("matrices that are put together must be equally long along their common edge;")
-        heights = [rows for rows, _ in shapes]
-        if all(isinstance(h, int) for h in heights):
-            return sum(h for h in heights if isinstance(h, int)), widths.pop()
-        return "+".join(map(str, heights)), widths.pop()
+        return plus(*(rows for rows, _ in shapes)), widths.pop()
 
     def apply(self, *operands: Matrix) -> Matrix:
         if self.along == "columns":
@@ -336,14 +334,15 @@ class Stack(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, operands = along_rows(self.along, i, j, *operands)
+        place = i
         for m in operands:
             height = m.shape[0]
-            if isinstance(i, str) or isinstance(height, str):
+            if isinstance(place, str) or isinstance(height, str):
                 break
-            if i < height:
-                return m[i, j]
-            i -= height
-        return A.dots()
+            if place < height:
+                return m[place, j]
+            place -= height
+        return A.pieces(i, [m.shape[0] for m in operands], lambda p, k: operands[p][k, j])
 
     def pull(self, use: Use) -> Pull:
         """The rows (or columns) of the gradient that are those of the operand."""
