@@ -54,6 +54,12 @@ TWO = Number("2")
 MINUS_INFINITY = Negative(Infinity())
 
 
+Condition: TypeAlias = Sequence[Sequence[Any]]
+"""Holds where, in one of several alternatives, no number is negative."""
+Conditions: TypeAlias = Callable[[Any, Any, Any, Any], Sequence[Condition]]
+"""What must all hold at row i and column j of a matrix with so many rows and columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Indices:
     """The rows or the columns of an operand: how many there are, or a letter; some of them alone in `only`.
@@ -199,6 +205,10 @@ class Algebra(ABC, Generic[T]):
         if isinstance(i, int) and isinstance(start, int):
             return start + step * i
         return str(sizes.plus(start, sizes.times(step, i)))
+
+    def where(self, seen: Conditions, place: tuple[Index, Index], shape: tuple[Size, Size], x: T) -> T:
+        """x where a mask lets through what stands at `place`, one of whose indices is a letter, and −∞ elsewhere."""
+        return self.sum(x, self.named("mask", *place))
 
     def minus(self, x: T, y: T) -> T:
         return self.sum(x, self.negative(y))
@@ -468,6 +478,15 @@ class InSympy(Algebra[Any]):
 
         return sympy.Function(name)(index_in_sympy(i), index_in_sympy(j))
 
+    def where(self, seen: Conditions, place: tuple[Index, Index], shape: tuple[Size, Size], x: Any) -> Any:
+        import sympy
+
+        conditions = seen(*map(index_in_sympy, place), *map(size_in_sympy, shape))
+        lets_through = (
+            sympy.Or(*(sympy.And(*(_not_negative(y) for y in one)) for one in any_of)) for any_of in conditions
+        )
+        return sympy.Piecewise((x, sympy.And(*lets_through)), (-sympy.oo, True))
+
     def pieces(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Any]) -> Any:
         import sympy
 
@@ -488,6 +507,13 @@ class InSympy(Algebra[Any]):
         import sympy
 
         return x is sympy.S.NegativeInfinity
+
+
+def _not_negative(x: Any) -> Any:
+    """x ≥ 0 as it is read: j ≤ i for i − j ≥ 0."""
+    negative = [term for term in x.as_ordered_terms() if term.could_extract_minus_sign()]
+    below = -sum(negative)
+    return below <= x + below
 
 
 def index_in_sympy(index: Index) -> Any:

@@ -700,7 +700,7 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
     if mask is None:
         return None
     if not isinstance(rows, int) or not isinstance(columns, int):
-        return Mask((), settings.mask_style, mask.kind)
+        return Mask((), settings.mask_style, mask.kind, mask.patterns(rows, columns))
     keep = mask.keep(rows, columns)
     if added := mask.added(keep):
         return Bias(added)

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import reduce
 from operator import add
 
-from symattn.derivation.ops.attention import Keep, blocks, both, causal, padding, past, prefix, window
-from symattn.errors import InputError, ShapeError, offered
+from symattn.derivation.ops.attention import Keep, Pattern, both
+from symattn.errors import InputError, LetterError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value
 
 _EXPECTED = (
@@ -37,32 +37,35 @@ class Named:
     def kind(self) -> str:
         return self.spec if self.spec == "causal:top-left" else self.spec.partition(":")[0].strip()
 
-    def keep(self, rows: int, columns: int) -> Keep:
+    def pattern(self, columns: Size) -> Pattern:
+        """Its rule for so many keys; `ValueError` where it is none, or its numbers do not fit."""
         kind, *numbers = (part.strip() for part in self.spec.split(":"))
+        match kind, numbers:
+            case "causal" | "past", []:
+                return Pattern(kind)
+            case "causal", ["top-left"]:
+                return Pattern("causal:top-left")
+            case "padding" | "window" | "prefix", [number]:
+                return Pattern(kind, (_within(int(number), columns),))
+            case "window", [width, "both"]:
+                return Pattern("window:both", (_within(int(width), columns),))
+            case "blocks", [sizes]:
+                listed = tuple(int(size) for size in sizes.split(","))
+                if min(listed) > 0 and sum(listed) == columns:
+                    return Pattern(kind, listed)
+        raise ValueError(self.spec)
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        """Which keys each query may see; `InputError` where the mask does not fit."""
         try:
-            match kind, numbers:
-                case "causal", []:
-                    return causal(rows, columns)
-                case "causal", ["top-left"]:
-                    return causal(rows, columns, top_left=True)
-                case "past", []:
-                    return past(rows, columns)
-                case "padding", [real]:
-                    return padding(rows, columns, _within(int(real), 1, columns))
-                case "window", [width]:
-                    return window(rows, columns, _within(int(width), 1, columns))
-                case "window", [width, "both"]:
-                    return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
-                case "prefix", [first]:
-                    return prefix(rows, columns, _within(int(first), 1, columns))
-                case "blocks", [sizes]:
-                    listed = [int(size) for size in sizes.split(",")]
-                    if sum(listed) == rows == columns and min(listed) > 0:
-                        return blocks(listed)
-                    raise ValueError
+            pattern = self.pattern(columns)
+            if pattern.kind == "blocks" and rows != columns:
+                raise ValueError(self.spec)
         except ValueError:
-            pass
-        raise InputError(f"The mask {self.spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}.")
+            raise InputError(
+                f"The mask {self.spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}."
+            ) from None
+        return pattern.keep(rows, columns)
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,18 @@ class Masks:
     def keep(self, rows: int, columns: int) -> Keep:
         """Which keys each query may see."""
         return reduce(both, (mask.keep(rows, columns) for mask in self.joined))
+
+    def patterns(self, rows: Size, columns: Size) -> tuple[Pattern, ...]:
+        """The rules of a mask for scores of which a size is a letter; `LetterError` if it has entries, not rules."""
+        patterns = []
+        for mask in self.joined:
+            if not isinstance(mask, Named):
+                raise LetterError("A mask by its entries needs sizes in numbers.")
+            try:
+                patterns.append(mask.pattern(columns))
+            except ValueError:
+                raise LetterError(f"The mask {mask.spec!r} does not fit {rows} queries and {columns} keys.") from None
+        return tuple(patterns)
 
     def added(self, keep: Keep) -> Matrix | None:
         """What is added where something is seen, if any of it is not 0."""
@@ -219,7 +234,7 @@ def _sum(values: Iterable[Value]) -> Value:
     return reduce(add, values)
 
 
-def _within(number: int, low: int, high: int) -> int:
-    if not low <= number <= high:
+def _within(number: int, keys: Size) -> int:
+    if number < 1 or (isinstance(keys, int) and number > keys):
         raise ValueError(number)
     return number

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
+from itertools import accumulate
 from operator import add, mul
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
+from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Condition, Entries, Index, T, along_rows
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -67,17 +68,68 @@ Empty = Literal["undefined", "zero"]
 
 
 @dataclass(frozen=True)
+class Pattern:
+    """A mask by its rule, which holds for any sizes: what query i sees of the keys, both counted from 0.
+
+    Where there are more keys than queries, the last query is the token of the last key; only causal:top-left has query
+    i see keys up to i in any case, as PyTorch's `is_causal` does.
+    """
+
+    kind: Literal["causal", "causal:top-left", "past", "window", "window:both", "prefix", "padding", "blocks"]
+    numbers: tuple[int, ...] = ()
+
+    def alternatives(self, i: Any, j: Any, lead: Any) -> Condition:
+        """Query i sees key j where, in one of these, no number is negative; `lead` is how many more keys there are.
+
+        The numbers are of the type of i, j and `lead`: integers, or expressions of SymPy.
+        """
+        distance = i + lead - j
+        match self.kind, self.numbers:
+            case "causal", ():
+                return [[distance]]
+            case "causal:top-left", ():
+                return [[i - j]]
+            case "past", ():  # the first token sees none
+                return [[distance - 1]]
+            case "window", (width,):  # itself and the width − 1 tokens before it
+                return [[distance, width - 1 - distance]]
+            case "window:both", (width,):  # and as many after it
+                return [[width - 1 + distance, width - 1 - distance]]
+            case "prefix", (first,):  # the first ones are seen by every token (Raffel et al. 2020, figure 4)
+                return [[distance], [first - 1 - j]]
+            case "padding", (real,):
+                return [[real - 1 - j]]
+            case "blocks", sizes:
+                ends = list(accumulate(sizes))
+                return [[i - a, j - a, b - 1 - i, b - 1 - j] for a, b in zip([0, *ends], ends, strict=False)]
+        raise ValueError(self)
+
+    def keep(self, rows: int, columns: int) -> Keep:
+        """Which keys each query may see."""
+        lead = columns - rows
+        return tuple(tuple(_holds(self.alternatives(i, j, lead)) for j in range(columns)) for i in range(rows))
+
+
+def _holds(condition: Condition) -> bool:
+    return any(all(x >= 0 for x in one) for one in condition)
+
+
+@dataclass(frozen=True)
 class Mask(RuleOp):
     """Leaves the scores that may be seen and makes the others −∞, so that softmax gives them exactly 0.
 
     `keep[i][j]` is true where query i may see key j.  The styles are ways of writing the same thing, but for one:
     additive: S + (0 or −∞);  keep, block: a Boolean matrix, true where seen or where hidden;
     multiplicative: S ∘ (1 or −∞), as note 004 has it, which is right only where the hidden scores are positive.
+
+    Where a size is a letter, `keep` is empty, and `patterns` are what a key must pass.
     """
 
     keep: Keep
     style: MaskStyle = "additive"
     kind: str = "custom"
+    patterns: tuple[Pattern, ...] = ()
+    along: Along = "rows"
 
     @property
     def title(self) -> str:
@@ -111,8 +163,16 @@ class Mask(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         entry = operands[0][i, j]
         if isinstance(i, str) or isinstance(j, str):
-            return A.sum(entry, A.named("mask", i, j))
+            return A.where(self._conditions, (i, j), operands[0].shape, entry)
         return entry if self.keep[i][j] else A.number(NEGATIVE_INFINITY)
+
+    def _conditions(self, i: Any, j: Any, rows: Any, columns: Any) -> Sequence[Condition]:
+        """What must all hold for entry (i, j) to be seen."""
+        if not self.keep:
+            query, key, lead = (i, j, columns - rows) if self.along == "rows" else (j, i, rows - columns)
+            return [pattern.alternatives(query, key, lead) for pattern in self.patterns]
+        seen = [(a, b) for a, row in enumerate(self.keep) for b, kept in enumerate(row) if kept]
+        return [[[i - a, a - i, j - b, b - j] for a, b in seen]]
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         entry = operands[0].entry(i, j)
@@ -126,7 +186,7 @@ class Mask(RuleOp):
         return entry if seen else MINUS_INFINITY
 
     def turn(self) -> Self:
-        return replace(self, keep=tuple(zip(*self.keep, strict=True)))
+        return replace(super().turn(), keep=tuple(zip(*self.keep, strict=True)))
 
     def pull(self, use: Use) -> Pull:
         """To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
@@ -406,40 +466,27 @@ def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
 
     `top_left` has query i see keys 1 … i in any case, as PyTorch's `is_causal` does.
     """
-    ahead = 0 if top_left else columns - rows
-    return tuple(tuple(j <= i + ahead for j in range(columns)) for i in range(rows))
-
-
-def past(rows: int, columns: int) -> Keep:
-    """Token i sees tokens 1 … i − 1, and so the first one none; the last query is the token of the last key."""
-    ahead = columns - rows
-    return tuple(tuple(j < i + ahead for j in range(columns)) for i in range(rows))
+    return Pattern("causal:top-left" if top_left else "causal").keep(rows, columns)
 
 
 def window(rows: int, columns: int, width: int, looking_ahead: bool = False) -> Keep:
-    """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead).
-
-    With more keys than queries the last query is the token of the last key.
-    """
-    ahead = columns - rows
-    distances = [[i + ahead - j for j in range(columns)] for i in range(rows)]
-    return tuple(tuple(abs(d) < width if looking_ahead else 0 <= d < width for d in row) for row in distances)
+    """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead)."""
+    return Pattern("window:both" if looking_ahead else "window", (width,)).keep(rows, columns)
 
 
 def prefix(rows: int, columns: int, first: int) -> Keep:
-    """Causal, but for the first `first` tokens, which every token sees (Raffel et al. 2020, figure 4)."""
-    return tuple(tuple(seen or j < first for j, seen in enumerate(row)) for row in causal(rows, columns))
+    """Causal, but for the first `first` tokens, which every token sees."""
+    return Pattern("prefix", (first,)).keep(rows, columns)
 
 
 def padding(rows: int, columns: int, real: int) -> Keep:
     """Every token sees the first `real` tokens; the rest are padding."""
-    return tuple(tuple(j < real for j in range(columns)) for _ in range(rows))
+    return Pattern("padding", (real,)).keep(rows, columns)
 
 
 def blocks(sizes: Sequence[int]) -> Keep:
     """Block-diagonal: each token sees its own block, of the sizes given."""
-    owner = [block for block, size in enumerate(sizes) for _ in range(size)]
-    return tuple(tuple(a == b for b in owner) for a in owner)
+    return Pattern("blocks", tuple(sizes)).keep(sum(sizes), sum(sizes))
 
 
 def both(one: Keep, other: Keep) -> Keep:
