@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.derivation.sizes import plus, times
@@ -426,6 +426,12 @@ class Derivation:
     def __post_init__(self) -> None:
         if not isinstance(self.givens, MappingProxyType):
             object.__setattr__(self, "givens", MappingProxyType(dict(self.givens)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied without what has been looked up: a proxy of a mapping cannot be."""
+        return type(self), tuple(
+            dict(x) if isinstance(x, MappingProxyType) else x for x in (getattr(self, f.name) for f in fields(self))
+        )
 
     # -- looking things up
 
