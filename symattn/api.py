@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from inspect import signature
 from operator import add
@@ -18,7 +18,16 @@ from symattn.derivation.counts import Counts, counts
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
-from symattn.derivation.symbolic import compiled, derivative, in_symbols, in_sympy, substituted
+from symattn.derivation.sizes import with_letters
+from symattn.derivation.symbolic import (
+    compiled,
+    derivative,
+    entry_symbols,
+    in_symbols,
+    in_sympy,
+    replaced,
+    substituted,
+)
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.outside import listed
@@ -73,6 +82,31 @@ _LOG = logging.getLogger("symattn")
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
+@dataclass(frozen=True)
+class Given:
+    """A matrix that a derivation starts from, by name, as `solution["Q"]` gives it."""
+
+    name: str
+    result: AnyMatrix
+
+
+@dataclass(frozen=True)
+class _InLetters:
+    """What a derivation in letters was made of, to make it again with other sizes."""
+
+    file: ProblemFile
+    arguments: Mapping[str, Any]
+    sizes: Mapping[str, Size]
+
+    def problem(self) -> Problem:
+        return self.file.problem(**self.arguments, symbolic=True, sizes=self.sizes)
+
+    def with_sizes(self, values: Mapping[str, Size]) -> _InLetters:
+        """The same with something put in for letters that sizes have now."""
+        letters = {name: self.sizes.get(name, name) for name in mechanism(self.file.mechanism).letters}
+        return replace(self, sizes={name: with_letters(size, values) for name, size in letters.items()})
+
+
 @dataclass(frozen=True, repr=False)
 class Solution:
     """A derivation that was worked out, with its notation: look at it, take it apart, write it.
@@ -85,10 +119,12 @@ class Solution:
     detail: Detail | None = None
     look: Look = DEFAULT_LOOK
     layout: Layout = "matrix"
+    origin: _InLetters | None = field(default=None, compare=False)
 
-    def __getitem__(self, name: str) -> Step:
-        """The step of that name; `InputError` names the nearest that there is."""
-        return self.problem[name]
+    def __getitem__(self, name: str) -> Step | Given:
+        """The step or the given of that name, with its `result`; `InputError` names the nearest that there is."""
+        given = self.derivation.givens.get(name)
+        return self.problem[name] if given is None else Given(name, given)
 
     def __iter__(self) -> Iterator[Step]:
         """The named lines in order."""
@@ -156,13 +192,32 @@ class Solution:
         """A symbolic derivation with everything put back in: each entry in terms of the givens alone."""
         return self._with(self.derivation.expanded())
 
-    def subs(self, givens: Mapping[str, object]) -> Solution:
-        """A symbolic derivation with matrices in place of some of its givens, by SymPy's substitution, step by step.
+    @property
+    def symbols(self) -> dict[str, Any]:
+        """SymPy's symbol of every entry that has one, by the name that it is typed by: `s.symbols["q_11"]`."""
+        return entry_symbols(self.derivation)
 
-        This is a second way to the numbers, beside working them out.  `InputError` where a size is a letter, for a name
-        that is no given, and for a matrix of another shape.
+    def subs(self, values: Mapping[Any, object]) -> Solution:
+        """A symbolic derivation with something put in for some of its letters, by SymPy's substitution, step by step.
+
+        A name, or SymPy's symbol of it, stands for a size (`{"n": 2}`), a given (`{"Q": [[1, 0]]}`, which also says
+        what its sizes are) or one entry of a given (`{"q_11": 1}`).  This is a second way to the numbers, beside
+        working them out.  `InputError` for a name that is none of these, for a matrix of another shape, and for
+        matrices while some other size is a letter.
         """
-        return self._with(substituted(self.derivation, givens))
+        put_in = replaced(self.derivation, values)
+        solution = self
+        if put_in.sizes:
+            if self.origin is None:
+                raise InputError(
+                    "The sizes of this derivation are its own; derive it anew with symbolic=True, sizes={…}."
+                )
+            origin = self.origin.with_sizes(put_in.sizes)
+            resized = replace(self, problem=origin.problem(), origin=origin)
+            solution = resized if self.derivation.staged else resized.expanded()
+        if not put_in.matrices:
+            return solution
+        return solution._with(substituted(solution.derivation, put_in.matrices))
 
     def evalf(self, digits: int = 15) -> dict[str, Any]:
         """Every step as a SymPy matrix with so many significant digits; symbols stay."""
@@ -293,21 +348,21 @@ def derive(
             f"symbolic=True names every entry itself, so the {idle[0]} that was given would not be used. Leave it out, "
             "and say with sizes={…} how large the matrices are; or leave symbolic out, and put letters into matrices."
         )
-    problem = file.problem(
-        corrected=corrected,
-        notation=chosen,
-        settings=settings,
-        symbolic=symbolic,
-        sizes=said["sizes"],
-        miniature=miniature,
-    )
+    arguments: dict[str, Any] = {
+        "corrected": corrected,
+        "notation": chosen,
+        "settings": settings,
+        "miniature": miniature,
+    }
+    problem = file.problem(**arguments, symbolic=symbolic, sizes=said["sizes"])
+    origin = _InLetters(file, arguments, said["sizes"] or {}) if symbolic else None
     if title:
         problem = replace(problem, title=title)
     if places is not None:
         problem = replace(problem, places=places)
     refuse_outside(said["entries"], problem.steps)
     detail = Detail(said["entries"], places=problem.notation.decimals if places is None else places)
-    return Solution(problem, detail, look, layout)
+    return Solution(problem, detail, look, layout, origin)
 
 
 @dataclass(frozen=True, repr=False)

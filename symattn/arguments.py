@@ -8,6 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard, get_args
 
+from symattn.derivation.sizes import read_size
 from symattn.exact import Size
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import Look
@@ -16,7 +17,7 @@ from symattn.teaching.problems.base import LARGEST_SIZE
 
 NAMED_ENTRIES: tuple[str, ...] = get_args(get_args(WhichEntries)[0])
 ENTRIES = f"{', '.join(NAMED_ENTRIES)}, or pairs of indices from 0 such as [(0, 0), (1, 2)]"
-SIZE = f"a whole number from 1 to {LARGEST_SIZE} or a letter"
+SIZE = f"a whole number from 1 to {LARGEST_SIZE}, a letter, or a sum such as 2*d"
 LOOK = "what make_look gives"
 
 
@@ -39,11 +40,10 @@ def _is_pair(value: object) -> bool:
 
 
 def _size(value: Any, place: Place) -> Size:
-    if isinstance(value, str) and value.isidentifier() and len(value) <= 12:
-        return value
-    if not _is_whole(value) or not 1 <= value <= LARGEST_SIZE:
+    size = read_size(value)
+    if size is None or (isinstance(size, int) and size > LARGEST_SIZE):
         raise place.wrong(value, SIZE)
-    return int(value)
+    return size
 
 
 def _path(value: Any, place: Place) -> Any:

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
-from symattn.derivation.sizes import plus, times
 from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
@@ -596,29 +595,19 @@ class Derivation:
 class Lines:
     """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th."""
 
-    start: Size
-    count: Size
+    start: int
+    count: int
     step: int = 1
     of: Literal["columns", "rows"] = "columns"
 
     @property
-    def last(self) -> Size:
-        """The last of them (from 0)."""
-        return plus(self.start, times(self.step, plus(self.count, -1)))
-
-    @property
     def indices(self) -> range:
-        """Each of them; `InputError` where their number is a letter."""
-        if isinstance(self.start, str) or isinstance(self.count, str):
-            raise InputError(
-                f"Which {self.of} these are is known only where their number is a number, not {self.count}."
-            )
         return range(self.start, self.start + self.count * self.step, self.step)
 
     @property
     def slice(self) -> str:
         """The same in NumPy: 0:4:2."""
-        return f"{self.start}:{plus(self.last, 1)}" + (f":{self.step}" if self.step > 1 else "")
+        return f"{self.start}:{self.indices[-1] + 1}" + (f":{self.step}" if self.step > 1 else "")
 
     def turn(self) -> Self:
         """The same of the transposed matrix."""

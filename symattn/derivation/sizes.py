@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from symattn.exact import Size
+
+_TERM = r"(?:\d{1,9}|(?:\d{1,9}\s*\*\s*)?[^\W\d]\w{0,15})"
+
+
+def read_size(value: object) -> Size | None:
+    """A size as people state it: a whole number from 1, a letter, SymPy's symbol, or a sum such as 2*d+1; else None.
+
+    >>> read_size(3), read_size("N"), read_size("2*d + 1"), read_size("0"), read_size(1.5), read_size(True)
+    (3, 'N', '2*d+1', None, None, None)
+    """
+    text = "" if isinstance(value, bool) else str(value)
+    if not re.fullmatch(rf"{_TERM}(?:\s*\+\s*{_TERM}){{0,9}}", text):
+        return None
+    size = plus(text)
+    return None if size == 0 else size
 
 
 def plus(*sizes: Size) -> Size:
@@ -38,6 +53,36 @@ def share(size: Size, count: int) -> Size | None:
     if any(number % count for number in collected.values()):
         return None
     return _written(Counter({letter: number // count for letter, number in collected.items()}))
+
+
+def letters_of(size: Size) -> tuple[str, ...]:
+    """The letters in a size: d_k for 2*d_k."""
+    return tuple(letter for letter in _collected(size) if letter)
+
+
+def solved(size: Size, number: int) -> tuple[str, int] | None:
+    """The letter in a size, and what it must be for the size to be `number`; None if there is no such letter or value.
+
+    >>> solved("2*d_k", 8), solved("n+1", 3), solved("2*d_k", 7), solved("n+m", 3), solved(4, 4)
+    (('d_k', 4), ('n', 2), None, None, None)
+    """
+    collected = _collected(size)
+    ones = collected.pop("", 0)
+    if len(collected) != 1:
+        return None
+    [(letter, times_letter)] = collected.items()
+    value, rest = divmod(number - ones, times_letter)
+    return None if rest or value < 1 else (letter, value)
+
+
+def with_letters(size: Size, values: Mapping[str, Size]) -> Size:
+    """A size with something else in place of its letters.
+
+    >>> with_letters("2*d_k", {"d_k": 4}), with_letters("n+1", {"n": "m"})
+    (8, 'm+1')
+    """
+    return plus(*(times(number, values.get(letter, letter) if letter else 1) for letter, number in
+                  _collected(size).items()))  # fmt: skip
 
 
 def in_sympy(size: Size, letter: Callable[[str], Any]) -> Any:
@@ -77,4 +122,4 @@ def _written(collected: Counter[str]) -> Size:
     return "".join(terms).removeprefix("+")
 
 
-__all__ = ["in_sympy", "plus", "share", "times"]
+__all__ = ["in_sympy", "letters_of", "plus", "read_size", "share", "solved", "times", "with_letters"]

@@ -13,8 +13,9 @@ from typing import Any
 
 from symattn.derivation.algebra import Entries, Index, InSympy, index_in_sympy, size_in_sympy
 from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step, symbols
-from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, Outline, from_sympy, matrix, to_sympy
+from symattn.derivation.sizes import letters_of, read_size, solved
+from symattn.errors import InputError, ShapeError, offered
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, from_sympy, matrix, to_sympy
 
 DIGITS = 50
 
@@ -129,6 +130,84 @@ def _in_symbols(name: str, given: AnyMatrix) -> AnyMatrix:
     if isinstance(given, Outline) or isinstance(rows, str) or isinstance(columns, str):
         return given
     return symbols(name, rows, columns)
+
+
+def entry_symbols(d: Derivation) -> dict[str, Any]:
+    """The symbols of all entries that have one, called as they are typed: q_11 for q_{11}, w^Q_1,12 for w^Q_{1,12}."""
+    matrices = [given for given in d.givens.values() if isinstance(given, Matrix)]
+    found = [s for m in matrices for x in m for s in sorted(to_sympy(x).free_symbols, key=str)]
+    if d.staged:
+        found += [s for step in d if isinstance(step.result, Matrix) for s in _named_entries(d, step)]
+    return {plain_name(s): s for s in found}
+
+
+def plain_name(symbol: object) -> str:
+    """What a symbol is called without the braces of LaTeX: q_11 for q_{11}."""
+    return str(symbol).replace("{", "").replace("}", "")
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What `subs` was given: sizes by their letters, and matrices by the names of givens."""
+
+    sizes: Mapping[str, Size]
+    matrices: Mapping[str, object]
+
+
+def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
+    """Sort out what is to be put in for what: a size, a given, or one entry of a given, by its name or its symbol.
+
+    A matrix in place of one whose size is a letter says what that letter is.  `InputError` for a name that is none of
+    these, or an entry of a step.
+    """
+    named = {plain_name(key): value for key, value in values.items()}
+    letters = {letter for given in d.givens.values() for size in given.shape for letter in letters_of(size)}
+    symbols_by_name, entries = entry_symbols(d), dict[Any, object]()
+    sizes: dict[str, Size] = {}
+    matrices: dict[str, object] = {}
+    for name, value in named.items():
+        if name in d.givens:
+            matrices[name] = value
+        elif name in letters:
+            size = read_size(value)
+            if size is None:
+                raise InputError(f"{name} is a size; a whole number from 1 or a letter was expected, not {value!r}.")
+            sizes[name] = size
+        elif name in symbols_by_name:
+            entries[symbols_by_name[name]] = value
+        elif name in d:
+            raise InputError(f"{name} is a step; only givens can be put in: {', '.join(d.givens)}.")
+        else:
+            known = [*d.givens, *sorted(letters), *symbols_by_name]
+            raise InputError(f"There is no {name!r} to put anything in for; {offered(name, known, 'there are {}')}")
+    for name, given in d.givens.items():
+        of_it = {s: x for s, x in entries.items() if isinstance(given, Matrix) and s in map(to_sympy, given)}
+        if isinstance(given, Matrix) and of_it:
+            if name in matrices:
+                raise InputError(f"{name} and its entry {plain_name(next(iter(of_it)))} cannot both be put in.")
+            matrices[name] = [[of_it.get(to_sympy(x), x) for x in row] for row in given.rows]
+            entries = {s: x for s, x in entries.items() if s not in of_it}
+        elif isinstance(given, Outline) and name in matrices:
+            sizes = _read_off(name, given, matrix(matrices[name]), sizes)
+    if entries:
+        raise InputError(
+            f"{plain_name(next(iter(entries)))} is an entry of a step; only those of givens can be put in."
+        )
+    return Replaced(sizes, matrices)
+
+
+def _read_off(name: str, given: Outline, put: AnyMatrix, sizes: Mapping[str, Size]) -> dict[str, Size]:
+    """The sizes with those that a matrix in place of an outline tells."""
+    told = dict(sizes)
+    for size, number in zip(given.shape, put.shape, strict=True):
+        if isinstance(size, str) and isinstance(number, int) and (solution := solved(size, number)):
+            letter, value = solution
+            if told.setdefault(letter, value) != value:
+                rows, columns = put.shape
+                raise ShapeError(
+                    f"{name} is {rows}×{columns}, so {letter} would be {value}; but {letter} is {told[letter]}."
+                )
+    return told
 
 
 def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
@@ -248,4 +327,4 @@ def _refuse_letters(d: Derivation) -> None:
             )
 
 
-__all__ = ["compiled", "derivative", "in_symbols", "in_sympy", "substituted"]
+__all__ = ["compiled", "derivative", "entry_symbols", "in_symbols", "in_sympy", "replaced", "substituted"]

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
+from symattn.derivation.sizes import read_size
 from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.outside import listed
@@ -234,6 +235,8 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
             raise InputError(f"Given {name}: a shape is {{rows = …, columns = …}}.")
         rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
         return Outline((rows, columns))
+    if type(value).__name__ == "MatrixSymbol":
+        return _outline(name, value)
     value = listed(value)
     if is_batch(value):
         raise InputError(
@@ -249,6 +252,14 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
         return matrix(value)
     except InputError as error:
         raise InputError(f"Given {name}: {error}") from error
+
+
+def _outline(name: str, symbol: Any) -> AnyMatrix:
+    """The shape of SymPy's `MatrixSymbol`, which stands for the given whose name it has."""
+    if symbol.name != name:
+        raise InputError(f"Given {name}: a MatrixSymbol called {name} was expected; this one is called {symbol.name}.")
+    rows, columns = (_size(name, size) for size in symbol.shape)
+    return Outline((rows, columns))
 
 
 def is_batch(value: object) -> bool:
@@ -273,9 +284,10 @@ def _entry(name: str, x: object, i: int, j: int, positive: frozenset[str]) -> ob
 
 
 def _size(name: str, size: object) -> Size:
-    if isinstance(size, bool) or not isinstance(size, int | str) or (isinstance(size, int) and size < 1):
+    known = read_size(size)
+    if known is None:
         raise InputError(f"Given {name}: {size!r} is not a size; a number from 1 or a letter was expected.")
-    return size
+    return known
 
 
 def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -> dict[str, AnyMatrix]:

@@ -677,9 +677,17 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     except ReadError as error:
         raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
     if is_symbolic(divisor):
-        full = {short: size_in_sympy(long) for short, long in letters.items()}
+        full = {short: size_in_sympy(sizes[long]) for short, long in letters.items()}
         divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
-    return Scale(_divisor(divisor, spec), of if used else "")
+    return Scale(_divisor(divisor, spec), _in_own_letters(of, sizes) if used else "")
+
+
+def _in_own_letters(of: str, sizes: Mapping[str, Size]) -> str:
+    """A scale in the letters that the sizes have here: sqrt(p) for sqrt(d_k) where d_k is p."""
+    for name, size in sizes.items():
+        if isinstance(size, str) and size != name:
+            of = re.sub(rf"\b{name}\b", size if size.isidentifier() else f"({size})", of)
+    return of
 
 
 @lru_cache(maxsize=64)

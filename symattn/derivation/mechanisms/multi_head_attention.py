@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
-from symattn.derivation.ops import Add, MatMul, Slice, Stack
+from symattn.derivation.ops import Add, HeadSlice, MatMul, Slice, Stack
 from symattn.derivation.sizes import share
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -92,11 +92,13 @@ def own_part(
     return d, own
 
 
-def part(settings: Settings, width: Size, of: int, own: int) -> Slice:
+def part(settings: Settings, width: Size, of: int, own: int) -> Slice | HeadSlice:
     """The columns of head `own` (from 1) of `of` heads."""
     one = share(width, of)
     if one is None:
         raise InputError(f"{of} heads cannot share {width} columns evenly.")
+    if isinstance(one, str):
+        return HeadSlice(own, of, one, settings.split)
     return Slice.of_head(own, of, one, settings.split)
 
 

@@ -23,7 +23,7 @@ from symattn.derivation.ops.attention import (
 from symattn.derivation.ops.cache import Append
 from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
-from symattn.derivation.ops.heads import Slice
+from symattn.derivation.ops.heads import HeadSlice, Slice
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.linear import Add, Hadamard, MatMul, ProductSum, Scale, Spread, Stack, SumOver, Transpose
 from symattn.derivation.ops.loss import CrossEntropy, CrossEntropyGradient
@@ -76,6 +76,7 @@ __all__ = [
     "FeatureMap",
     "Hadamard",
     "Hardmax",
+    "HeadSlice",
     "InfinityNorm",
     "Interleave",
     "Mask",

@@ -9,7 +9,7 @@ from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, s
 from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
 from symattn.derivation.sizes import plus, times
 from symattn.derivation.witnesses import across
-from symattn.errors import ShapeError
+from symattn.errors import InputError, ShapeError
 from symattn.exact import Size
 from symattn.formula import Call, Formula, Name
 from symattn.foundation.languages import message
@@ -26,9 +26,9 @@ class Slice(Lines, RuleOp):
     trivial = True
 
     @classmethod
-    def of_head(cls, head: int, heads: int, width: Size, split: Literal["consecutive", "interleaved"]) -> Slice:
-        """The columns of one head (from 1) of several, `width` for each."""
-        return cls(head - 1, width, heads) if split == "interleaved" else cls(times(head - 1, width), width)
+    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Slice:
+        """The columns of one head (from 1) of several, each with so many."""
+        return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
 
     @property
     def title(self) -> str:
@@ -36,8 +36,8 @@ class Slice(Lines, RuleOp):
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
-        if isinstance(columns, int) and isinstance(self.last, int) and self.last >= columns:
-            raise ShapeError(f"{self.of[:-1]} {self.last + 1} is asked for;")
+        if isinstance(columns, int) and self.indices[-1] >= columns:
+            raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
         return (rows, self.count) if self.of == "columns" else (self.count, rows)
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
@@ -45,9 +45,7 @@ class Slice(Lines, RuleOp):
         return whole[i, A.nth(j, self.start, self.step)]
 
     def whole(self, *operands: InSympy) -> InSympy:
-        (whole,) = operands
-        lines = slice(*(size_in_sympy(end) for end in (self.start, plus(self.last, 1))), self.step)
-        return whole[:, lines] if self.of == "columns" else whole[lines, :]
+        return _part(operands[0], self.of, slice(self.start, self.indices[-1] + 1, self.step))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), part=self)
@@ -59,25 +57,90 @@ class Slice(Lines, RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns 1–2 (Q)."""
-        if self.step > 1 and isinstance(self.count, int):
-            which = ",".join(str(i + 1) for i in self.indices)
-        else:
-            which = "–".join(dict.fromkeys(str(plus(end, 1)).replace("*", "") for end in (self.start, self.last)))
-        match self.of, self.count != 1:
-            case "columns", True:
-                name = message("columns {which}", which=which)
-            case "columns", False:
-                name = message("column {which}", which=which)
-            case "rows", True:
-                name = message("rows {which}", which=which)
-            case _:
-                name = message("row {which}", which=which)
-        return Call(Name(name), operands)
+        ends = [str(i + 1) for i in (self.indices if self.step > 1 else {self.start, self.indices[-1]})]
+        which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
+        return _called(self.of, which, self.count > 1, *operands)
 
     def numpy(self, *operands: str) -> str:
         return f"{operands[0]}[{self.slice}]" if self.of == "rows" else f"{operands[0]}[:, {self.slice}]"
 
 
+@dataclass(frozen=True)
+class HeadSlice(RuleOp):
+    """The columns (or rows) of head `head` (from 1) of `heads`, where the width of each is a letter; else a `Slice`."""
+
+    head: int
+    heads: int
+    width: Size
+    split: Literal["consecutive", "interleaved"] = "consecutive"
+    of: Literal["columns", "rows"] = "columns"
+    trivial = True
+
+    @property
+    def title(self) -> str:
+        return "Rows" if self.of == "rows" else "Columns"
+
+    @property
+    def start(self) -> Size:
+        """The first of them (from 0)."""
+        return self.head - 1 if self.split == "interleaved" else times(self.head - 1, self.width)
+
+    @property
+    def step(self) -> int:
+        """How far one is from the next."""
+        return self.heads if self.split == "interleaved" else 1
+
+    @property
+    def end(self) -> Size:
+        """The one after the last."""
+        return plus(self.start, times(self.step, self.width), 1 - self.step)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
+        if columns != times(self.heads, self.width):
+            raise ShapeError(f"{self.heads} heads with {self.width} {self.of} each are asked for;")
+        return (rows, self.width) if self.of == "columns" else (self.width, rows)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
+        return whole[i, A.nth(j, self.start, self.step)]
+
+    def whole(self, *operands: InSympy) -> InSympy:
+        return _part(operands[0], self.of, slice(size_in_sympy(self.start), size_in_sympy(self.end), self.step))
+
+    def pull(self, use: Use) -> Pull:
+        raise InputError(f"Step {use.step.name!r}: a gradient goes back through heads whose width is a number alone.")
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """Columns d_k+1–2d_k (Q); every second one as 1,3,…,2d_k−1."""
+        places = [plus(self.start, 1), plus(self.start, 1, self.step), self.end]
+        first, second, last = (str(place).replace("*", "").replace("-", "−") for place in places)
+        which = f"{first},{second},…,{last}" if self.split == "interleaved" else f"{first}–{last}"
+        return _called(self.of, which, True, *operands)
+
+    def numpy(self, *operands: str) -> str:
+        lines = f"{self.start}:{self.end}" + (f":{self.step}" if self.step > 1 else "")
+        return f"{operands[0]}[{lines}]" if self.of == "rows" else f"{operands[0]}[:, {lines}]"
+
+
+def _part(whole: InSympy, of: Literal["columns", "rows"], lines: slice) -> InSympy:
+    return whole[:, lines] if of == "columns" else whole[lines, :]
+
+
+def _called(of: Literal["columns", "rows"], which: str, several: bool, *operands: Formula) -> Formula:
+    """Columns 1–2 (Q)."""
+    match of, several:
+        case "columns", True:
+            name = message("columns {which}", which=which)
+        case "columns", False:
+            name = message("column {which}", which=which)
+        case "rows", True:
+            name = message("rows {which}", which=which)
+        case _:
+            name = message("row {which}", which=which)
+    return Call(Name(name), operands)
+
+
 OPS = {"part": Slice}
 
-__all__ = ["Slice"]
+__all__ = ["HeadSlice", "Slice"]

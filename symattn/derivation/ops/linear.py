@@ -344,6 +344,12 @@ class Stack(RuleOp):
             place -= height
         return A.pieces(i, [m.shape[0] for m in operands], lambda p, k: operands[p][k, j])
 
+    def whole(self, *operands: InSympy) -> InSympy:
+        import sympy
+
+        blocks: InSympy = sympy.BlockMatrix([operands] if self.along == "columns" else [[m] for m in operands])
+        return blocks
+
     def pull(self, use: Use) -> Pull:
         """The rows (or columns) of the gradient that are those of the operand."""
         sizes = [shape[0 if self.along == "rows" else 1] for shape in use.shapes]
