@@ -1,0 +1,235 @@
+"""Derivations with letters for sizes: what SymPy is given is right, is always the same, and takes what is put in."""
+
+import copy
+import pickle
+
+import oracles
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from sympy import Matrix, MatrixSymbol, Symbol
+
+import symattn
+from symattn.derivation.algebra import size_in_sympy
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.mechanisms.masks import masks
+from symattn.derivation.sizes import plus, share, times
+from symattn.errors import InputError, ShapeError
+
+IN_LETTERS = [
+    "attention", "causal_self_attention", "cross_attention", "encoder_block", "feed_forward", "layer_norm",
+    "linear_attention", "multi_head_attention", "rms_norm", "self_attention",
+]  # fmt: skip
+k = Symbol("k", integer=True, nonnegative=True)
+
+
+@pytest.fixture(scope="module", params=IN_LETTERS)
+def letters(request):
+    return symattn.derive(request.param, symbolic=True)
+
+
+# ------------------------------------------------------------------------------------------------ sums
+
+
+def bound(expression):
+    return {index for total in expression.atoms(sympy.Sum) for index in total.bound_symbols}
+
+
+def test_an_index_from_outside_is_never_taken_for_that_of_a_sum(letters):
+    for step in letters:
+        whole = letters.sympy(step.name)
+        row = k if whole.shape[0] != 1 else 0
+        entry = sympy.sympify(whole[row, 0])
+        assert k not in bound(entry), step.name
+        assert row == 0 or k in entry.free_symbols, step.name
+
+
+def test_the_sum_of_a_softmax_runs_over_the_keys_alone():
+    weights = symattn.derive("attention", symbolic=True).sympy("A")
+    m = Symbol("m", integer=True, positive=True)
+    scores, other = MatrixSymbol("S'", Symbol("n", integer=True, positive=True), m), sympy.Dummy("l", integer=True)
+    right = sympy.exp(scores[k, 0]) / sympy.Sum(sympy.exp(scores[k, other]), (other, 0, m - 1))
+    assert weights[k, 0].dummy_eq(right)
+
+
+def test_what_is_derived_twice_is_equal(letters):
+    again = symattn.derive(letters.problem.mechanism, symbolic=True)
+    for step in letters:
+        assert letters.sympy(step.name) == again.sympy(step.name), step.name
+    last = next((name for name in ("Z", "O") if name in letters), letters.steps[-1].name)
+    assert letters.expanded().sympy(last) == again.expanded().sympy(last)
+
+
+def test_nested_sums_have_indices_of_their_own():
+    weights = symattn.derive("self_attention", symbolic=True).expanded().sympy("A")
+    totals = list(weights[0, 1].atoms(sympy.Sum))
+    assert all(not (bound(total.function) & set(total.bound_symbols)) for total in totals)
+    assert len({index.name for index in bound(weights[0, 1])}) == len(bound(weights[0, 1]))  # in print, too
+
+
+# ------------------------------------------------------------------------------------------------ numbers for letters
+
+ROWS = {
+    "X": [[1, 0, 2], [0, 1, 1]],
+    "W_Q": [[1, 0, 2, 1], [0, 1, 1, 0], [1, 1, 0, 1]],
+    "W_K": [[0, 1, 1, 0], [1, 0, 1, 2], [1, 0, 0, 1]],
+    "W_V": [[1, 0], [0, 2], [1, 1]],
+    "W_O": [[1, 2], [0, 1]],
+}
+
+
+def test_matrices_in_place_of_multi_head_attention_in_letters_say_its_sizes():
+    solution = symattn.derive("multi_head_attention", symbolic=True).subs(ROWS)
+
+    x, w_q, w_k, w_v, w_o = map(Matrix, ROWS.values())
+    heads = []
+    for head in range(2):
+        q, keys = (x * w[:, 2 * head : 2 * head + 2] for w in (w_q, w_k))
+        heads.append(oracles.sympy_attention(q, keys, x * w_v[:, head : head + 1], scale=sympy.sqrt(2))["Z"])
+    assert oracles.same_matrix(Matrix(solution.sympy("O")), Matrix.hstack(*heads) * w_o)
+
+
+def test_every_head_has_columns_of_its_own():
+    solution = symattn.derive("multi_head_attention", symbolic=True, sizes={"n": "n", "d_k": 4, "d_v": 2})
+    q = MatrixSymbol("Q", Symbol("n", integer=True, positive=True), 8)
+    assert solution.sympy("Q_2")[k, 3] == q[k, 7]
+    assert solution.expanded().sympy("Q_2") == (solution.expanded().sympy("Q"))[:, 4:]
+    interleaved = symattn.derive("multi_head_attention", symbolic=True, split="interleaved")
+    width = Symbol("d_k", integer=True, positive=True)
+    whole = MatrixSymbol("Q", Symbol("n", integer=True, positive=True), 2 * width)
+    assert interleaved.sympy("Q_2")[k, 1] == whole[k, 3]
+    assert symattn.derive("multi_head_attention", symbolic=True).sympy("Q_2")[k, 1] == whole[k, width + 1]
+
+
+def test_some_sizes_as_numbers_leave_the_others_as_letters():
+    solution = symattn.derive("attention", symbolic=True, sizes={"n": "N", "d_k": "2*d"})
+    d = Symbol("d", integer=True, positive=True)
+    scores = MatrixSymbol("S", *(Symbol(x, integer=True, positive=True) for x in "Nm"))
+    assert solution.sympy("S'") == scores / sympy.sqrt(2 * d)
+    assert solution.subs({Symbol("N"): 2, "m": 3})["S"].result.shape == (2, 3)
+    assert solution.subs({"d": 2})["Q"].result.shape == ("N", 4)
+
+
+def test_one_entry_is_put_in_by_its_name_or_its_symbol():
+    solution = symattn.derive("attention", symbolic=True, sizes={"n": 1, "m": 2, "d_k": 1, "d_v": 1})
+    k_1, k_2 = solution.symbols["k_11"], solution.symbols["k_21"]
+    t = Symbol("t")
+    for name in ("q_11", Symbol("q_11"), solution.symbols["q_11"]):
+        assert Matrix(solution.subs({name: 3}).sympy("S")) == Matrix([[3 * k_1, 3 * k_2]])
+    assert Matrix(solution.subs({"q_11": t, "k_11": 0}).sympy("S")) == Matrix([[0, t * k_2]])
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"s_11": 1}, "s_11 is an entry of a step; only those of givens can be put in"),
+        ({"qq": 1}, "There is no 'qq' to put anything in for; did you mean Q"),
+        ({"S": [[1]]}, "S is a step; only givens can be put in: Q, K, V"),
+        ({"Q": [[1]], "q_11": 2}, "Q and its entry q_11 cannot both be put in"),
+    ],
+)
+def test_what_cannot_be_put_in_is_named(values, sentence):
+    solution = symattn.derive("attention", symbolic=True, sizes={"n": 1, "m": 2, "d_k": 1, "d_v": 1})
+    with pytest.raises(InputError, match=sentence):
+        solution.subs(values)
+
+
+def test_matrices_that_contradict_one_another_are_refused():
+    solution = symattn.derive("attention", symbolic=True)
+    with pytest.raises(ShapeError, match="K is 1×1, so d_k would be 1; but d_k is 2"):
+        solution.subs({"Q": [[1, 0]], "K": [[1]], "V": [[1]]})
+    with pytest.raises(InputError, match="n is a size; a whole number from 1 or a letter was expected, not 0"):
+        solution.subs({"n": 0})
+
+
+def test_matrix_symbols_are_taken_as_givens():
+    n, d = sympy.symbols("n d", integer=True, positive=True)
+    q, keys, v = MatrixSymbol("Q", n, d), MatrixSymbol("K", n, d), MatrixSymbol("V", n, 2 * d)
+    solution = symattn.derive("attention", Q=q, K=keys, V=v)
+    assert solution.sympy("S'") == q * keys.T / sympy.sqrt(d)
+    assert solution["V"].result.shape == ("n", "2*d")
+    with pytest.raises(InputError, match="a MatrixSymbol called Q was expected; this one is called M"):
+        symattn.derive("attention", Q=MatrixSymbol("M", n, d), K=keys, V=v)
+
+
+def test_the_scale_is_the_root_of_whatever_the_size_is_called():
+    text = symattn.derive("self_attention", symbolic=True, sizes={"n": "N", "d_k": "p"}).text()
+    assert "√p" in text
+    assert "√dₖ" not in text
+
+
+# ------------------------------------------------------------------------------------------------ masks
+
+MASKS = st.one_of(
+    st.sampled_from(["causal", "past", "causal:top-left"]),
+    st.builds("{}:{}".format, st.sampled_from(["padding", "window", "prefix"]), st.integers(1, 3)),
+    st.builds("window:{}:both".format, st.integers(1, 3)),
+    st.just("causal+padding:2"),
+)
+
+
+@pytest.mark.property
+@given(mask=MASKS, rows=st.integers(1, 4), more=st.integers(0, 3))
+def test_a_mask_in_letters_hides_what_it_hides_in_numbers(mask, rows, more):
+    columns = max(rows + more, 3)
+    solution = symattn.derive("attention", symbolic=True, mask=mask)
+    n, m = (Symbol(x, integer=True, positive=True) for x in "nm")
+    right = oracles.kept(mask, rows, columns).tolist()
+    assert [list(row) for row in masks(mask).keep(rows, columns)] == right
+    masked = solution.sympy("M")
+    for i in range(rows):
+        for j in range(columns):
+            entry = masked[i, j].subs({n: rows, m: columns})
+            assert (entry is not sympy.S.NegativeInfinity) == right[i][j]
+            assert entry in (sympy.S.NegativeInfinity, MatrixSymbol("S'", rows, columns)[i, j])
+
+
+def test_a_mask_lies_as_the_scores_lie_where_tokens_are_columns():
+    masked = symattn.derive("self_attention", symbolic=True, mask="causal", orientation="columns").sympy("M")
+    assert masked[2, 1] is sympy.S.NegativeInfinity  # key 3 is later than query 2
+    assert masked[1, 2].func is sympy.matrices.expressions.matexpr.MatrixElement
+
+
+def test_a_mask_by_its_rows_is_read_entry_by_entry_beside_a_letter():
+    masked = symattn.derive("self_attention", symbolic=True, sizes={"n": 2}, mask=[[1, 1], [0, 1]]).sympy("M")
+    assert [[masked[i, j] is sympy.S.NegativeInfinity for j in range(2)] for i in range(2)] == [
+        [False, False], [True, False],
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+def test_a_derivation_can_be_pickled_and_copied(name):
+    sizes = {"n": 2} | ({"d_model": 2} if "positional" in name else {}) | ({"d_k": 2} if "rotary" in name else {})
+    try:
+        solution = symattn.derive(name, symbolic=True, sizes=dict.fromkeys(mechanisms()[name].letters, 2) | sizes)
+    except InputError:
+        pytest.skip("this one has no letters of such sizes")
+    for same in (pickle.loads(pickle.dumps(solution)), copy.deepcopy(solution)):
+        assert same.derivation == solution.derivation
+        assert same[solution.steps[0].name] == solution.steps[0]
+
+
+# ------------------------------------------------------------------------------------------------ sizes
+
+LETTERS = st.sampled_from(["n", "d_k", "d_v", 1, 2, 3])
+SIZES = st.lists(st.tuples(st.integers(1, 4), LETTERS), min_size=1, max_size=4).map(
+    lambda terms: plus(*(times(number, letter) for number, letter in terms))
+)
+
+
+@pytest.mark.property
+@given(a=SIZES, b=SIZES, count=st.integers(1, 4))
+def test_sizes_are_added_and_shared_as_sympy_does(a, b, count):
+    assert size_in_sympy(plus(a, b)) == size_in_sympy(a) + size_in_sympy(b)
+    assert size_in_sympy(times(count, a)) == count * size_in_sympy(a)
+    assert share(times(count, a), count) == a
+    shared = share(a, count)
+    divisible = all(
+        c % count == 0
+        for c in sympy.Poly(size_in_sympy(a), *sympy.symbols("n d_k d_v", integer=True, positive=True)).coeffs()
+    )
+    assert (shared is not None) == divisible
