@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
-from symattn.derivation.ops.linear import Stack
+from symattn.derivation.ops.linear import Stack, sum_in_sympy
 from symattn.derivation.witnesses import across, entrywise
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
@@ -30,7 +28,7 @@ class Total(RuleOp):
         return A.sum(*(m[i, j] for m in operands))
 
     def whole(self, *operands: InSympy) -> InSympy:
-        return reduce(add, operands)
+        return sum_in_sympy(*operands)
 
     def witness(self, *operands: Floats) -> Floats:
         return entrywise(lambda *terms: math.fsum(terms), *operands)

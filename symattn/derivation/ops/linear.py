@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from operator import add, mul
-from typing import Literal
+from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import (
@@ -77,7 +77,7 @@ class MatMul(RuleOp):
         return Matrix.of(products(a.rows, b.T.rows))
 
     def whole(self, *operands: InSympy) -> InSympy:
-        return operands[0] * operands[1]
+        return product_in_sympy(*operands)
 
     def pull(self, use: Use) -> Pull:
         a, b = use.step.operands
@@ -151,7 +151,7 @@ class Add(RuleOp):
         return A.sum(*(m.stretched(i, j) for m in operands))
 
     def whole(self, *operands: InSympy) -> InSympy | None:
-        return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
+        return sum_in_sympy(*operands) if operands[0].shape == operands[1].shape else None
 
     def pull(self, use: Use) -> Pull:
         return Pull.chain((use.g,), *summed(use))
@@ -266,8 +266,7 @@ class Scale(RuleOp):
         return A.quotient(operands[0][i, j], A.number(self.divisor))
 
     def whole(self, *operands: InSympy) -> InSympy:
-        divisor: object = to_sympy(self.divisor)
-        return operands[0] / divisor
+        return product_in_sympy(1 / to_sympy(self.divisor), *operands)
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), self)
@@ -371,6 +370,25 @@ class Stack(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return joined(self.along, *operands)
+
+
+def product_in_sympy(*factors: Any) -> InSympy:
+    """A product of matrix expressions as * gives it, but that sums inside the factors are left as they are.
+
+    SymPy's own * looks for a closed form of each of them, for minutes.
+    """
+    import sympy
+
+    whole: InSympy = sympy.MatMul(*factors).doit(deep=False)
+    return whole
+
+
+def sum_in_sympy(*terms: Any) -> InSympy:
+    """A sum of matrix expressions as + gives it, with sums inside the terms left as they are."""
+    import sympy
+
+    whole: InSympy = sympy.MatAdd(*terms).doit(deep=False)
+    return whole
 
 
 def _average(row: Sequence[Window], column: Sequence[Window]) -> Window:
