@@ -7,7 +7,7 @@ from itertools import permutations
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.forms import few
+from symattn.teaching.bank.forms import decimals_near
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import packed
@@ -156,9 +156,8 @@ def _texts(place: Spot, dropdown: bool) -> tuple[str, ...]:
     match place:
         case Typed(texts=texts):
             return texts
-        case Measured(value=value, tolerance=tolerance):
-            steps = (value + k * tolerance / 5 for k in (0, 1, -1, 2, -2))
-            return tuple(dict.fromkeys(text for step in steps for text in few(step)))
+        case Measured(value=value, tolerance=tolerance, places=digits):
+            return decimals_near(value, tolerance, digits)
         case Chosen(options=options):
             right = [LETTERS[k] for k, option in enumerate(options) if option.right]
             orders = permutations(right) if len(right) <= 3 else (right, right[::-1])

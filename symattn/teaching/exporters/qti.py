@@ -233,7 +233,7 @@ def _response(place: Spot, whole: int, d: Dialect) -> str:
         case Typed(texts=texts):
             base, right = "string", [texts[0]]
             follow = [text for one in place.wrong if one.follows for text in one.texts]
-            entries = [(text, share) for text in (*texts, *follow)]
+            entries = [(around, share) for text in (*texts, *follow) for around in (text, f" {text}", f"{text} ")]
         case Measured(value=value):
             base, right = "float", [decimal(value, PLACES)]
         case Chosen(options=options, several=several):
