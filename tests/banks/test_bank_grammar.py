@@ -19,8 +19,8 @@ from test_bank_scores import FORMATS
 import symattn
 from symattn.teaching.sheets import Setting, write_sheets
 
-ROUNDS = 4
-"""Scripts of each kind: with 33 boxes in each of three questions about 400 texts and as many wrong values."""
+ROUNDS = 3
+"""Scripts of each kind: with 33 boxes in each of three questions 297 texts and as many wrong values."""
 
 FRACTIONS = re.compile(r"fractions such as -1/3, or decimals rounded to (\d+) to (\d+) places, .*? up to (\d+) times")
 DECIMALS = re.compile(r"a point and at most (\d+) places, such as -0\.25, without spaces\. .*? no more than ([\d.]+)\.")
@@ -58,9 +58,7 @@ class Paper:
         (((_, items),), _) = qti_reader.items(folder / "own.qti3.zip")
         self.item = qti_reader.Item(items[0])
         ((_, (self.canvas,)),) = canvas_reader.read(folder / "own.canvas.zip")
-        self.grammars = [
-            grammar for part in self.question.text.split("<h4") for grammar in stated(part) * part.count("□")
-        ]
+        self.grammars = list(stated(self.question.text.split("<h4")))
         assert len(self.grammars) == len(self.values) == len(self.question.parts)
 
     def right(self, dice):
@@ -87,12 +85,15 @@ class Paper:
         return outcomes["SCORE"] / outcomes["MAXSCORE"]
 
 
-def stated(part):
-    """The one grammar that the text of a part states, if it has boxes."""
-    kinds = ((Fractions, FRACTIONS.search(part)), (Decimals, DECIMALS.search(part)))
-    found = [kind(*numbers.groups()) for kind, numbers in kinds if numbers]
-    assert len(found) == ("□" in part)
-    return found
+def stated(parts):
+    """The grammar of every box: what a part states holds from there on."""
+    grammar = None
+    for part in parts:
+        kinds = ((Fractions, FRACTIONS.search(part)), (Decimals, DECIMALS.search(part)))
+        found = [kind(*numbers.groups()) for kind, numbers in kinds if numbers]
+        assert len(found) < 2
+        grammar = found[0] if found else grammar
+        yield from [grammar] * part.count("□")
 
 
 class Fractions:

@@ -42,15 +42,18 @@ def typed(value: Value) -> tuple[str, ...]:
     return tuple(islice(forms, MOST) if has_symbols(value) else forms)
 
 
-def few(value: Value) -> tuple[str, ...]:
-    """The commonest forms of a wrong answer: as it is printed, and with two to four places.
+def few(value: Value, exact: int = 1) -> tuple[str, ...]:
+    """The commonest forms of a wrong answer: as it is printed, or in so many ways, and with two to four places.
 
     >>> few(Fraction(5, 3))
     ('5/3', '1.6667', '1.67', '1.667')
     """
-    shown = next(_forms(value)) if is_listed(value) else text(value).replace("**", "^").replace(" ", "")
+    listed = _forms(value) if is_listed(value) else iter((text(value).replace("**", "^").replace(" ", ""),))
+    shown = islice((form for form in listed if "." not in form and "," not in form), exact)
     whole = isinstance(value, int) or value is NEGATIVE_INFINITY or has_symbols(value)
-    return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, (shown, *(() if whole else _usual(value)))))))
+    signs = "." if exact == 1 else ".,"
+    rounded = () if whole else (decimals.replace(".", sign) for decimals in _usual(value) for sign in signs)
+    return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, chain(shown, rounded)))))
 
 
 def decimals_near(value: Fraction, tolerance: Fraction, places: int) -> tuple[str, ...]:

@@ -217,6 +217,7 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
 
     known = Known(question, said)
     parts: list[Body] = []
+    stated: tuple[Message, ...] = ()  # what holds from the part before on is not said again
     for number, part in enumerate(map(headed, question.parts), 1):
         heading = Heading(part.title, 1, _worth(part), (Words(f"{number}."),))
         body: list[str | Spot] = [plain(shown(heading))]
@@ -225,7 +226,9 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
         else:
             name = f"p{number}"
             made = _places(part, name, question, known, said)
-            body += [_in_italics(hint) for hint in how_to_type(part, made.values())]
+            hints = tuple(how_to_type(part, made.values()))
+            body += [_in_italics(hint) for hint in hints if hint not in stated]
+            stated = stated if {*hints} <= {*stated} else hints
             body += _laid(tuple(prompt(shown(*part.ask))), made)
             body += _shape_of(part, name, question)
             if isinstance(part.answer, CellsAnswer):
@@ -266,7 +269,7 @@ def _marked(part: Part) -> Marks:
 def _worth(part: Part) -> str:
     """(3 marks), as it stands beside a heading: what is in square brackets is a blank to Canvas."""
     marked = _marked(part)
-    return f"({say(marks_in_words(total(marked)))})" if marked else ""
+    return message("({marks})", marks=marks_in_words(total(marked))) if marked else ""
 
 
 def _in_italics(says: Message) -> str:
@@ -281,15 +284,16 @@ def how_to_type(part: Part, places: Iterable[Spot]) -> Iterator[Message]:
     first = [place.texts[0] for place in boxes if isinstance(place, Typed)]
     if any(map(is_a_number, first)):
         yield message(
-            "Type whole numbers, fractions such as -1/3, or decimals rounded to {fewest} to {most} places, with a "
-            "point or a comma. Fractions need not be in lowest terms: the numerator and the denominator may be up to "
-            "{times} times as large.",
+            "From here on, type whole numbers, fractions such as -1/3, or decimals rounded to {fewest} to {most} "
+            "places, with a point or a comma. Fractions need not be in lowest terms: the numerator and the denominator "
+            "may be up to {times} times as large.",
             fewest=FEWEST_PLACES, most=MOST_PLACES, times=EXPANDED,
         )  # fmt: skip
     if measured := next((place for place in boxes if isinstance(place, Measured)), None):
         yield message(
-            "Here, type decimals instead of fractions, roots and powers of e: with a point and at most {places} "
-            "places, such as -0.25, without spaces. An answer is right if it is off by no more than {tolerance}.",
+            "From here on, type decimals instead of fractions, roots and powers of e: with a point and at most "
+            "{places} places, such as -0.25, without spaces. An answer is right if it is off by no more than "
+            "{tolerance}.",
             places=measured.places, tolerance=decimal_text(measured.tolerance, measured.places + 1).rstrip("0"),
         )  # fmt: skip
     if HIDDEN[0] in first:
@@ -449,7 +453,7 @@ class _Place:
         taken = set(texts)
         told: dict[tuple[str, bool], list[str]] = {}
         for one in _followed_first(wrong):
-            forms = typed(one.value) if one.follows and is_listed(one.value) else few(one.value)
+            forms = few(one.value, 6 if one.follows else 1)
             own = [text for text in forms if text not in taken]
             taken.update(own)
             told.setdefault((one.told, one.follows), []).extend(own)

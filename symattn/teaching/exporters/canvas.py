@@ -15,9 +15,9 @@ from symattn.teaching.question import LETTERS
 
 SUFFIX = ".canvas.zip"
 LOST = message(
-    "Canvas compares text only: it gives no credit for follow-through, has no tolerance, gives no feedback on "
-    "single entries, gives every box of a question the same points, and accepts a number only in one of the listed "
-    "forms; symattn practice has none of these limits."
+    "Canvas compares text only: it gives no credit for follow-through, gives no feedback on single entries, gives "
+    "every box of a question the same points, and accepts a number only in one of the listed forms; symattn practice "
+    "has none of these limits."
 )
 
 

@@ -36,7 +36,7 @@ def _lines(bank: Bank) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
     for number, pool in enumerate(bank.pools, 1):
         path = "/".join(_of_path(part) for part in (bank.title, f"{number} {pool.title}"))
-        about = f"<p>{escaped(say(LOST))}</p>"
+        about = f"<p>{escaped(say(LOST))}</p>" if number == 1 else ""
         yield f'<question type="category"><category><text>$course$/top/{escaped(path)}</text></category>'
         yield f'<info format="html">{_text(about)}</info></question>\n'
         for item in pool.items:
