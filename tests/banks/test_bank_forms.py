@@ -117,7 +117,8 @@ def test_decimals_near_a_number_are_all_within_the_tolerance(value, places, off)
     tolerance = Fraction(off, 10**places * 4)
     forms = decimals_near(value, tolerance, places)
     unit = 10**places
-    near = [n for n in range(-32 * unit, 32 * unit) if abs(Fraction(n, unit) - value) <= tolerance]
+    middle = round(value * unit)  # and no tolerance is more than 15 units
+    near = [n for n in range(middle - 17, middle + 18) if abs(Fraction(n, unit) - value) <= tolerance]
     values = [Fraction(form.replace("−", "-")) for form in forms]
     assert set(values) == {Fraction(n, unit) for n in near}
     assert [abs(x - value) for x in values] == sorted(abs(x - value) for x in values)
