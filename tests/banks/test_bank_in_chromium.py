@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 from pathlib import Path
 from zipfile import ZipFile
@@ -9,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 import qti_reader
 from browser import chromium, missing
+from test_bank_grammar import ROUNDS, paper
 from test_bank_scores import DECIMALS, EXACT, PARTS, decimal, exact, expected_of, written_in
 
 RUNNER = Path(__file__).with_name("components.cjs")
@@ -17,14 +19,11 @@ LACKING = missing(*PACKAGES)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
 
 
-def scored(folder, written):
-    """The score and the number of feedback blocks shown, for each of several scripts."""
+def scored(folder, scripts):
+    """The score and the number of feedback blocks shown, for each of several scripts: a text for every box."""
     (((_, items),), _) = qti_reader.items(folder / "own.qti3.zip")
     names = list(qti_reader.Item(items[0]).declared)
-    cases = []
-    for script in written:
-        texts = [text for name in PARTS for text in script[name]]
-        cases.append({name: text for name, text in zip(names, texts, strict=True) if text})
+    cases = [{name: text for name, text in zip(names, texts, strict=True) if text} for texts in scripts]
     with ZipFile(folder / "own.qti3.zip") as archive:
         (name,) = (name for name in archive.namelist() if name.startswith("items/"))
         (folder / "item.xml").write_bytes(archive.read(name))
@@ -37,8 +36,13 @@ def scored(folder, written):
     return json.loads(run.stdout)
 
 
+def in_order(script):
+    """What is written part by part."""
+    return [text for name in PARTS for text in script[name]]
+
+
 def test_exact_answers_in_chromium(exact):
-    found = scored(exact, [written for written, _, _ in EXACT.values()])
+    found = scored(exact, [in_order(written) for written, _, _ in EXACT.values()])
     scores = dict(zip(EXACT, (score for score, _ in found), strict=True))
     assert scores == pytest.approx({kind: carried for kind, (_, carried, _) in EXACT.items()})
     assert found[list(EXACT).index("common misconception")][1] == 11
@@ -48,9 +52,18 @@ def test_exact_answers_in_chromium(exact):
 def test_decimals_in_chromium(decimal):
     folder, numbers, marks = decimal
     scripts = {kind: written_in(kind, numbers) for kind in DECIMALS}
-    found = scored(folder, scripts.values())
+    found = scored(folder, map(in_order, scripts.values()))
     promised = {kind: expected_of(script, numbers, marks) for kind, script in scripts.items()}
     assert dict(zip(DECIMALS, (score for score, _ in found), strict=True)) == pytest.approx(promised, abs=1e-3)
 
 
-__all__ = ["decimal", "exact"]  # fixtures
+def test_the_stated_grammar_in_chromium(paper):
+    """Of three questions with 33 boxes, 297 texts of the grammar in all, and as many wrong values."""
+    dice = random.Random(9)
+    scripts = [write(dice) for write in (paper.right, paper.wrong) for _ in range(ROUNDS)]
+    found = [score for score, _ in scored(paper.folder, scripts)]
+    whole = float(paper.item.worked_out({})["MAXSCORE"])
+    assert found == pytest.approx([whole] * ROUNDS + [0] * ROUNDS, abs=1e-3)
+
+
+__all__ = ["decimal", "exact", "paper"]  # fixtures

@@ -24,10 +24,11 @@ Q, K, V = [[2, 0, 1, 0], [0, 1, 0, -1]], [[2, 1, 0, 0], [0, -1, 0, 2]], [[1, 0],
 RIGHT = {
     "S": ["4", "0", "1", "-3"],
     "S'": ["2", "0", "1/2", "-3/2"],
-    "A": ["e^2/(e^2+1)", "1/(e^2+1)"] * 2,
-    "Z": ["e^2/(e^2+1)", "2/(e^2+1)"] * 2,
+    "A": ["0.881", "0.119"] * 2,
+    "Z": ["0.881", "0.238"] * 2,
 }
-"""Each part has four boxes; they are worth 4, 2, 3 and 3."""
+"""Each part has four boxes; they are worth 4, 2, 3 and 3.  Weights are e²/(e² + 1) = 0.8808 and 1/(e² + 1) = 0.1192:
+decimals are asked for in place of powers of e, and may be off by 0.005."""
 
 
 def test_the_question_is_worked_out_rightly():
@@ -46,26 +47,27 @@ def changed(**parts):
     return {**RIGHT, **{name.replace("_", "'"): values for name, values in parts.items()}}
 
 
-UNSCALED = ["e^4/(e^4+1)", "1/(e^4+1)"] * 2
-ROUNDED = {"A": ["0.8808", "0.119", "0.88", "0.11920"], "Z": ["0.8808", "0.24", "0.881", "0.238406"]}
+UNSCALED = ["0.982", "0.018"] * 2
+FARTHEST = {"A": ["0.885", "0.115", "0.876", "0.124"], "Z": ["0.876", "0.234", "0.885", "0.243"]}
 
 EXACT = {
     # what is written, and what it is worth where everything is carried, and in Canvas: there each box is 12/16
     "right": (RIGHT, 12, 12),
     "other forms": (
         changed(
-            S=["4.0", "0", "+1", "-3.0"], S_=["2.00", "0.0", "2/4", "-1.5"],
-            A=["e^2/(1+e^2)", "1/(1+e^2)", "1/(1+e^(-2))", "1/(exp(2)+1)"],
-            Z=["e²/(1+e²)", "2/(1+e^2)", "1/(1+e^-2)", "2/(exp(2)+1)"],
+            S=["4.0", "0", "+1", "-3.0"], S_=["4/2", "0.0", "2/4", "-1.5"],
+            A=[".881", "0.12", "0.88", ".119"], Z=["0.88", ".24", ".881", "0.238"],
         ), 12, 12,
     ),
-    "rounded": (changed(**ROUNDED), 12, 12),
+    "off by up to 0.005": (changed(**FARTHEST), 12, 12),
     "one cell wrong": (changed(S=["4", "0", "1", "17"]), 11, 12 * 15 / 16),
-    "blank": (changed(Z=["", "", "e^2/(e^2+1)", "2/(e^2+1)"]), 10.5, 12 * 14 / 16),
-    "decimal comma": (changed(S_=["2,0", "0,0", "0,5", "-1,5"], A=["0,8808", "0,1192", ",88", "0,119"]), 12, 12),
+    "blank": (changed(Z=["", "", "0.881", "0.238"]), 10.5, 12 * 14 / 16),
+    "decimal comma": (changed(S_=["2,0", "0,0", "0,5", "-1,5"], A=["0,881", "0,119"] * 2), 9, 9),
+    "spaces around": (changed(S=["4 ", " 0", " 1", "-3 "], S_=["2 ", "0", " 1/2", "-3/2 "]), 12, 12),
     "U+2212": (changed(S=["4", "0", "1", "−3"], S_=["2", "0", "1/2", "−3/2"]), 12, 12),
+    "powers of e": (changed(A=["e^2/(e^2+1)", "1/(e^2+1)"] * 2), 9, 9),
     "common misconception": (
-        changed(S_=["4", "0", "1", "-3"], A=UNSCALED, Z=["e^4/(e^4+1)", "2/(1+e^4)"] * 2), 10.5, 12 * 5 / 16,
+        changed(S_=["4", "0", "1", "-3"], A=UNSCALED, Z=["0.982", "0.036"] * 2), 10.5, 12 * 5 / 16,
     ),
     "all wrong": ({name: ["99"] * 4 for name in PARTS}, 0, 0),
 }  # fmt: skip
@@ -159,8 +161,8 @@ def test_token_by_token_misconceptions_are_known_as_well(orientation, tmp_path):
     assert unscaled.taken("-3").feedback.startswith("Divide the scores by")
     assert unscaled.share("-3") == 0
     follows = parts["A.2", 0]
-    assert follows.share("e^4/(e^4+1)") == 1
-    assert follows.taken("e^4/(e^4+1)").feedback == "This follows from a mistake in an earlier line."
+    assert follows.share("0.982") == 1
+    assert follows.taken("0.982").feedback == "This follows from a mistake in an earlier line."
 
 
 def entries(sheet, part):

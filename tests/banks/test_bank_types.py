@@ -23,11 +23,16 @@ from symattn.page.presentation import make_look
 from symattn.teaching.bank.items import left_out, make_bank
 from symattn.teaching.exporters import EXPORTERS, not_carried
 from symattn.teaching.problems import problem_types
-from symattn.teaching.question import PropertyAnswer, RubricAnswer, total
+from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, RubricAnswer, total
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 SCHEMAS = os.environ.get("QTI_SCHEMAS", "")
 """A folder with 1EdTech's schemas of QTI 2.1 (qtiv2p1/imsqti_v2p1.xsd and what it needs), which are theirs."""
+
+
+CANVAS_BLANK = re.compile(r"\[([A-Za-z0-9_.-]+)\]")
+"""What Canvas's editor takes for a blank, wherever it stands in a text: [3], too."""
+WITH_BLANKS = ("fill_in_multiple_blanks_question", "multiple_dropdowns_question")
 
 
 @pytest.fixture(scope="module", params=problem_types())
@@ -109,7 +114,7 @@ def test_in_moodle_no_box_shows_how_long_its_answer_is(written):
     """Moodle makes a box as wide as the longest answer that it knows: a 0 among fractions would be seen at once."""
     folder, _ = written
     read, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
-    boxed = re.compile(r'width:(\d+)ch">' + cloze_reader.PART.pattern, re.DOTALL)
+    boxed = re.compile(r'min-width:(\d+)ch">' + cloze_reader.PART.pattern, re.DOTALL)
     for question in read:
         boxes = 0
         for part in question.element.findtext("questiontext/text").split("<h4"):
@@ -120,6 +125,26 @@ def test_in_moodle_no_box_shows_how_long_its_answer_is(written):
                 lengths[found[1]].add(max(len(a.answer.partition(":")[0]) for a in box.alternatives))
             assert all(len(of_one_size) == 1 for of_one_size in lengths.values())
         assert boxes == sum(part.kind in ("SHORTANSWER", "NUMERICAL") for part in question.parts)
+
+
+@pytest.mark.covering(most=3)
+def test_options_have_the_letters_by_which_keys_call_them(written):
+    """In an embedded question Moodle puts none before them; in a multiple choice of its own it does."""
+    folder, questions = written
+    read, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+    for found, question in zip(read, questions, strict=True):
+        choices = [part for part in found.parts if part.kind in ("MULTICHOICE_V", "MULTIRESPONSE")]
+        for part in choices:
+            assert [a.answer[:3] for a in part.alternatives] == [
+                f"{x}. " for x in "ABCDEFGHIJ"[: len(part.alternatives)]
+            ]
+        keys = [part.answer for part in question.parts if isinstance(part.answer, ChoiceAnswer)]
+        if found.kind == "cloze":
+            right = [{a.answer[0] for a in part.alternatives if a.share == 1} for part in choices]
+            by_key = [{"ABCDEFGHIJ"[k] for k, option in enumerate(key.options) if option.right} for key in keys]
+            assert right == [key or {"ABCDEFGHIJ"[len(own.options)]} for key, own in zip(by_key, keys, strict=True)]
+        else:
+            assert found.element.findtext("answernumbering") == "ABCD"
 
 
 @pytest.mark.covering(most=5)
@@ -184,7 +209,8 @@ def test_canvas(written):
         if item.kind == "fill_in_multiple_blanks_question":
             first = [next(iter(listed.values())) for listed in item.blanks.values()]
             assert item.points(first) == pytest.approx(item.possible)
-            assert all(item.text.count(f"[{name}]") == 1 for name in item.blanks)
+        blanks = CANVAS_BLANK.findall(item.text)
+        assert sorted(blanks) == (sorted(item.blanks) if item.kind in WITH_BLANKS else [])
 
 
 @pytest.mark.covering(most=5)

@@ -7,19 +7,19 @@ beforehand: such an entry has its points, as it would under the policy ecf, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from typing import assert_never
 
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, rounded
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols, rounded
 from symattn.foundation.languages import Message, listed, message, say, speaking
 from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
 from symattn.page.presentation import presented
 from symattn.page.writers import html
-from symattn.teaching.bank.forms import few, typed
+from symattn.teaching.bank.forms import EXPANDED, FEWEST_PLACES, HIDDEN, MOST_PLACES, few, is_listed, typed
 from symattn.teaching.bank.known import Known, KnownWrong
 from symattn.teaching.bank.prompts import Piece, Slot, grid, inlines, plain, prompt
 from symattn.teaching.explanation import conventions_box
@@ -41,8 +41,9 @@ from symattn.teaching.question import (
     StepAnswer,
     WordAnswer,
     asked_step,
-    marks_in_brackets,
+    marks_in_words,
     matrix_of,
+    total,
 )
 
 Cell = tuple[int, int]
@@ -83,13 +84,14 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A box for a decimal: right within `tolerance` of `value`."""
+    """A box for a decimal with at most `places` places: right within `tolerance` of `value`."""
 
     name: str
     label: str
     points: Fraction
     value: Fraction
     tolerance: Fraction
+    places: int
     wrong: tuple[WrongNumber, ...] = ()
     size: int = 8
 
@@ -215,25 +217,27 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
 
     known = Known(question, said)
     parts: list[Body] = []
+    stated: tuple[Message, ...] = ()  # what holds from the part before on is not said again
     for number, part in enumerate(map(headed, question.parts), 1):
-        heading = Heading(part.title, 1, marks_in_brackets(_marked(part)), (Words(f"{number}."),))
+        heading = Heading(part.title, 1, _worth(part), (Words(f"{number}."),))
         body: list[str | Spot] = [plain(shown(heading))]
         if _is_left_out(part):
             body.append(plain(shown(*part.ask)))
         else:
             name = f"p{number}"
-            body += _laid(tuple(prompt(shown(*part.ask))), _places(part, name, question, known, said))
+            made = _places(part, name, question, known, said)
+            hints = tuple(how_to_type(part, made.values()))
+            body += [_in_italics(hint) for hint in hints if hint not in stated]
+            stated = stated if {*hints} <= {*stated} else hints
+            body += _laid(tuple(prompt(shown(*part.ask))), made)
             body += _shape_of(part, name, question)
             if isinstance(part.answer, CellsAnswer):
                 every = message("Give an answer for every cell, shaded or white; a cell left empty counts as wrong.")
-                body.append(f"<p><em>{html.escaped(say(every))}</em></p>\n")
+                body.append(_in_italics(every))
         if why := needs_a_person(part):
-            body.append(f"<p><em>{html.escaped(say(message('Not marked here: {why}', why=why)))}</em></p>\n")
+            body.append(_in_italics(message("Not marked here: {why}", why=why)))
         parts.append(_joined(body))
-    head = (*question.introduction, *conventions_box([question]), *question.given)
-    opening = plain(shown(*head))
-    if hint := _how_to_type([piece for part in parts for piece in part if not isinstance(piece, str)]):
-        opening += f"<p><em>{html.escaped(say(hint))}</em></p>\n"
+    opening = plain(shown(*question.introduction, *conventions_box([question]), *question.given))
     marked = replace(question, parts=tuple(part for part in question.parts if not _is_left_out(part)))
     return BankItem(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
 
@@ -262,15 +266,43 @@ def _marked(part: Part) -> Marks:
     return tuple(mark for mark in part.marks if mark.rule != "reason")
 
 
-def _how_to_type(places: Sequence[Spot]) -> Message | None:
-    if any(isinstance(place, Measured) for place in places):
-        return message("Type decimals with a point, as in -0.25, and no spaces.")
-    texts = [place.texts for place in places if isinstance(place, Typed)]
-    if any("e^" in text for forms in texts for text in forms):
-        return message("Type fractions as in -1/3, powers as in e^2/(1+2e^2), roots as in sqrt(2)/2, without spaces.")
-    if any("/" in text for forms in texts for text in forms):
-        return message("Type fractions as in -1/3, without spaces.")
-    return None
+def _worth(part: Part) -> str:
+    """(3 marks), as it stands beside a heading: what is in square brackets is a blank to Canvas."""
+    marked = _marked(part)
+    return message("({marks})", marks=marks_in_words(total(marked))) if marked else ""
+
+
+def _in_italics(says: Message) -> str:
+    return f"<p><em>{html.escaped(say(says))}</em></p>\n"
+
+
+def how_to_type(part: Part, places: Iterable[Spot]) -> Iterator[Message]:
+    """The grammar of what is accepted in the boxes of a part that asks for numbers: a sentence for each kind of box."""
+    if not isinstance(part.answer, StepAnswer | EntriesAnswer | MatrixAnswer | FormulaAnswer):
+        return
+    boxes = list(places)
+    first = [place.texts[0] for place in boxes if isinstance(place, Typed)]
+    if any(map(is_a_number, first)):
+        yield message(
+            "From here on, type whole numbers, fractions such as -1/3, or decimals rounded to {fewest} to {most} "
+            "places, with a point or a comma. Fractions need not be in lowest terms: the numerator and the denominator "
+            "may be up to {times} times as large.",
+            fewest=FEWEST_PLACES, most=MOST_PLACES, times=EXPANDED,
+        )  # fmt: skip
+    if measured := next((place for place in boxes if isinstance(place, Measured)), None):
+        yield message(
+            "From here on, type decimals instead of fractions, roots and powers of e: with a point and at most "
+            "{places} places, such as -0.25, without spaces. An answer is right if it is off by no more than "
+            "{tolerance}.",
+            places=measured.places, tolerance=decimal_text(measured.tolerance, measured.places + 1).rstrip("0"),
+        )  # fmt: skip
+    if HIDDEN[0] in first:
+        yield message("Type -inf for −∞.")
+
+
+def is_a_number(form: str) -> bool:
+    """Whether a form is a whole number or a fraction, and not an expression in letters."""
+    return form.lstrip("-").replace("/", "", 1).isdecimal()
 
 
 def _joined(body: Sequence[str | Spot]) -> tuple[str | Spot, ...]:
@@ -322,19 +354,22 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
     match part.answer:
         case StepAnswer() | EntriesAnswer() | MatrixAnswer():
             matrix, cells = _asked(part, question)
-            exact = question.problem is None or question.problem.exact
-            places = 4 if question.problem is None else question.problem.places
+            places = None if question.problem is None or question.problem.exact else question.problem.places
+            if places is not None and all(isinstance(x, int) for x in matrix):
+                places = None
+            if places is None and not all(map(is_listed, matrix)):
+                places = PLACES
             share = replace(place, points=points / len(cells))
-            whole = exact or all(isinstance(x, int) for x in matrix)
             alone = matrix.shape == (1, 1)
             return _of_one_size(
                 {
-                    cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), whole, places)
+                    cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), places)
                     for cell in cells
                 }
             )
         case FormulaAnswer(value):
-            return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), True, 4)})
+            places = None if is_listed(value) else PLACES
+            return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), places)})
         case ChoiceAnswer():
             return {(0, 0): place.choice(part.answer, said, known)}
         case CellsAnswer((rows, columns), shaded):
@@ -376,6 +411,9 @@ def _asked(part: Part, question: Question) -> tuple[Matrix, Sequence[Cell]]:
     return matrix, [(i, j) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
 
 
+PLACES = 3
+"""Of decimals in place of exact values whose forms cannot be listed: as many as the largest tolerance has."""
+
 LARGEST_TOLERANCE = Fraction(1, 200)
 """A tenth of what misconceptions differ by at least (fairness.separation)."""
 
@@ -407,14 +445,14 @@ class _Place:
         label = say("row {row}, column {column}", row=i, column=j)
         return replace(self, name=f"{self.name}r{i}c{j}", label=label[:1].upper() + label[1:])
 
-    def number(self, value: Value, wrong: Sequence[KnownWrong], whole: bool, places: int) -> Spot:
-        """A number, by its forms, or within a tolerance where decimals are asked for."""
-        if isinstance(value, Real) or not whole:
+    def number(self, value: Value, wrong: Sequence[KnownWrong], places: int | None) -> Spot:
+        """A number, by its forms, or within a tolerance where decimals with so many places are asked for."""
+        if places is not None:
             return self._decimal(value, wrong, places)
         texts = typed(value)
         taken = set(texts)
         told: dict[tuple[str, bool], list[str]] = {}
-        for one in wrong:
+        for one in _followed_first(wrong):
             forms = few(one.value, 6 if one.follows else 1)
             own = [text for text in forms if text not in taken]
             taken.update(own)
@@ -423,18 +461,18 @@ class _Place:
         return Typed(self.name, self.label, self.points, texts, known)
 
     def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
-        if value is NEGATIVE_INFINITY:
+        if value is NEGATIVE_INFINITY or has_symbols(value):
             return Typed(self.name, self.label, self.points, typed(value))
         right, off = Fraction(rounded(value, places)), tolerance(places)
-        near, told = [right], []
-        for one in wrong:
+        told: list[WrongNumber] = []
+        for one in _followed_first(wrong):
             if one.value is NEGATIVE_INFINITY:
                 continue
             number = Fraction(rounded(one.value, places))
-            if all(abs(number - other) > 2 * off for other in near):
-                near.append(number)
+            others = [right, *(other.value for other in told if not (one.follows and other.follows))]
+            if all(abs(number - other) > 2 * off for other in others):
                 told.append(WrongNumber(number, one.told, one.follows))
-        return Measured(self.name, self.label, self.points, right, off, tuple(told))
+        return Measured(self.name, self.label, self.points, right, off, places, tuple(told))
 
     def choice(self, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
         options = [
@@ -451,6 +489,11 @@ class _Place:
     def text(self, texts: Sequence[str], *turned: str) -> Typed:
         wrong = (WrongText(turned, say("rows and columns are swapped")),) if turned else ()
         return Typed(self.name, self.label, self.points, tuple(dict.fromkeys(texts)), wrong, 12)
+
+
+def _followed_first(wrong: Sequence[KnownWrong]) -> list[KnownWrong]:
+    """What has its points comes before what has none, so that nobody loses them to a value nearby."""
+    return sorted(wrong, key=lambda one: not one.follows)
 
 
 def _shape(shape: tuple[int | str, int | str] | None) -> tuple[str, ...]:
@@ -487,6 +530,7 @@ __all__ = [
     "Typed",
     "WrongNumber",
     "WrongText",
+    "how_to_type",
     "left_out",
     "make_bank",
     "needs_a_person",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.forms import few
+from symattn.teaching.bank.forms import decimals_near
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import packed
@@ -15,9 +16,9 @@ from symattn.teaching.question import LETTERS
 
 SUFFIX = ".canvas.zip"
 LOST = message(
-    "Canvas compares text only: it gives no credit for follow-through, has no tolerance, gives no feedback on "
-    "single entries, gives every box of a question the same points, and accepts a number only in one of the listed "
-    "forms; symattn practice has none of these limits."
+    "Canvas compares text only: it gives no credit for follow-through, gives no feedback on single entries, gives "
+    "every box of a question the same points, and accepts a number only in one of the listed forms; symattn practice "
+    "has none of these limits."
 )
 
 
@@ -59,7 +60,7 @@ def _item(item: BankItem) -> Iterator[str]:
     match places:
         case [Chosen() as place]:
             kind = "multiple_answers_question" if place.several else "multiple_choice_question"
-            text, inside = "".join(p for p in item.body if isinstance(p, str)), _choice(place)
+            text, inside = "".join(_no_blank(p) for p in item.body if isinstance(p, str)), _choice(place)
         case _ if all(isinstance(place, Shaded) for place in places):
             kind, text, inside = "multiple_dropdowns_question", _blanked(item), _blanks(places, dropdown=True)
         case _:
@@ -119,9 +120,11 @@ def _blanked(item: BankItem) -> str:
     for piece in item.body:
         match piece:
             case str():
-                parts.append(piece)
+                parts.append(_no_blank(piece))
             case Chosen(options=options):
-                listed = "".join(f"<p>{LETTERS[k]}. {option.shown}</p>\n" for k, option in enumerate(options))
+                listed = "".join(
+                    f"<p>{LETTERS[k]}. {_no_blank(option.shown)}</p>\n" for k, option in enumerate(options)
+                )
                 asked = say("Letters of all that are right, as in AC:") if piece.several else say("Letter:")
                 parts.append(f"{listed}<p>{escaped(asked)} [{piece.name}]</p>\n")
             case _:
@@ -130,6 +133,18 @@ def _blanked(item: BankItem) -> str:
     if any(isinstance(p, Shaded) for p in places) and not all(isinstance(p, Shaded) for p in places):
         parts.insert(1, f"<p>{escaped(say('Type x for a cell to be shaded, and o for one to be left white.'))}</p>\n")
     return "".join(parts)
+
+
+def _no_blank(html: str) -> str:
+    r"""HTML in which no word in brackets is a blank for Canvas's editor: a word joiner, which nobody sees, parts them.
+
+    >>> _no_blank("the token [pad]").encode()
+    b'the token [\xe2\x81\xa0pad]'
+    """
+    return _BLANK.sub("[\u2060", html)
+
+
+_BLANK = re.compile(r"\[(?=[A-Za-z0-9_.-]+\])")
 
 
 def _blanks(places: Sequence[Spot], dropdown: bool = False) -> tuple[str, str]:
@@ -156,9 +171,8 @@ def _texts(place: Spot, dropdown: bool) -> tuple[str, ...]:
     match place:
         case Typed(texts=texts):
             return texts
-        case Measured(value=value, tolerance=tolerance):
-            steps = (value + k * tolerance / 5 for k in (0, 1, -1, 2, -2))
-            return tuple(dict.fromkeys(text for step in steps for text in few(step)))
+        case Measured(value=value, tolerance=tolerance, places=digits):
+            return decimals_near(value, tolerance, digits)
         case Chosen(options=options):
             right = [LETTERS[k] for k, option in enumerate(options) if option.right]
             orders = permutations(right) if len(right) <= 3 else (right, right[::-1])

@@ -12,6 +12,7 @@ from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.exporters.packing import decimal
+from symattn.teaching.question import LETTERS
 
 PLACES = 5
 """Of a decimal, at most, as Moodle keeps shares."""
@@ -35,7 +36,7 @@ def _lines(bank: Bank) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
     for number, pool in enumerate(bank.pools, 1):
         path = "/".join(_of_path(part) for part in (bank.title, f"{number} {pool.title}"))
-        about = f"<p>{escaped(say(LOST))}</p>"
+        about = f"<p>{escaped(say(LOST))}</p>" if number == 1 else ""
         yield f'<question type="category"><category><text>$course$/top/{escaped(path)}</text></category>'
         yield f'<info format="html">{_text(about)}</info></question>\n'
         for item in pool.items:
@@ -105,10 +106,14 @@ def _cloze(item: BankItem) -> str:
                     written.append(piece)
                 case Typed(size=size) | Measured(size=size):
                     boxed = _place(piece, weights[piece], longest[size])
-                    written.append(f'<span style="display:inline-block;width:{size + 3}ch">{boxed}</span>')
+                    written.append(f'<span style="{_BOX};min-width:{size + 3}ch">{boxed}</span>')
                 case _:
                     written.append(_place(piece, weights[piece]))
     return "".join(written)
+
+
+_BOX = "display:inline-block;margin:0.1em 0.4em"
+"""A box and the room beside it: themes make boxes wider by their padding."""
 
 
 def _longest(part: Body) -> dict[int, int]:
@@ -154,10 +159,8 @@ def _place(place: Spot, weight: int, length: int = 0) -> str:
             filler = [] if max(map(len, _answers(place))) == length else [f"%0%{'9' * length}:0"]
             return _part(weight, "NUMERICAL", [f"={_exact(value)}:{off}", *known, *filler])
         case Chosen(options=options, several=several):
-            listed = [
-                f"={_escaped(option.shown)}" if option.right else f"{_escaped(option.shown)}{_feedback(option.told)}"
-                for option in options
-            ]
+            lettered = [(option, _escaped(f"{LETTERS[k]}. {option.shown}")) for k, option in enumerate(options)]
+            listed = [f"={text}" if one.right else f"{text}{_feedback(one.told)}" for one, text in lettered]
             return _part(weight, "MULTIRESPONSE" if several else "MULTICHOICE_V", listed)
         case Shaded(right=right_is_shaded):
             signs = ((SHADED, right_is_shaded), (WHITE, not right_is_shaded))

@@ -133,11 +133,12 @@ def _test(bank: Bank, d: Dialect) -> str:
 
 
 def _section(number: int, pool: Pool, d: Dialect) -> str:
-    """A pool: one of its items is taken."""
+    """A pool: one of its items is taken.  What the format cannot do is said in the first."""
     e = d.element
     taken = e("selection", select=1) + e("ordering", shuffle="true")
     told = d.content(f"<p>{escaped(say(LOST))}</p>")
-    rubric = e("rubricBlock", told, use="instructions", view="author proctor scorer testConstructor tutor")
+    block = e("rubricBlock", told, use="instructions", view="author proctor scorer testConstructor tutor")
+    rubric = block if number == 1 else ""
     items = "".join(e("assessmentItemRef", identifier=item.id, href=_file(item)) for item in pool.items)
     return e(
         "assessmentSection", taken, rubric, items, identifier=f"pool{number}", title=pool.title, visible="true"
@@ -233,7 +234,8 @@ def _response(place: Spot, whole: int, d: Dialect) -> str:
         case Typed(texts=texts):
             base, right = "string", [texts[0]]
             follow = [text for one in place.wrong if one.follows for text in one.texts]
-            entries = [(text, share) for text in (*texts, *follow)]
+            spaced = [around for text in texts for around in (text, f" {text}", f"{text} ")]  # nothing is trimmed
+            entries = [(text, share) for text in (*spaced, *follow)]
         case Measured(value=value):
             base, right = "float", [decimal(value, PLACES)]
         case Chosen(options=options, several=several):

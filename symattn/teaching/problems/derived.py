@@ -17,6 +17,7 @@ from typing import Any
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.mechanisms.masks import mask_keep, masks
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
@@ -423,12 +424,14 @@ def _permuted(
 def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
     """The features that siblings are compared by, and where the largest weight of every token lies.
 
-    None where there are letters; the latter is not told where there are several heads or ways of their own.
+    What attention is made of has roles only in a mechanism that is nothing but attention, where a step called A holds
+    weights; of any other steps the work alone is counted, and no weight is looked for.  Empty where there are letters.
     """
+    derivation = problem.derivation
     try:
-        if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
-            return {"load": round(work(problem.derivation), 1)}, {}
-        found = features(problem.derivation)
+        if not _is_attention(problem):
+            return {"load": round(work(derivation), 1)}, {}
+        found = features(derivation)
     except InputError:
         return {}, {}
     counted = {
@@ -442,6 +445,13 @@ def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
         "ties": found.ties,
     }
     return counted, {"largest weights": " ".join(str(j + 1) for j in found.argmax)} if found.argmax else {}
+
+
+def _is_attention(problem: Problem) -> bool:
+    """Whether the steps are those of a mechanism of attention, without gradients after them."""
+    if problem.mechanism not in mechanisms() or not mechanism(problem.mechanism).relabels:
+        return False
+    return not any(map(is_gradient, problem.derivation))
 
 
 def question(
