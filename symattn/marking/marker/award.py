@@ -42,8 +42,8 @@ class Awarding:
 
     `lines` have their parts; `steps` is the step of every part; `ticked` are the parts whose method a person ticked.
     `intended`: whether the numbers were chosen to be as hard as they are, as those of somebody's own problem are not.
-    `wrong` are steps in which something wrong was written: later lines may show their method, but never earn them all
-    of their marks.
+    `wrong` are steps that count as blank because something wrong was written there: later lines may show their method,
+    but never earn them all of their marks.
     """
 
     trace: Diagnosis
@@ -290,10 +290,8 @@ class Awarding:
     def _easier(self, line: SchemeLine) -> Message | None:
         """That what follows from the mistakes is easier than the question, and why; None if it is not.
 
-        Only numbers that were chosen for a question are meant to be as hard as they are.
+        Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
         """
-        if not self.intended:
-            return None
         script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
         own = {self.steps[part] for part in line.parts}
         before = own.union(*(script.depends(script.d[name]) for name in own))
@@ -302,6 +300,8 @@ class Awarding:
                 continue
             if self.trace.became_zero(step.name):
                 return _ZERO
+        if not self.intended:
+            return None
         for role in dict.fromkeys(step.role for step in script.d if step.name in before):
             if trivial := self._trivial_weights(role):
                 return _TRIVIAL[trivial.pop() if len(trivial) == 1 else "zeros"]
@@ -391,7 +391,10 @@ class Awarding:
         right = all(j.state == "correct" for (name, _, _), j in self.trace.judged.items() if name == final)
         if not alone or not right or not self._far(replace(script, written=alone)):
             return []
-        share = floor(self.policy.no_working * sum(total(line.marks) for line in self.lines) + Fraction(1, 2))
+        whole = sum(total(line.marks) for line in self.lines)
+        share = floor(self.policy.no_working * whole + Fraction(1, 2))
+        if self.policy.no_working < 1:  # a share of one mark is not rounded to all of it
+            share = min(share, whole - 1)
         why = Why("answer alone" if self.without_working else "right answer")
         parts = tuple(part for line in self.lines for part in line.parts)
         return [Given(parts, "N", share - earned, 0, why)] if share > earned else []
@@ -479,7 +482,7 @@ def _seen(row: Sequence[Value]) -> list[Value]:
     return [x for x in row if decide(x, 0).equal is not True]
 
 
-_ZERO = message("Easier than intended: a matrix became 0.")
+_ZERO = message("A matrix became 0, so that nothing is left to work out.")
 _LESS = message("Easier than intended: there is less to work out.")
 _TRIVIAL = {
     "one-hot": message("Easier than intended: weights became one-hot."),

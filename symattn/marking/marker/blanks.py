@@ -55,10 +55,10 @@ def awarded(script: Script, award: Award) -> Awarded:
     while (padded := _padded(written.trace)) is not written.trace.script:
         written = award(padded)
     wrong = _wrong_steps(written.trace)
-    written = replace(written, wrong=wrong)
 
-    def award_again(script: Script) -> Awarding:
-        return replace(award(script), wrong=wrong)
+    def award_again(other: Script) -> Awarding:
+        as_blank = (name for name in wrong if other.written.get(name) != written.trace.script.written.get(name))
+        return replace(award(other), wrong=frozenset(as_blank))
 
     ways = [written, *_with_blanks(written, award_again)]
     throughout = [way for way in (*ways[1:], *_without_right_ones(written, award_again)) if way.total > written.total]
