@@ -261,3 +261,30 @@ def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
     exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"question 1, points is 0; a whole number from 1 to 1000"):
         read_exam_file(exam)
+
+
+# ------------------------------------------------------------------------------------------------ totals
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("policy", [name for name, one in POLICIES.items() if one.marks])
+@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK[:2] + QUICK[7:9], ids=lambda x: str(x or "-"))
+def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, policy):
+    """Right, wrong and empty parts, for any points: each part is in one line, and all lines make the total."""
+    own, rng = question(problem, mechanism, **settings), Random(policy)
+    for points in (1, rng.randint(2, len(own.parts)), own.marks, rng.randint(own.marks, 2 * own.marks)):
+        q = own.worth(points)
+        scripts = [attempt for _, attempt in scripts_with_one_wrong(q, rng, 1)]
+        attempt = rng.choice(scripts)
+        kept = {name: said for name, said in attempt.answers.items() if rng.random() < 0.7}
+        for one in (attempt, replace(attempt, answers=kept)):
+            report = mark(q, one, POLICIES[policy])
+            lines = [given for given in report.marks if given.code != "N"]
+            assert (
+                sum(given.of for given in lines) == report.available == points == sum(total(p.marks) for p in q.parts)
+            )
+            taken = sum(notice.marks for notice in report.notices)
+            assert report.total == max(0, sum(given.given for given in report.marks) - taken) <= points
+            assert all(0 <= given.given <= given.of for given in lines)
+            lined = [set(parts) for parts in {given.parts for given in lines}]
+            assert sum(map(len, lined)) == len(set().union(*lined))
