@@ -6,10 +6,12 @@ as plain JSON, so that an exam can be frozen and made again without a random num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -191,9 +193,10 @@ class Lesser:
     share: Fraction
 
 
-Rule = OneLess | Lesser | Literal["rows", "one swap", "shapes", "reason", "hidden"]
-"""How marks are earned: see `OneLess` and `Lesser`; by whole rows; half of them for an order with one exchange of
-neighbours; for the shape alone; for a reason, which only a person can judge; for weights of 0 where the key has 0."""
+Rule = OneLess | Lesser | Literal["all", "rows", "one swap", "shapes", "reason", "hidden"]
+"""How marks are earned: see `OneLess` and `Lesser`; for everything or not at all; by whole rows; half of them for an
+order with one exchange of neighbours; for the shape alone; for a reason, which only a person can judge; for weights of
+0 where the key has 0."""
 
 FollowThrough = Literal["sum", "quotient", "shading"]
 """What may follow from the student's own numbers in an answer that stands alone: the last entry of a column as their
@@ -205,7 +208,8 @@ class Mark:
     """Marks of one kind: M method, A accuracy, B independent; `what` says for what ("one for each row").
 
     `rule` is how they are earned, if not in proportion to right entries; `follows` is what they may be given for
-    besides what is right.
+    besides what is right.  `joined` are the parts that are one line under this mark, which needs all of them; without
+    any, its line is that of `marked_together`.
     """
 
     code: Literal["M", "A", "B"]
@@ -213,6 +217,7 @@ class Mark:
     what: str = ""
     rule: Rule | None = None
     follows: FollowThrough | None = None
+    joined: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.code}{self.number}"
@@ -274,7 +279,8 @@ class Question:
     and mistakes that cannot be told apart; nobody who only marks waits for either.  `conventions` go into the paper's
     conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
-    `positions` name what must be balanced over a pool (where the key stands, where the largest weights).
+    `positions` name what must be balanced over a pool (where the key stands, where the largest weights).  `intended`:
+    its numbers were chosen to be as hard as they are; in somebody's own problem they are what they are.
     """
 
     type: str
@@ -289,6 +295,7 @@ class Question:
     diagnoses: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    intended: bool = True
 
     @cached_property
     def after(self) -> tuple[Block, ...]:
@@ -314,26 +321,137 @@ class Question:
             yield from (f"{part.name}{where}={text}" for where, text in answer_entries(part.answer, self.problem))
 
     def worth(self, points: int) -> Question:
-        """The same question for so many marks, shared out as its own marks are, at least one for every part with any.
+        """The same question for so many marks, shared out as its own marks are; every line keeps one for accuracy.
 
-        `InputError` if there are fewer points than such parts.
+        With fewer points than lines, neighbouring parts are joined under one mark that needs all of them.  `InputError`
+        if there are no points.
         """
-        own = [total(part.marks) for part in self.parts if part.marks]
-        if points < len(own):
-            raise InputError(
-                f"points is {points}; {self.type} has {len(own)} parts, so {len(own)} or more were expected."
-            )
-        shares = share(points, own)
-        while 0 in shares:
-            shares[shares.index(max(shares))] -= 1
-            shares[shares.index(0)] += 1
-        left = iter(shares)
-        parts = []
-        for part in self.parts:
-            numbers = share(next(left), [mark.number for mark in part.marks]) if part.marks else []
-            marks = (replace(mark, number=n) for mark, n in zip(part.marks, numbers, strict=True) if n)
-            parts.append(replace(part, marks=tuple(marks)))
-        return replace(self, parts=tuple(parts))
+        if points < LEAST_POINTS:
+            raise InputError(f"points is {points}; {LEAST_POINTS} or more were expected.")
+        lines = [line for line in marked_together(self.parts) if any(part.marks for part in line)]
+        if points < len(lines):
+            found = _joined(self.parts, points)
+        else:
+            shares = _at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
+            found = {}
+            for line, number in zip(lines, shares, strict=True):
+                found |= _scaled(line, number)
+        return replace(self, parts=tuple(replace(part, marks=found.get(part.name, ())) for part in self.parts))
+
+
+LEAST_POINTS = 1
+"""The fewest points of a question: one mark, which needs all of its parts."""
+
+
+def marked_together(parts: Iterable[Part]) -> list[list[Part]]:
+    """The parts line by line: those that a mark joins, or all tokens' where a step is asked token by token."""
+    parts = list(parts)
+    heads = {name: part.name for part in parts for mark in part.marks for name in mark.joined}
+    lines: dict[tuple[str, str], list[Part]] = {}
+    for part in parts:
+        role, _, token = part.name.partition(".")
+        by_token = token.isdigit() and not isinstance(part.answer, ShapeAnswer)  # a shape stands alone
+        line = ("joined", heads[part.name]) if part.name in heads else ("", role if by_token else part.name)
+        lines.setdefault(line, []).append(part)
+    return list(lines.values())
+
+
+# ------------------------------------------------------------------------------------------------ other points
+
+
+def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
+    """Marks of one each, for runs of parts that are worth about as much."""
+    weights = [total(part.marks) for part in parts]
+    marked = [k for k, weight in enumerate(weights) if weight]
+    starts = [0]
+    for number in range(1, points):
+        later = marked[bisect_right(marked, starts[-1]) : len(marked) - (points - number) + 1]
+        aim = Fraction(number * sum(weights), points)
+        starts.append(min(later, key=lambda k: abs(sum(weights[:k]) - aim)))
+    found: dict[str, Marks] = {}
+    for start, end in pairwise([*starts, len(parts)]):
+        run = parts[start:end]
+        code: Literal["A", "B"] = "B" if all(mark.code == "B" for part in run for mark in part.marks) else "A"
+        says = counted("this answer and the next, all of it right", "this answer and the next {n}, all of it right",
+                       n=len(run) - 1) if run[1:] else ALL_OF_IT  # fmt: skip
+        found[run[0].name] = (Mark(code, 1, says, "all", joined=tuple(part.name for part in run)),)
+    return found
+
+
+def _scaled(line: Sequence[Part], points: int) -> dict[str, Marks]:
+    """The marks of a line for so many points: as they are shared out, but never without one for accuracy."""
+    places = [(part.name, mark) for part in line for mark in part.marks]
+    if points == sum(mark.number for _, mark in places):
+        return {part.name: part.marks for part in line}
+    numbers = share(points, [mark.number for _, mark in places])
+    accurate = [k for k, (_, mark) in enumerate(places) if mark.code != "M" and mark.rule not in ("shapes", "reason")]
+    if accurate and not any(numbers[k] for k in accurate):
+        numbers[numbers.index(max(numbers))] -= 1
+        numbers[accurate[0]] += 1
+    several = len(line) > 1 and len(accurate) > 1
+    if several or not all(numbers[k] for k in accurate):  # one for all of them
+        whole = sum(numbers[k] for k in accurate)
+        for k in accurate:
+            numbers[k] = whole if k == accurate[0] else 0
+        name, first = places[accurate[0]]
+        places[accurate[0]] = name, replace(first, number=0, what="", rule=None)
+    found: dict[str, Marks] = {}
+    for (name, mark), number in zip(places, numbers, strict=True):
+        if number:
+            answers = [part.answer for part in line if len(line) > 1 or part.name == name]
+            found[name] = (*found.get(name, ()), _worth(mark, number, answers))
+    return found
+
+
+def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:
+    """A mark of another number, with the note that says what is done then."""
+    if number == mark.number or mark.code == "M" or isinstance(mark.rule, OneLess):
+        return replace(mark, number=number)
+    code = f"{mark.code}{number // 2}"
+    match mark.rule:
+        case "all" | "shapes" | "reason" | "hidden":
+            return replace(mark, number=number)
+        case "one swap" if number > 1:
+            return replace(mark, number=number, what=message("{mark} if two neighbours are swapped", mark=code))
+        case Lesser(part) if number > 1:
+            return replace(mark, number=number, what=message(_LESSER[part], mark=code))
+        case "rows" if number > 1:
+            return replace(mark, number=number, what=message("in proportion to the rows that are right, rounded down"))
+    if mark.number == 1 and mark.what:  # what it says is all or nothing
+        return replace(mark, number=number, rule="all")
+    if len(answers) == 1 and not isinstance(answers[0], _OF_SEVERAL_THINGS):
+        return replace(mark, number=number, rule=None)
+    return replace(mark, number=number, rule=None, what=in_proportion(number, len(answers) > 1))
+
+
+def in_proportion(number: int, together: bool = False) -> Message:
+    """The note of marks that are given in proportion; `together`: for the lines of all tokens."""
+    if together:
+        return (
+            message("for all tokens together, in proportion to the right entries, rounded down")
+            if number > 1
+            else message("for all tokens together, all of it right")
+        )
+    return message("in proportion to what is right, rounded down") if number > 1 else ALL_OF_IT
+
+
+ALL_OF_IT = message("all of it right")
+_LESSER = {
+    Fraction(2, 3): message("all entries; {mark} for two thirds of them"),
+    Fraction(3, 4): message("all entries; {mark} for three quarters of them"),
+}
+_OF_SEVERAL_THINGS = (
+    StepAnswer | EntriesAnswer | MatrixAnswer | ChoiceAnswer | CellsAnswer | OrderAnswer | PropertyAnswer | RubricAnswer
+)
+
+
+def _at_least_one(points: int, weights: list[int]) -> list[int]:
+    """Shares of points in proportion to weights, none of them 0; there must be points for that."""
+    shares = share(points, weights)
+    while 0 in shares:
+        shares[shares.index(max(shares))] -= 1
+        shares[shares.index(0)] += 1
+    return shares
 
 
 def share(total: int, weights: list[int]) -> list[int]:

@@ -226,7 +226,7 @@ def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
         "given": {name: _content(m) for name, m in problem.derivation.givens.items()},
         "steps": [[s.name, repr(s.op)] for s in problem.derivation],
     }
-    return Sheet(full_question(problem, content, detail=detail), identity(content))
+    return Sheet(replace(full_question(problem, content, detail=detail), intended=False), identity(content))
 
 
 def _content(matrix: Matrix | Outline) -> Json:

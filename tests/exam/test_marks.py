@@ -34,8 +34,25 @@ def test_every_part_keeps_at_least_one_mark(parts, more):
     assert all(mark.number >= 1 for part in worth.parts for mark in part.marks)
 
 
-def test_its_own_marks_are_not_changed_and_too_few_points_are_refused():
+@given(st.lists(marks, min_size=1, max_size=9), st.integers(1, 60))
+def test_no_part_loses_its_last_accuracy_mark(parts, points):
+    own = question(parts)
+    for before, after in zip(own.parts, own.worth(points).parts, strict=True):
+        if after.marks and any(mark.code != "M" for mark in before.marks):
+            assert any(mark.code != "M" for mark in after.marks)
+
+
+@given(st.lists(marks, min_size=2, max_size=9), st.data())
+def test_fewer_points_than_lines_join_neighbours(parts, data):
+    points = data.draw(st.integers(1, len(parts) - 1))
+    worth = question(parts).worth(points)
+    joined = [mark.joined for part in worth.parts for mark in part.marks]
+    assert worth.marks == len(joined) == points
+    assert [name for names in joined for name in names] == [part.name for part in worth.parts]
+
+
+def test_its_own_marks_are_not_changed_and_no_points_are_refused():
     own = question([[Mark("M", 1), Mark("A", 3)], [Mark("B", 2)]])
     assert own.worth(own.marks) == own
-    with pytest.raises(InputError, match=r"points is 1; .* has 2 parts, so 2 or more were expected"):
-        own.worth(1)
+    with pytest.raises(InputError, match="points is 0; 1 or more were expected"):
+        own.worth(0)

@@ -92,12 +92,15 @@ def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Atte
 def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[SchemeLine, ...]) -> Report:
     report = Report(question, attempt, policy, (), (), ())
     done: set[str] = set()
-    for sitting in _sittings(question, attempt):
-        report = _joined(report, sitting.marked(policy, lines, len(report.events)))
+    sittings = _sittings(question, attempt)
+    pieces = {line: _pieces(line, [sitting.steps for sitting in sittings]) for line in lines}
+    alone = tuple(piece for found in pieces.values() for piece in found)
+    for sitting in sittings:
+        report = _joined(report, sitting.marked(policy, alone, len(report.events)))
         done.update(sitting.steps)
     for part in question.parts:
         if part.name not in done:
-            own = next(line for line in lines if part.name in line.parts)
+            own = next(line for line in alone if part.name in line.parts)
             found = mark_answer(
                 replace(part, marks=own.marks),
                 attempt.answers.get(part.name),
@@ -114,6 +117,7 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
                 marks=(*report.marks, *found.marks),
                 notices=(*report.notices, *found.notices),
             )
+    report = replace(report, marks=tuple(_of_lines(pieces, report.marks)))
     report = replace(report, attempt=_as_laid_out(report))
     report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
     notices = (*report.notices, *_precision(report))
@@ -128,6 +132,32 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
     settled = (_seen(question, seen, given, short) for given in report.marks)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _pieces(line: SchemeLine, sittings: Sequence[Collection[str]]) -> list[SchemeLine]:
+    """A line as what is marked at once: its parts in each derivation, and every other part for itself.
+
+    Each piece of several has the one mark, which in the end needs all of them.
+    """
+    runs = [tuple(part for part in line.parts if part in sitting) for sitting in sittings]
+    inside = {part for run in runs for part in run}
+    runs += [(part,) for part in line.parts if part not in inside]
+    return [replace(line, parts=run) for run in runs if run] if line.parts not in runs else [line]
+
+
+def _of_lines(pieces: Mapping[SchemeLine, Sequence[SchemeLine]], marks: Sequence[Given]) -> Iterator[Given]:
+    """The marks line by line, those of the pieces of a line as one: given if all pieces have it."""
+    joined = {piece.parts: line for line, found in pieces.items() if len(found) > 1 for piece in found}
+    told: dict[SchemeLine, list[Given]] = {}
+    for given in marks:
+        if given.code != "N" and given.parts in joined:
+            told.setdefault(joined[given.parts], []).append(given)
+        elif given.code != "N" or not any(set(given.parts) & set(parts) for parts in joined):
+            yield given  # a final answer alone earns nothing where it shares its mark with other answers
+    for line, found in told.items():
+        lost = [given for given in found if given.given < given.of]
+        worst = next((given for given in lost if not given.pending), lost[0] if lost else found[0])
+        yield replace(worst, parts=line.parts)
 
 
 def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
@@ -312,7 +342,7 @@ class Sitting:
 
         Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
         """
-        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
+        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods, self.question.intended)
         if trace.disagrees:
             other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
             return max(found, other, key=lambda one: sum(map(one.earned, lines)))

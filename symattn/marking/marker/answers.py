@@ -127,6 +127,8 @@ def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
     if not wrong:
         return mark.number, why
     match mark.rule:
+        case "all":
+            return 0, why
         case OneLess(each):
             return max(0, mark.number - ceil(Fraction(wrong, each))), why
         case Lesser(share):

@@ -29,6 +29,9 @@ from symattn.teaching.question import Mark, total
 DIMINISHED = 0.6
 """A path that follows from mistakes and has less than this share of the load of the right one is easier (3.5)."""
 
+Triviality = Literal["", "one-hot", "uniform", "zeros"]
+"""How a row of weights needs no arithmetic."""
+
 IMPLIED = ("window", "a later line")
 """Why an entry is accepted that is not equal to anything: see `PROVED` for the others, of which a person is told."""
 
@@ -38,6 +41,9 @@ class Awarding:
     """The marks of the lines that belong to one derivation.
 
     `lines` have their parts; `steps` is the step of every part; `ticked` are the parts whose method a person ticked.
+    `intended`: whether the numbers were chosen to be as hard as they are, as those of somebody's own problem are not.
+    `wrong` are steps that count as blank because something wrong was written there: later lines may show their method,
+    but never earn them all of their marks.
     """
 
     trace: Diagnosis
@@ -45,6 +51,8 @@ class Awarding:
     lines: tuple[SchemeLine, ...]
     steps: dict[str, str]
     ticked: frozenset[str]
+    intended: bool = True
+    wrong: frozenset[str] = frozenset()
 
     @cached_property
     def marks(self) -> Mapping[SchemeLine, tuple[list[Given], list[Notice]]]:
@@ -97,7 +105,7 @@ class Awarding:
                     counted = replace(counted, withheld=number != earned)
                     notices += said
                 found.append(Given(line.parts, "A", number, mark.number, counted))
-        return found, notices
+        return (_one_less(found) if self.wrong & self.steps_of(line) else found), notices
 
     def _rows(self, line: SchemeLine) -> list[list[Judged]]:
         """The entries of a line, those of each token together."""
@@ -227,11 +235,31 @@ class Awarding:
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
             notices.append(Notice(impossible, "veto", says))
-        equal, _ = accuracy(mark, [[_is_right(j) and self._counts(j, line) for j in row] for row in rows])
-        if (easier := self._easier(line)) and number > (most := max(equal, mark.number // 2)):
+        if (easier := self._easier(line)) is None:
+            return number, notices
+        right = self._right_but_for_rounding(line)
+        equal, _ = accuracy(mark, [[id(j) in right and self._counts(j, line) for j in row] for row in rows])
+        if number > (most := max(equal, mark.number // 2)):
             number = most
             notices.append(Notice(self._first_that_follows(line), "veto", sentences(easier, _HALF)))
         return number, notices
+
+    def _right_but_for_rounding(self, line: SchemeLine) -> set[int]:
+        """The entries of a line, by `id`, that equal the key, or what it gives after numbers that were rounded."""
+        found = set[int]()
+        for name in self.steps_of(line):
+            right, slack = values_of(self.trace.script.d[name].result), self._slack(self.trace.script.d[name])
+            for (step, i, j), judged in self.trace.judged.items():
+                if step == name and (
+                    _is_right(judged)
+                    or (
+                        judged.accepted
+                        and judged.compared is not None
+                        and _is_close(judged.compared, right[i, j], slack)
+                    )
+                ):
+                    found.add(id(judged))
+        return found
 
     def _first_that_follows(self, line: SchemeLine) -> str:
         """The part of a line in which something follows from a mistake and does not equal the key."""
@@ -260,24 +288,62 @@ class Awarding:
         return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
 
     def _easier(self, line: SchemeLine) -> Message | None:
-        """That what follows from the mistakes is easier than the question, and why; None if it is not."""
+        """That what follows from the mistakes is easier than the question, and why; None if it is not.
+
+        Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
+        """
         script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
         own = {self.steps[part] for part in line.parts}
         before = own.union(*(script.depends(script.d[name]) for name in own))
         for step in script.d:
             if step.name not in before or step.name not in carried:
                 continue
-            right, seen = values_of(step.result), values_of(carried[step.name])
             if self.trace.became_zero(step.name):
                 return _ZERO
-            if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
-                rows = zip(right.rows, seen.rows, strict=True)
-                if trivial := {_trivial(other, row) for row, other in rows if not _trivial(row, row)} - {""}:
-                    return _TRIVIAL[trivial.pop() if len(trivial) == 1 else "zeros"]
+        if not self.intended:
+            return None
+        for role in dict.fromkeys(step.role for step in script.d if step.name in before):
+            if trivial := self._trivial_weights(role):
+                return _TRIVIAL[trivial.pop() if len(trivial) == 1 else "zeros"]
         load, other_load = self._loads(before)
         if other_load < DIMINISHED * load:
             return _LESS
         return None
+
+    def _trivial_weights(self, role: str) -> set[Triviality]:
+        """How weights became trivial, where less than `DIMINISHED` of the powers of all tokens are left to work out.
+
+        A row that a rounding apart equals the key's is as it was meant to be.
+        """
+        meant, left, found = 0, 0, set[Triviality]()
+        for step in self.trace.script.d:
+            own = self.trace.unrounded.get(step.name)
+            if step.role != role or not isinstance(step.op, Softmax) or own is None:
+                continue
+            right, seen, slack = values_of(step.result), values_of(own), self._slack(step)
+            if right.shape != seen.shape:
+                return set()
+            if step.op.along == "columns":
+                right, seen = right.T, seen.T
+            for key, row in zip(right.rows, seen.rows, strict=True):
+                powers = 0 if _trivial(key, key) else len(_seen(key))
+                meant += powers
+                if all(_is_close(x, y, slack) for x, y in zip(row, key, strict=True)):
+                    left += powers
+                elif not (trivial := _trivial(row, key)):
+                    left += len(_seen(row))
+                elif powers:
+                    found.add(trivial)
+        return found if left < DIMINISHED * meant else set()
+
+    def _slack(self, step: Step) -> Fraction:
+        """How far the values of a step may be from the key's for no other reason than that numbers were rounded."""
+        script = self.trace.script
+        names = {step.name, *script.depends(step)}
+        written = (
+            entry.unit for name in names if name in script.written for _, _, entry in script.written[name].cells()
+        )
+        return self.policy.widest_window * max((unit for unit in written if unit), default=Fraction(0)) / 2
 
     def _loads(self, steps: set[str]) -> tuple[float, float]:
         """The loads of the products after the first mistake: of the question, and of what follows from the script."""
@@ -325,7 +391,10 @@ class Awarding:
         right = all(j.state == "correct" for (name, _, _), j in self.trace.judged.items() if name == final)
         if not alone or not right or not self._far(replace(script, written=alone)):
             return []
-        share = floor(self.policy.no_working * sum(total(line.marks) for line in self.lines) + Fraction(1, 2))
+        whole = sum(total(line.marks) for line in self.lines)
+        share = floor(self.policy.no_working * whole + Fraction(1, 2))
+        if self.policy.no_working < 1:  # a share of one mark is not rounded to all of it
+            share = min(share, whole - 1)
         why = Why("answer alone" if self.without_working else "right answer")
         parts = tuple(part for line in self.lines for part in line.parts)
         return [Given(parts, "N", share - earned, 0, why)] if share > earned else []
@@ -353,6 +422,15 @@ class Awarding:
                 yield Notice(self.part_of(name), "human", says)
 
 
+def _one_less(found: list[Given]) -> list[Given]:
+    """The marks of a line in which something is wrong: not all of those for accuracy, or of all if there are none."""
+    own = [given for given in found if given.code == "A"] or found
+    if any(given.given < given.of for given in own):
+        return found
+    less = replace(own[-1], given=own[-1].given - 1, why=replace(own[-1].why or Why("right"), withheld=True))
+    return [less if given is own[-1] else given for given in found]
+
+
 def _is_right(judged: Judged) -> bool:
     """Whether an entry equals the key, or was not written and would."""
     return judged.state == "correct" or (judged.state == "implied" and judged.way == "key")
@@ -378,7 +456,17 @@ def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
         return False
 
 
-def _trivial(row: Sequence[Value], right: Sequence[Value]) -> Literal["", "one-hot", "uniform", "zeros"]:
+def _is_close(x: Value, y: Value, slack: Fraction) -> bool:
+    """Whether two numbers are at most so far apart."""
+    if NEGATIVE_INFINITY in (x, y) or has_symbols(x) or has_symbols(y):
+        return decide(x, y).equal is True
+    try:
+        return compare(x - y, slack) <= 0 and compare(x - y, -slack) >= 0
+    except UndecidedError:  # nothing tells them apart
+        return True
+
+
+def _trivial(row: Sequence[Value], right: Sequence[Value]) -> Triviality:
     """Whether weights need no arithmetic: all on one token, or all alike among those seen, or among some of them."""
     if any(x is NEGATIVE_INFINITY for x in row):
         return ""
@@ -394,7 +482,7 @@ def _seen(row: Sequence[Value]) -> list[Value]:
     return [x for x in row if decide(x, 0).equal is not True]
 
 
-_ZERO = message("Easier than intended: a matrix became 0.")
+_ZERO = message("A matrix became 0, so that nothing is left to work out.")
 _LESS = message("Easier than intended: there is less to work out.")
 _TRIVIAL = {
     "one-hot": message("Easier than intended: weights became one-hot."),

@@ -1,4 +1,5 @@
-"""Attempting never costs (rules.md 3.12, P5): what is wrong counts as if it had been left blank where that earns more.
+"""Attempting costs a mark at most (rules.md 3.12, P5): what is wrong counts as if it had been left blank where that
+earns more, but for one mark of the line, which is never right.
 
 A matrix of which rows or columns are missing is laid where it fits best, the rest of it blank.  Then a script is marked
 as it was written, and with lines left out of which something is wrong; every line has the marks of the way that earns
@@ -53,8 +54,14 @@ def awarded(script: Script, award: Award) -> Awarded:
     written = award(script)
     while (padded := _padded(written.trace)) is not written.trace.script:
         written = award(padded)
-    ways = [written, *_with_blanks(written, award)]
-    throughout = [way for way in (*ways[1:], *_without_right_ones(written, award)) if way.total > written.total]
+    wrong = _wrong_steps(written.trace)
+
+    def award_again(other: Script) -> Awarding:
+        as_blank = (name for name in wrong if other.written.get(name) != written.trace.script.written.get(name))
+        return replace(award(other), wrong=frozenset(as_blank))
+
+    ways = [written, *_with_blanks(written, award_again)]
+    throughout = [way for way in (*ways[1:], *_without_right_ones(written, award_again)) if way.total > written.total]
     found = max(
         (
             _together(ways, _best(ways)),
@@ -65,6 +72,20 @@ def awarded(script: Script, award: Award) -> Awarded:
     found.given.extend(written.answer_alone(sum(mark.given for mark in found.given)))
     found.notices.extend(_said_of_shapes(written, script))
     return found
+
+
+def _wrong_steps(trace: Trace) -> frozenset[str]:
+    """The steps in which something wrong was written, and not only rounded too much."""
+    wrong = (
+        place[0]
+        for place, judged in trace.judged.items()
+        if judged.state == "wrong" and not _is_rounding(trace, judged)
+    )
+    return frozenset(wrong)
+
+
+def _is_rounding(trace: Trace, judged: Judged) -> bool:
+    return judged.event is not None and trace.mistakes[judged.event].kind == "rounding"
 
 
 # ------------------------------------------------------------------------------------------------ parts of a matrix
@@ -301,7 +322,7 @@ def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding
     for name, grid in script.written.items():
         if any(way.trace.script.written.get(name) != grid for way in used):
             says = message(
-                "The mistake here was not carried forward, so the line is marked as if it had been left blank."
+                "The mistake here was not carried forward: it costs one mark, and what comes next shows the rest."
             )
             if ways[0].trace.accepts_all_of(name):
                 says = message(

@@ -27,7 +27,7 @@ from symattn.errors import InputError
 from symattn.foundation.files import toml
 from symattn.foundation.typed import Key, NotEmpty, OneOf, OrOne, Place, ReadBy, Some, read
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.teaching.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, ShapeAnswer, marks_text
+from symattn.teaching.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, marked_together, marks_text
 
 Code = Literal["M", "A", "B"]
 Follow = Literal["ft", "cao", "hence"]
@@ -92,12 +92,7 @@ class Scheme:
 
 def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[SchemeLine, ...]:
     """The lines of a question; `InputError` if the scheme names a part that the question lacks."""
-    together: dict[str, list[Part]] = {}
-    for part in question.parts:
-        role, _, token = part.name.partition(".")
-        by_token = token.isdigit() and not isinstance(part.answer, ShapeAnswer)  # a shape stands alone
-        together.setdefault(role if by_token else part.name, []).append(part)
-    lines = [_line(parts) for parts in together.values()]
+    lines = [_line(parts) for parts in marked_together(question.parts)]
     for stated in scheme.lines if scheme else ():
         lines = _with(lines, stated)
     return tuple(lines)

@@ -248,6 +248,8 @@ class Told:
 
     def _name_of(self, parts: tuple[str, ...]) -> Inlines:
         """What a line of the scheme is called: where a step is asked token by token, as the step is."""
+        if len({part.partition(".")[0] for part in parts}) > 1:
+            return listing([self._name_of((part,)) for part in parts])
         wording, step = self.wording(parts[0]), self.step(parts[0])
         if wording is None or step is None:
             return self.label(parts[0])

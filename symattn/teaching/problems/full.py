@@ -21,7 +21,18 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType
 from symattn.teaching.problems.remarks import checked, diagnoses
-from symattn.teaching.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
+from symattn.teaching.question import (
+    Answer,
+    Lesser,
+    Mark,
+    Marks,
+    Part,
+    Question,
+    ShapeAnswer,
+    StepAnswer,
+    in_proportion,
+    share,
+)
 
 
 def make(content: derived.Content) -> Question:
@@ -111,11 +122,11 @@ def scheme(problem: Problem) -> dict[str, Marks]:
 
     Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of
     further heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are
-    shared by its steps, and unmasked every product has an accuracy mark: weighted values have the output's method
-    mark, their sums its accuracy; the line that only puts tokens together has none, nor has the weight of a token
+    shared by its steps, and unmasked every product has an accuracy mark: weighted values have one of the output's
+    marks, their sums the others; the line that only puts tokens together has none, nor has the weight of a token
     that sees but one.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one that
     only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more
-    than one mark, and a mean none: its variance shows it.  A shape is worth one mark.
+    than one mark.  A shape is worth one mark.
     """
     shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
     worked_out = [step for step in problem.asked_steps if step not in shapes]
@@ -133,10 +144,8 @@ def scheme(problem: Problem) -> dict[str, Marks]:
             continue
         stem = _NUMBER.sub("", lines[0].stem)
         like = _LIKE_QUERIES.sub(r"\1Q", stem)
-        if len(by_role) > LONGER and isinstance(lines[0].op, Mean):
-            whole: Marks = ()
-        elif len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
-            whole = (Mark("A", 1),)
+        if len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
+            whole: Marks = (Mark("A", 1),)
         elif len(by_role) > LONG:
             whole = _marks_of_many(lines[0])
         else:
@@ -146,14 +155,20 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         if anew and len(by_role) <= LONG:
             whole = tuple(replace(m, number=max(m.number, len(lines))) if m.code == "A" else m for m in whole)
         done.add((stem, type(lines[0].op)))
-        shares = [share(mark.number, weights) for mark in whole]
+        shares = [_shared(mark, weights) for mark in whole] if by_token else [[mark] for mark in whole]
         for k, step in enumerate(lines):
-            own = (
-                replace(m if m.rule == "shapes" or not by_token else replace(m, what="", rule=None), number=s[k])
-                for m, s in zip(whole, shares, strict=True)
-            )
-            found[step.name] = tuple(mark for mark in own if mark.number)
+            found[step.name] = tuple(own[k] for own in shares if own[k].number)
     return found
+
+
+def _shared(mark: Mark, weights: list[int]) -> list[Mark]:
+    """A mark as the lines of single tokens have it: one for each, or all of it where they begin."""
+    if mark.rule == "shapes" or mark.code != "A" or mark.number % sum(weights) == 0:
+        plain = mark if mark.rule == "shapes" else replace(mark, what="", rule=None)
+        return [replace(plain, number=number) for number in share(mark.number, weights)]
+    first = weights.index(1)
+    whole = replace(mark, what=in_proportion(mark.number, together=True), rule=None)
+    return [replace(whole, number=mark.number if k == first else 0) for k in range(len(weights))]
 
 
 def _is_settled(step: Step) -> bool:
@@ -197,7 +212,7 @@ def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Mar
         case "S":
             return (Mark("M", 2), each)
         case "weighted":
-            return (method,)
+            return (Mark("A", 1),)
         case "Z" if "weighted" in roles:
             return (each,)
         case "Z" | "A":

@@ -1,0 +1,290 @@
+"""Points: whatever a question is worth, what is wrong costs something, and a note on the key says what the marker does.
+
+Notes are read here as a marker would read them, from their words alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from math import ceil
+from random import Random
+
+import pytest
+from scripts import exactly, key_script, legible
+
+import symattn
+from symattn.errors import InputError
+from symattn.marking.attempt import Attempt, Grid, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.submissions.entries import entry
+from symattn.teaching.exam.spec import read_exam_file
+from symattn.teaching.explanation.solutions import in_short
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    FormulaAnswer,
+    OrderAnswer,
+    Part,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    WordAnswer,
+    total,
+)
+
+WRONG = "7319/11"
+"""A number that no answer is, nor any mistake that has a name."""
+
+
+@cache
+def question(problem: str, mechanism: str = "", **settings: str) -> Question:
+    [sheet] = symattn.worksheet(mechanism, problem=problem, seed=7, **settings)
+    return sheet.question
+
+
+def key(q: Question) -> Attempt:
+    """Everything right, every reason seen by a person."""
+    attempt = key_script(q, legible)
+    formulas = {p.name: entry(exactly(p.answer.value)) for p in q.parts if isinstance(p.answer, FormulaAnswer)}
+    reasons = frozenset(p.name for p in q.parts if any(m.rule == "reason" for m in p.marks))
+    return replace(attempt, answers={**attempt.answers, **formulas}, methods=reasons)
+
+
+def wrong_answers(part: Part, said: Said) -> Iterator[Said]:
+    """The answer with one thing wrong in it."""
+    match part.answer, said:
+        case _, Grid():
+            yield from (said.put(i, j, entry(WRONG)) for i, j, e in said.cells() if not e.blank)
+        case FormulaAnswer(), _:
+            yield entry(WRONG)
+        case ShapeAnswer(), _:
+            yield Shaped((71, 73))
+        case ChoiceAnswer(options, several), Ticked(ticks):
+            for k, option in enumerate(options):
+                if several or not option.right:
+                    yield Ticked(ticks ^ {k} if several else frozenset({k}))
+        case CellsAnswer((rows, columns), cells), _:
+            yield from (Shaded(cells ^ {(i, j)}) for i in range(rows) for j in range(columns))
+        case OrderAnswer(groups), _:
+            for k in range(len(groups) - 1):
+                yield Ordered((*groups[:k], groups[k + 1], groups[k], *groups[k + 2 :]))
+        case WordAnswer(), _:
+            yield Text("another word")
+        case RubricAnswer(points), _:
+            yield Text("Read by somebody.", len(points) - 1)
+
+
+def scripts_with_one_wrong(q: Question, rng: Random, most: int) -> Iterator[tuple[str, Attempt]]:
+    """The key with one thing wrong, at most so many of each part; what only repeats other lines is left alone."""
+    right = key(q)
+    for part in q.parts:
+        wrong = list(wrong_answers(part, right.answers[part.name]))
+        for said in rng.sample(wrong, min(most, len(wrong))):
+            yield part.name, replace(right, answers={**right.answers, part.name: said})
+
+
+def law_of_points(q: Question, points: int, rng: Random, most: int = 1, policies: tuple[str, ...] = ("ecf",)) -> int:
+    """Check that no script with one thing wrong gets everything, and count them."""
+    worth, count = q.worth(points), 0
+    assert worth.marks == points
+    worked_out = {part.name for part in q.parts if part.marks or part.name.partition(".")[2]}
+    for name, attempt in scripts_with_one_wrong(worth, rng, most):
+        if name not in worked_out or settled(q, name):
+            continue
+        for policy in policies:
+            report = mark(worth, attempt, POLICIES[policy])
+            assert report.available == points
+            assert report.total < points, f"{q.type}, {points} points, {policy}: {name} wrong, {report.total}"
+            count += 1
+    return count
+
+
+def settled(q: Question, name: str) -> bool:
+    """Whether a part of a token has nothing to be worked out: no part of its line has marks, or its weight is 1."""
+    role, _, token = name.partition(".")
+    if not token:
+        return False
+    step = q.problem[name]
+    line = [part for part in q.parts if part.name.partition(".")[0] == role]
+    return not any(part.marks for part in line) or (role == "A" and step.result.shape == (1, 1))
+
+
+QUICK = (
+    ("full", "causal_self_attention", {}),
+    ("full", "self_attention", {"by": "token"}),
+    ("counts", "", {}),
+    ("masks", "", {}),
+    ("estimate", "", {}),
+    ("prove", "", {}),
+    ("shapes", "", {}),
+    ("find-error", "", {}),
+    ("faded", "", {}),
+    ("heatmap", "", {}),
+    ("design", "", {}),
+    ("recurrence", "", {}),
+)
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
+def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
+    q, rng = question(problem, mechanism, **settings), Random(1)
+    for points in sorted({1, 2, len(q.parts) - 1, len(q.parts), rng.randint(1, 2 * q.marks), q.marks, 2 * q.marks}):
+        assert law_of_points(q, points, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
+def test_one_wrong_entry_costs_something_from_the_least_points_to_twice_its_own(problem, mechanism, settings):
+    q, rng = question(problem, mechanism, **settings), Random(1)
+    for points in range(1, 2 * q.marks + 1):
+        assert law_of_points(q, points, rng, policies=("ecf", "ib", "uk", "strict"))
+
+
+@pytest.mark.parametrize("points", [10, 15, 20, 40])
+def test_all_of_a_matrix_wrong_costs_its_accuracy(points):
+    q = question("full", "causal_self_attention").worth(points)
+    right = key(q)
+    nothing = Grid(tuple(tuple(entry(f"{WRONG}{i}{j}") for j in range(4)) for i in range(3)))
+    report = mark(q, replace(right, answers={**right.answers, "Q": nothing}))
+    assert report.total < report.available == points
+
+
+# ------------------------------------------------------------------------------------------------ notes
+
+
+def read(note: str, number: int, rows: list[list[bool]]) -> int | None:
+    """The marks that a note promises for what is right, row by row; None for a note about something else."""
+    things = [thing for row in rows for thing in row]
+    right, wrong = sum(things), len(things) - sum(things)
+    whole = sum(map(all, rows))
+    if not wrong:
+        return number
+    if not right:
+        return 0
+    match re.sub(r"[AB](\d+)", r"\1", note).split("; "):
+        case ["" | "all of it right" | "for all tokens together, all of it right" | "every cell"] if (
+            number == 1 or note
+        ):
+            return 0
+        case ["all entries", half]:
+            words = {"two thirds": 3 * right >= 2 * len(things), "three quarters": 4 * right >= 3 * len(things)}
+            [enough] = [held for share, held in words.items() if share in half]
+            return int(half.split()[0]) if enough else 0
+        case ["one for every token" | "one for each row"]:
+            assert number == len(rows)
+            return whole
+        case ["two for every row"]:
+            assert number == 2 * len(rows)
+            return 2 * whole
+        case ["in proportion to the rows that are right, rounded down"]:
+            return number * whole // len(rows)
+        case [says] if says.endswith(("rounded down", "shared equally among the missing entries")):
+            return number * right // len(things)
+        case [says] if says.startswith("deduct one for every two"):
+            return max(0, number - ceil(wrong / 2))
+        case [says] if says.startswith("deduct one for e"):
+            return max(0, number - wrong)
+    return None
+
+
+NOTED = [one for one in QUICK if one[0] in ("full", "counts", "masks", "faded", "recurrence")]
+
+
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize(("problem", "mechanism", "settings"), NOTED, ids=lambda x: str(x or "-"))
+def test_every_note_on_a_key_says_what_the_marker_does(problem, mechanism, settings):
+    """Answers of numbers, with any of them wrong; nothing follows and nothing is implied."""
+    own, rng, count = question(problem, mechanism, **settings), Random(2), 0
+    alone = replace(POLICIES["strict"], independent_accuracy=True)
+    for points in sorted({*rng.sample(range(len(own.parts), 2 * own.marks), 4), own.marks}):
+        q = own.worth(points)
+        right = key(q)
+        for part in q.parts:
+            marks = [m for m in part.marks if m.code != "M" and m.rule not in ("shapes", "reason")]
+            said = right.answers[part.name]
+            if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined or marks[0].follows:
+                continue
+            cells = [(i, j) for i, j, e in said.cells() if not e.blank]
+            wrong = rng.sample(cells, rng.randint(0, len(cells)))
+            other = said
+            for i, j in wrong:
+                other = other.put(i, j, entry(f"{WRONG}{rng.randrange(100)}"))
+            across = own.problem is None or own.problem.derivation.orientation == "rows"
+            lines = sorted({c[0 if across else 1] for c in cells})
+            rows = [[c not in wrong for c in cells if c[0 if across else 1] == line] for line in lines]
+            note = re.search(rf"{marks[0]} \(([^)]*)\)", str(in_short(part.marks)))
+            promised = read(note[1] if note else "", marks[0].number, rows)
+            report = mark(q, replace(right, answers={**right.answers, part.name: other}), alone)
+            [given] = [
+                g
+                for g in report.marks
+                if g.parts == (part.name,) and g.code == marks[0].code and g.of == marks[0].number
+            ]
+            if promised is None or (given.why and given.why.reason == "wrong method"):
+                continue
+            assert given.given == promised, f"{points} points: {in_short(part.marks)}, {rows}"
+            count += 1
+    assert count
+
+
+# ------------------------------------------------------------------------------------------------ joined lines
+
+
+def test_fewer_points_than_lines_join_them_and_the_key_says_so():
+    q = question("full", "causal_self_attention").worth(3)
+    heads = [part for part in q.parts if part.marks]
+    assert [total(part.marks) for part in heads] == [1, 1, 1]
+    for part in heads:
+        [joined] = part.marks
+        others = len(joined.joined) - 1
+        says = "this answer and the next" if others == 1 else f"this answer and the next {others}"
+        assert str(joined.what) == f"{says}, all of it right"
+    report = mark(q, key(q))
+    assert (report.total, report.available) == (3, 3)
+    assert [given.parts for given in report.marks] == [part.marks[0].joined for part in heads]
+
+
+def test_answers_of_several_kinds_are_joined():
+    q = question("find-error").worth(1)
+    assert mark(q, key(q)).total == 1
+    for _, attempt in scripts_with_one_wrong(q, Random(1), 2):
+        assert (mark(q, attempt).total, mark(q, attempt).available) == (0, 1)
+
+
+def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
+    exam = tmp_path / "exam.toml"
+    exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"question 1, points is 0; a whole number from 1 to 1000"):
+        read_exam_file(exam)
+
+
+# ------------------------------------------------------------------------------------------------ totals
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("policy", [name for name, one in POLICIES.items() if one.marks])
+@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK[:2] + QUICK[7:9], ids=lambda x: str(x or "-"))
+def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, policy):
+    """Right, wrong and empty parts, for any points: each part is in one line, and all lines make the total."""
+    own, rng = question(problem, mechanism, **settings), Random(policy)
+    for points in (1, rng.randint(2, len(own.parts)), own.marks, rng.randint(own.marks, 2 * own.marks)):
+        q = own.worth(points)
+        scripts = [attempt for _, attempt in scripts_with_one_wrong(q, rng, 1)]
+        attempt = rng.choice(scripts)
+        kept = {name: said for name, said in attempt.answers.items() if rng.random() < 0.7}
+        for one in (attempt, replace(attempt, answers=kept)):
+            report = mark(q, one, POLICIES[policy])
+            lines = [given for given in report.marks if given.code != "N"]
+            assert (
+                sum(given.of for given in lines) == report.available == points == sum(total(p.marks) for p in q.parts)
+            )
+            taken = sum(notice.marks for notice in report.notices)
+            assert report.total == max(0, sum(given.given for given in report.marks) - taken) <= points
+            assert all(0 <= given.given <= given.of for given in lines)
+            lined = [set(parts) for parts in {given.parts for given in lines}]
+            assert sum(map(len, lined)) == len(set().union(*lined))
