@@ -13,8 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-for folder in (TESTS / "marking", TESTS, TESTS.parent):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(TESTS / "marking"))
+sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS.parent))
 
 from test_every_setting import CASES, assert_marked, derived
 
