@@ -12,10 +12,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS / "marking"))
-sys.path.insert(0, str(TESTS))
-sys.path.insert(0, str(TESTS.parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "marking"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from test_every_setting import CASES, assert_marked, derived
 
