@@ -290,11 +290,16 @@ def program(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_file_runs_in_a_process_of_its_own(program, monkeypatch):
-    assert_attention(f"{program}/student.py:attention", batch=1)
+def test_a_file_runs_in_a_process_of_its_own(program):
+    assert trace(f"{program}/student.py:attention", plain()).right
     with pytest.raises(AssertionError, match=r"C1 \("):
         assert_attention(f"{program}/student.py:unscaled")
     assert "helping" not in sys.modules
+
+
+@pytest.mark.slow
+def test_files_and_modules_of_all_kinds(program, monkeypatch):
+    assert_attention(f"{program}/student.py:attention", batch=1)
     assert trace(f"{program}/student.py:scaled_by", plain(), divisor=2).named == ("C2",)
     assert trace(f"{program}/exits.py:attention", plain()).failure.how == "exited"
     failure = trace(f"{program}/fails.py:attention", plain()).failure
