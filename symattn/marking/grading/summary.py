@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cache, reduce
 
 from symattn.derivation.misconceptions import SLIPS, misconceptions
-from symattn.foundation.languages import Message, message, sentences
-from symattn.foundation.languages import counted as counted_message
-from symattn.marking.grading.record import Mistake, Result, Row, counted
+from symattn.foundation.languages import Message, counted, message, sentences
+from symattn.marking.grading.record import Mistake, Result, Row
+from symattn.marking.grading.record import counted as statuses
 from symattn.marking.grading.statistics import (
     FEWEST,
     Spread,
@@ -57,7 +57,7 @@ def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
 
 def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
     policy = sentence("Policy: {policy}", policy=Quoted(terms))
-    submissions = sentence("Submissions: {counts}", counts=reduce(_parted, counted(rows) or [""]))
+    submissions = sentence("Submissions: {counts}", counts=reduce(_parted, statuses(rows) or [""]))
     return Paragraph((*policy, Words(" · "), *submissions))
 
 
@@ -94,7 +94,7 @@ def _left_out(marked: Sequence[Row]) -> Iterator[Block]:
     """How many totals are not final, and so are no part of any mean."""
     if count := sum(row.unread for row in marked):
         yield _said(
-            counted_message(
+            counted(
                 "The total of {n} student is not final: marks are pending, which are in no mean and no share.",
                 "The totals of {n} students are not final: marks are pending, which are in no mean and no share.",
                 n=count,

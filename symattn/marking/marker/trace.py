@@ -569,7 +569,7 @@ class Trace:
 
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
         shapes = tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands)
-        return self.script.memory.once(("rests on", shapes), (step,), lambda: rests_on(step.op, shapes))
+        return self.script.memory.once(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
 
     def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:
         """Whether nothing was written after an entry but what follows from it, and so far as that is to be seen, not
