@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symattn.api import Batch, Solution, batch, check, compare, decide, derive, grade, trace, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
-    from symattn.marking.implementations import Comparison
+    from symattn.marking.implementations.report import Comparison
     from symattn.page.document import Look
     from symattn.page.presentation import make_look
     from symattn.teaching.description import describe

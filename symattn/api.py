@@ -73,8 +73,8 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.grading.gradebook import Gradebook
     from symattn.marking.grading.record import Terms
     from symattn.marking.grading.source import Papers
-    from symattn.marking.implementations import Comparison
     from symattn.marking.implementations.arguments import Library
+    from symattn.marking.implementations.report import Comparison
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
 
@@ -732,18 +732,20 @@ def compare(d: Solution, results: object, *, precision: str | None = None) -> Co
     >>> found.first, found.named
     ('A', ('X1',))
     """
-    from symattn.marking.implementations import compared
+    from symattn.marking.implementations.comparison import compared
 
     return compared(_numbers_of(d), d.problem.notation, results, precision)
 
 
 def trace(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | str | Path,
     d: Solution,
     *,
     library: Library = "numpy",
     precision: str = "float64",
     dtype: str = "",
+    trusted: bool = False,
+    time_limit: float = 10,
     **more: object,
 ) -> Comparison:
     """Call somebody's program with the givens of a derivation, and compare with it what comes, step by step.
@@ -758,7 +760,12 @@ def trace(
     have, they are two things: precision="bfloat16", dtype="float32" for bfloat16 factors with float32 results;
     precision="tf32" for TF32, of which arrays are float32 anyway.
 
-    `InputError` where the function takes other things than are given; what it raises itself is not caught.
+    The program runs apart from this process: a function in a forked child, a file or a module, named as
+    "student.py:attention" or "package.module:attention", in a process of its own.  Only numbers come back.  An error,
+    SystemExit, a recursion without end, and `time_limit` seconds of processor time (without any, ten times as many) are
+    its `failure`.  A `trusted` one runs in this process, and what it raises is not caught.
+
+    `InputError` where the function takes other things than are given, and for a function where the system cannot fork.
 
     >>> import numpy as np
     >>> def attention(q, k, v):
@@ -768,11 +775,9 @@ def trace(
     >>> trace(attention, d).named
     ('C2',)
     """
-    from symattn.marking.implementations import traced
+    from symattn.marking.implementations.comparison import traced
 
-    if not callable(function):
-        raise InputError(f"function is {function!r}; a function of the givens was expected.")
-    return traced(function, _numbers_of(d), d.problem.notation, library, precision, dtype, more)
+    return traced(function, _numbers_of(d), d.problem.notation, library, precision, dtype, more, trusted, time_limit)
 
 
 def _numbers_of(d: object) -> Derivation:

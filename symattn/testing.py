@@ -12,17 +12,18 @@ first, and by which misconception.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from pathlib import Path
 from typing import Any, Literal, get_args
 
-from symattn.api import Solution, compare, derive, trace
+from symattn.api import Solution, derive
 from symattn.errors import InputError, offered
-from symattn.marking.implementations import Comparison
-from symattn.marking.implementations.arguments import Library, made, placed
-from symattn.marking.implementations.arrays import Array, array, checked, coarser, dtype_of
-from symattn.marking.implementations.comparison import by_name
+from symattn.marking.implementations.arguments import Library
+from symattn.marking.implementations.arrays import Array, array, checked, dtype_of
+from symattn.marking.implementations.comparison import judged
+from symattn.marking.implementations.report import Comparison
+from symattn.marking.implementations.running import Call, Outcome, Runner, running
 
 MaskStyle = Literal["", "keep", "hide", "additive"]
 Rows = Sequence[Sequence[int]]
@@ -41,6 +42,15 @@ class Case:
     keys: Rows
     values: Rows
     keep: Rows = ()
+
+    @property
+    def matrices(self) -> dict[str, Rows]:
+        return {"Q": self.queries, "K": self.keys, "V": self.values}
+
+    @property
+    def shapes(self) -> Sequence[tuple[int, int]]:
+        """Those of scores and weights, and of the output."""
+        return (len(self.queries), len(self.keys)), (len(self.queries), len(self.values[0]))
 
     def solution(self) -> Solution:
         """The exact derivation."""
@@ -68,7 +78,7 @@ LARGE = Case("scores of 900", tuple(tuple(300 * x for x in row) for row in QUERI
 
 
 def assert_attention(
-    attention: Callable[..., Any],
+    attention: Callable[..., Any] | str | Path,
     *,
     library: Library = "numpy",
     precision: str = "",
@@ -76,6 +86,8 @@ def assert_attention(
     mask: MaskStyle = "",
     batch: int = 0,
     stable: bool = False,
+    trusted: bool = False,
+    time_limit: float = 10,
 ) -> None:
     """Try `attention(q, k, v)`, or `attention(q, k, v, mask)`, on cases that tell misconceptions apart.
 
@@ -93,8 +105,14 @@ def assert_attention(
     two: 1 for a batch, 2 for a batch of heads; each sequence must come out as it does alone.  `stable` also tries
     scores of 900, whose powers are too large unless the greatest score is subtracted first.
 
-    `AssertionError` says on which case which step departs, and by which misconception, or that the function changed
-    what it was given.  `InputError` for a setting that there is not.  What the function raises has the case added.
+    The program runs apart from this process: a function in a forked child, a file or a module, named as
+    "student.py:attention" or "package.module:attention", in a process of its own, which never holds an answer.  Only
+    numbers come back.  Each call may take `time_limit` seconds of processor time, and ten times as many by the clock.
+    A `trusted` one runs in this process; what it raises is not caught, and has the case added.
+
+    `AssertionError` says on which case which step departs, and by which misconception, that the function changed what
+    it was given, or that it raised an error, ended itself or did not end.  `InputError` for a setting that there is
+    not, and for a function where the system cannot fork.
 
     >>> import numpy as np
     >>> def attention(q, k, v):
@@ -107,66 +125,64 @@ def assert_attention(
     if mask not in get_args(MaskStyle):
         raise InputError(f"mask is {mask!r}; {offered(mask, get_args(MaskStyle), 'one of {} was expected')}")
     dtype = dtype or (dtype_of(precision) if precision else "float32" if library == "torch" else "float64")
-    call = _Caller(attention, library, checked(precision or "float32"), checked(dtype), mask, batch)
-    for case in (*(MASKED if mask else ()), *CASES, *((LARGE,) if stable else ())):
-        call.alone(case)
-    if batch:
-        call.together(MASKED[2] if mask else CASES[1])
+    judge = _Judge(library, checked(precision or "float32"), checked(dtype), mask, batch)
+    with running(attention, {}, trusted, time_limit) as run:
+        for case in (*(MASKED if mask else ()), *CASES, *((LARGE,) if stable else ())):
+            judge.alone(case, run)
+        if batch:
+            judge.together(MASKED[2] if mask else CASES[1], run)
 
 
 @dataclass(frozen=True)
-class _Caller:
-    """How a function is called."""
+class _Judge:
+    """How a function is called, and what it has to return."""
 
-    attention: Callable[..., Any]
     library: Library
     precision: str
     dtype: str
     mask: MaskStyle
     batch: int
 
-    def alone(self, case: Case) -> None:
+    def alone(self, case: Case, run: Runner) -> None:
         """One sequence."""
+        given = {name: _within(_rows(rows), self.batch) for name, rows in case.matrices.items()}
+        outcome = self._called(run, given, case, shapes=case.shapes)
+        _demand_right(self._judged(case, outcome), case.name, outcome, given)
 
-        def function(*given: Any) -> Any:
-            return self._called([_within(one, self.batch) for one in given], case)
-
-        d = case.solution()
-        found = trace(function, d, library=self.library, precision=self.precision, dtype=self.dtype)
-        _demand_right(found, case.name)
-
-    def together(self, case: Case) -> None:
+    def together(self, case: Case, run: Runner) -> None:
         """Sequences in a batch: others beside it may change nothing."""
         cases = [replace(case, queries=_shifted(case.queries, k), values=_shifted(case.values, k)) for k in range(4)]
         count = 2**self.batch
-        names = ("queries", "keys", "values")
-        stacks = ([_rows(getattr(one, name)) for one in cases[:count]] for name in names)
-        given = [made(_split(stack, self.batch), self.library, self.dtype) for stack in stacks]
-        steps = by_name(self._called(given, case), "Z", 2 + self.batch)
-        found = {step: _one_by_one(array(result), self.batch) for step, result in steps.items()}
+        stacks = {name: [_rows(one.matrices[name]) for one in cases[:count]] for name in "QKV"}
+        given = {name: _split(stack, self.batch) for name, stack in stacks.items()}
+        outcome = self._called(run, given, case, dimensions=2 + self.batch)
+        if outcome.failure:
+            _demand_right(self._judged(case, outcome), f"{case.name}, {count} in a batch", outcome, given)
+        found = {step: _one_by_one(result, self.batch) for step, result in outcome.results.items()}
         for number, one in enumerate(cases[:count]):
             name = f"{case.name}, sequence {number + 1} of {count} in a batch"
             own = {step: results[number] for step, results in found.items()}
-            precision = reduce(coarser, (result.format for result in own.values()), self.precision)
-            alone = {step: result.nested for step, result in own.items()}
-            _demand_right(compare(one.solution(), alone, precision=precision), name)
+            _demand_right(self._judged(one, Outcome(own)), name, outcome, given)
 
-    def _called(self, given: list[Any], case: Case) -> Any:
+    def _judged(self, case: Case, outcome: Outcome) -> Comparison:
+        solution = case.solution()
+        return judged(solution.derivation, solution.problem.notation, outcome, self.precision)
+
+    def _called(self, run: Runner, given: Mapping[str, Any], case: Case, **how: Any) -> Outcome:
         """What the function returns; what it was given must be as it was."""
-        named = {**dict(zip("QKV", given, strict=True)), **self._mask(case)}
-        before = {name: array(one) for name, one in named.items()}
-        by_place, by_key = placed(self.attention, named, {})
+        given = {**given, **self._mask(case)}
+        formats = {"mask": self.dtype if self.mask == "additive" else "bool"}
         try:
-            returned = self.attention(*by_place, **by_key)
+            outcome = run(Call(given, "Z", self.library, self.dtype, formats, **how))
         except Exception as error:
-            shapes = (f"{name} {'×'.join(map(str, one.shape))}" for name, one in before.items())
-            error.add_note(f"This came up with {case.name}: {', '.join(shapes)}.")
+            error.add_note(f"This came up with {case.name}: {_shapes(given)}.")
             raise
-        for name, one in named.items():
-            same = array(one).nested == before[name].nested
-            _demand(same, f"With {case.name}: the function changed the {CALLED[name]} that it was given.")
-        _demand(returned is not None, f"With {case.name}: the function returned None.")
-        return returned
+        if outcome.failure is None:
+            for name, one in given.items():
+                same = name in outcome.after and outcome.after[name].nested == one
+                _demand(same, f"With {case.name}: the function changed the {CALLED[name]} that it was given.")
+            _demand(not outcome.nothing, f"With {case.name}: the function returned None.")
+        return outcome
 
     def _mask(self, case: Case) -> dict[str, object]:
         """The mask as the function wants it, if it wants one; where nothing is hidden, one that hides nothing."""
@@ -174,14 +190,18 @@ class _Caller:
             return {}
         keep = case.keep or tuple((1,) * len(case.keys) for _ in case.queries)
         if self.mask == "additive":
-            rows = [[0.0 if seen else -math.inf for seen in row] for row in keep]
-            return {"mask": made(rows, self.library, self.dtype)}
-        seen = [[bool(one) == (self.mask == "keep") for one in row] for row in keep]
-        return {"mask": made(seen, self.library, "bool")}
+            return {"mask": [[0.0 if seen else -math.inf for seen in row] for row in keep]}
+        return {"mask": [[bool(one) == (self.mask == "keep") for one in row] for row in keep]}
 
 
-def _demand_right(found: Comparison, name: str) -> None:
+def _demand_right(found: Comparison, name: str, outcome: Outcome, given: Mapping[str, Any]) -> None:
+    if outcome.failure is not None:
+        name = f"{name} ({_shapes(given)})"
     _demand(found.right, f"With {name}:\n\n{found}")
+
+
+def _shapes(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {'×'.join(map(str, array(one).shape))}" for name, one in given.items())
 
 
 def _demand(held: bool, otherwise: str) -> None:
@@ -190,11 +210,11 @@ def _demand(held: bool, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
-def _within(one: Any, dimensions: int) -> Any:
-    """An array in a batch of one, of so many dimensions."""
+def _within(nested: list[Any], dimensions: int) -> list[Any]:
+    """Nested lists in a batch of one, of so many dimensions."""
     for _ in range(dimensions):
-        one = [one] if isinstance(one, list) else one[None]
-    return one
+        nested = [nested]
+    return nested
 
 
 def _split(stack: list[Any], dimensions: int) -> list[Any]:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import IO, Any
 
 try:
@@ -37,14 +38,25 @@ def patience() -> float:
     return PATIENCE * max(1, waiting / (os.cpu_count() or 1))
 
 
-def limit(kind: str, amount: int) -> None:
-    """Limit one resource of this process; where the platform refuses (macOS has no limit of memory), it stays."""
+def limit(kind: str, amount: int, *, for_good: bool = False) -> None:
+    """Limit one resource of this process; where the platform refuses (macOS has no limit of memory), it stays.
+
+    `for_good`: so that the process cannot raise it again.
+    """
     if resource is not None:
         kind_of_limit = getattr(resource, kind)
         _, most = resource.getrlimit(kind_of_limit)
         amount = amount if most == resource.RLIM_INFINITY else min(amount, most)
         with suppress(ValueError, OSError):
-            resource.setrlimit(kind_of_limit, (amount, most))
+            resource.setrlimit(kind_of_limit, (amount, amount if for_good else most))
+
+
+def memory_held() -> int:
+    """Bytes of memory that this process has asked for so far; 0 where the platform does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def limit_seconds(seconds: float) -> None:

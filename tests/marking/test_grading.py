@@ -610,11 +610,45 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
     rows = table(tmp_path / "marked")
     assert [row["status"] for row in rows] == ["pending", "marked", "marked", "missing"]
     assert [row["Q1"] for row in rows] == ["15", "13", "0", ""]
-    assert [row["Q2"] for row in rows] == ["0", "0", "0", ""]
+    assert [row["Q2"] for row in rows] == ["?", "0", "0", ""]
+    assert [row["total"] for row in rows] == ["15+?", "13", "0", ""]
+    assert [bool(row["percent"]) for row in rows] == [False, True, True, False]
     assert [row["of"] for row in rows[:3]] == [str(15 + sum(r.of for r in book.rows[0].results[1:]))] * 3
     assert "Q1 S': C1" in rows[1]["events"]
     assert "An answer has to be read by a person." in book.text()
     assert all(not row.notices for row in book.rows)
+    assert "The total of 1 student is not final" in book.text()
+    assert re.search(r"^Total +\d+ +6\.50 +6\.50 ", book.text(), re.MULTILINE), book.text()  # of 13 and 0
+    assert_settled(folder, submissions, tmp_path / "marked")
+
+
+def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:
+    """A person gives the pending marks in the table; the same command again settles them, and only for this file."""
+    [pending] = csv.DictReader(io.StringIO((marked / "pending.csv").read_text(encoding="utf-8"), newline=""))
+    assert (pending["question"], pending["marks"]) == ("2", "")
+    most = int(pending["pending"])
+
+    def given(marks: str) -> None:
+        lines = [",".join(pending), ",".join(f'"{x}"' for x in {**pending, "marks": marks}.values())]
+        (marked / "pending.csv").write_text("\n".join(lines), encoding="utf-8")
+
+    given(str(most + 1))
+    with pytest.raises(InputError, match=f"pending.csv, row 2: the marks are '{most + 1}'; .* from 0 to {most} was"):
+        symattn.grade(folder, submissions, out=marked, forms=("markdown",), jobs=1)
+    given("1")
+    for _ in range(2):  # another run keeps it
+        book = symattn.grade(folder, submissions, out=marked, forms=("markdown",), jobs=1)
+        [first, *_] = table(marked)
+        assert (first["status"], first["total"], first["Q2"], bool(first["percent"])) == ("marked", "16", "1", True)
+        assert [change.why for change in book.changes] == ["pending marks given"]
+    feedback = (marked / "feedback" / f"{Path(first['file']).stem}.md").read_text(encoding="utf-8")
+    assert f"16/{first['of']}" in feedback
+    with (submissions / first["file"]).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    symattn.grade(folder, submissions, out=marked, forms=("markdown",), jobs=1)
+    assert table(marked)[0]["total"] == "15+?"
+    kept = list(csv.DictReader(io.StringIO((marked / "pending.csv").read_text(encoding="utf-8"), newline="")))
+    assert [row["marks"] for row in kept] == ["", "1"]
 
 
 # ------------------------------------------------------------------------------------------------ a large class

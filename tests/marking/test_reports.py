@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader
-from scripts import key_script, marked, pages, spoilt, with_entry, without
+from scripts import key_of, key_script, marked, pages, script, spoilt, with_entry, without
 from test_worked_cases import CASES
 from trials import tries
 
@@ -33,7 +33,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Candidate, Event, Given, Report
 from symattn.marking.reports import feedback_document, marking_document, report_json, words
 from symattn.marking.reports.echo import LONGEST, formula_of, short
-from symattn.marking.reports.told import Told, places
+from symattn.marking.reports.told import MOST_TOLD, Told, places
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
 from symattn.page.presentation import presented
@@ -196,8 +196,47 @@ def test_the_first_mistake_and_what_follows_from_it():
     found = plain(feedback_document(CASES["02-lost-sign"].report))
     assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
     assert squeezed("It looks as if the sign of the result was lost.") in found
-    assert squeezed("Scores S: Row 2, column 3: right, given your Q and K.") in found
-    assert squeezed("Output Z: Row 2: right, given your A and V.") in found
+    assert squeezed("✓ft right, given your own earlier lines") in found
+    assert squeezed("given your Q and K") not in found  # the sign at the entry says it
+    assert "✓ft" in found.partition(squeezed("as they were read"))[2]
+
+
+def made_up(rng: Random) -> Report:
+    """A script of numbers that have nothing to do with the question."""
+    q = CASES["02-lost-sign"].question
+    return marked(
+        q, script(q, {name: [[rng.randint(20, 99) for _ in row] for row in m] for name, m in key_of(q).items()})
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_made_up_script_the_first_mistakes_are_told_and_that_there_are_more(seed):
+    report = made_up(Random(seed))
+    student, teacher = plain(feedback_document(report)), plain(marking_document(report))
+    told = {int(number) for number in re.findall(r"Mistake(\d+)", student)}
+    assert told <= set(range(1, MOST_TOLD + 1))
+    assert squeezed(words.more_mistakes(len(report.events) - MOST_TOLD)) in student
+    assert {int(number) for number in re.findall(r"Mistake(\d+)", teacher)} == {e.number + 1 for e in report.events}
+
+
+def test_no_explanation_of_a_mistake_is_given_twice():
+    for report in (*(case.report for case in CASES.values()), *(made_up(Random(seed)) for seed in range(3))):
+        found, told = plain(feedback_document(report)), Told(report, "student")
+        for event in report.events:
+            if says := told.says(event):
+                said = plain(Document("", (Paragraph(says),)))
+                assert found.count(f":{said}") <= 1, said
+
+
+def test_lines_and_what_is_taken_off_add_up_to_the_total():
+    for name, case in CASES.items():
+        told = Told(case.report, "student")
+        if marks := [text for _, text in told.marks()]:
+            numbers = [int(text.partition("/")[0].replace("−", "-")) for text in marks if "?" not in text]
+            other = sum(g.given for g in case.report.marks if case.report.question and told.step(g.parts[0]) is None)
+            assert max(0, sum(numbers) + other) == case.report.total, name
+    misread = CASES["06-misread"].report
+    assert [text for _, text in Told(misread, "student").marks()][-1] == "−1"
 
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
@@ -224,7 +263,8 @@ def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you used") in found
     assert squeezed("Entry (2, 5) of X is 1, but −1 was used.") in found
-    assert squeezed("−1: Everything else is marked using that number.") in found
+    assert squeezed("−1: A given number was misread; everything else is marked with the number") in found
+    assert squeezed("Z Number misread Total") in found
 
 
 def test_everything_right_is_said():
@@ -563,7 +603,7 @@ def test_any_script_can_be_told(problem, seed):
 @every_type
 def test_a_teacher_is_not_told_to_work_it_out_again(problem):
     said = plain(marking_document(spoilt_report(problem, 1)))
-    to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.COMPARE, words.AT_ONE_ENTRY, words.SHAPES,
+    to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.AT_ONE_ENTRY, words.SHAPES,
                    words.CELLS, words.COUNT)  # fmt: skip
     assert [advice for advice in to_students if squeezed(advice) in said] == []
 

@@ -185,3 +185,13 @@ def test_decimals_keep_their_digits(units: int, places: int, mark: str) -> None:
     text = ("-" if units < 0 else "") + digits[:-places] + mark + digits[-places:]
     found = entry(text, mark)
     assert (found.value, found.unit) == (F(units, 10**places), F(1, 10**places))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("20*128*128 = 327,680", 327680), ("4*1000=4,000", 4000), ("1/2 = 0,5", Fraction(1, 2))]
+)
+def test_what_stands_before_says_whether_a_comma_groups_digits(text, value):
+    found = noticed(text, "auto")
+    assert found.entry.value == value
+    assert not found.remark
+    assert noticed("20*128*128 = 327,681", "auto").remark  # and what is unequal either way is told

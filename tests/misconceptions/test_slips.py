@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from test_golden_variant import GIVENS, worked_out
 from trials import tries
 
+from symattn.api import derive
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, slips
+from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, replayed, slips
+from symattn.derivation.misconceptions.varied import said
 from symattn.derivation.ops import ActivationGradient, MatMul
 from symattn.errors import InputError
 from symattn.exact import Matrix
@@ -212,3 +214,20 @@ def test_a_slip_in_a_slope_names_the_function():
     d = Derivation({"g": Matrix([[3]]), "x": Matrix([[2]])}).then("h", ActivationGradient("relu"), "g", "x")
     says = [slip.says for slip in PossibleSlips(d, "h").at(0, 0, lambda x: True)]
     assert "3·(f′(2)) was taken as 3 + f′(2)" in says or "3·f′(2) was taken as 3 + f′(2)" in says, says
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("0.12", "0.12"), ("0.875", "7/8"), ("0.8808", "0.8808"), ("1/3", "1/3"), ("1/37", "0.0270"), ("-2.25", "−9/4")],
+)
+def test_a_decimal_is_told_as_it_was_written(value, written):
+    """0.12 and not 0.1200; what was rounded for telling keeps its places."""
+    assert said(Fraction(value)) == written
+
+
+def test_padding_hides_no_diagonal():
+    """Which key is a query's own is nothing to a query of padding."""
+    givens = {name: [[1, 0], [0, 1], [1, 1]] for name in "QKV"}
+    found = {mask: {w.misconception.id for w in replayed(derive("attention", mask=mask, **givens).derivation)}
+             for mask in ("padding:2", "causal")}  # fmt: skip
+    assert ("M3" in found["causal"], "M3" in found["padding:2"]) == (True, False)

@@ -45,6 +45,9 @@ def padding_attended(d: Derivation) -> Rewritten | None:
 
 
 def diagonal_hidden_too(d: Derivation) -> Rewritten | None:
+    """None where padding hides keys whoever looks: which of them is a query's own is nothing to a query there."""
+    if (place := masking(d)) is not None and is_padding(place[1].keep):
+        return None
     change = hiding(lambda keep: _each(keep, lambda i, j: keep[i][j] and j != i + offset(keep)))(d)
     return {**change, **without_empty_rows(d)} if change else None
 

@@ -72,9 +72,9 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
     {
         slip.id: slip
         for slip in (
-            Slip("A1", "sign", "e + e' = 0, or (e − e')/2 is a term", "Look at the signs again."),
-            Slip("A2", "dropped term", "e − e' is a term", "A product is missing in the sum."),
-            Slip("A3", "doubled term", "e' − e is a term", "A product was added twice."),
+            Slip("A1", "sign", "e + e' = 0, or (e − e')/2 is a term", "A sign is wrong."),
+            Slip("A2", "dropped term", "e − e' is a term", "A term of the sum is missing."),
+            Slip("A3", "doubled term", "e' − e is a term", "A term was added twice."),
             Slip("A4", "times table", "|e' − e| is a factor", "One product is off by one of its factors."),
             Slip("A5", "added instead of multiplied", "e' − e is a + b − ab", "Multiply the factors, then add up."),
             Slip(

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial, reduce
 from itertools import chain
 from operator import add, mul
@@ -516,6 +517,8 @@ def said(value: Value) -> str:
     is_long = value.denominator > 20 if isinstance(value, RATIONAL) else not {" ", "/"}.isdisjoint(whole)
     if (is_long or len(whole) > LONGEST) and not has_symbols(value):
         whole = decimal_text(value, 4)
+        if isinstance(value, RATIONAL) and Fraction(whole) == value:  # 0.12, as it was written, and not 0.1200
+            whole = whole.rstrip("0").rstrip(".")
     return whole.replace("-", "−")
 
 

@@ -88,18 +88,26 @@ def _table(rows: Sequence[Row]) -> Iterator[list[object]]:
     head = ["number", "name", "id", "paper", "status", "total", "of", "percent"]
     yield [*head, *steps, *codes, "events", "notices", "file"]
     for row in rows:
-        share = decimal_text(Fraction(100 * row.total, row.of), 1) if row.has_marks and row.of else ""
+        share = (
+            decimal_text(Fraction(100 * row.total, row.of), 1) if row.has_marks and row.of and not row.unread else ""
+        )
         own: list[object] = [row.number, row.name, row.id, row.sheet, row.status]
-        own += [row.total, row.of, share] if row.has_marks else ["", "", ""]
+        own += [_so_far(row.total, row.unread), row.of, share] if row.has_marks else ["", "", ""]
         for question, names in enumerate(columns):
             result = row.results[question] if question < len(row.results) else None
-            given = result.points if result else {}
-            own.append(result.total if result else "")
-            own += [given[name][0] if name in given else "" for name in names]
+            given, open_ = (result.points, result.pending) if result else ({}, {})
+            own.append(_so_far(result.total, bool(open_)) if result else "")
+            own += [_so_far(given[name][0], name in open_) if name in given else "" for name in names]
         for code in codes:
-            own.append(sum(g.given for r in row.results for g in r.marks if g.code == code) if row.results else "")
+            marks = [g for r in row.results for g in r.marks if g.code == code]
+            own.append(_so_far(sum(g.given for g in marks), any(g.pending for g in marks)) if row.results else "")
         own += ["; ".join(_mistakes(row)), " ".join((*filter(None, [row.reason]), *row.said)), row.file]
         yield own
+
+
+def _so_far(given: int, pending: bool) -> int | str:
+    """Marks; "12+?" while others are pending, which no spreadsheet takes for a number."""
+    return (f"{given}+?" if given else "?") if pending else given
 
 
 def _columns(rows: Sequence[Row]) -> list[list[str]]:
@@ -151,6 +159,8 @@ def _why(before: Row, after: Row | None, terms: tuple[Terms, Terms], software: t
         said.append("no file any more" if after is None or after.status == "missing" else f"broken: {after.reason}")
     elif before.hash != after.hash:
         said.append("another file")
+    elif before.unread and not after.unread:
+        said.append("pending marks given")
     if after and before.sheet != after.sheet:
         said.append(f"paper {before.sheet} → {after.sheet}")
     if terms[0].policy != terms[1].policy:

@@ -75,6 +75,16 @@ class Result:
             found[name] = had + given.given, of + given.of
         return found
 
+    @property
+    def pending(self) -> Mapping[str, int]:
+        """Marks that a person has to give or not, by line of the scheme."""
+        found: dict[str, int] = {}
+        for given in self.marks:
+            if given.pending:
+                name = line_name(given.parts)
+                found[name] = found.get(name, 0) + given.of - given.given
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:

@@ -19,12 +19,14 @@ from symattn.errors import InputError
 from symattn.foundation.crew import Crew, Progress, crew, silent
 from symattn.foundation.folders import alone_in, put, staging_in
 from symattn.foundation.identity import digest
+from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import Change, Gradebook, changed
 from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.settled import PENDING, Marks, Settled, pending_table, read_settled
 from symattn.marking.grading.source import Papers, papers
 from symattn.marking.grading.worker import FOLDERS, HEAD, MARKED, PRACTICE
 from symattn.marking.reports import Reader
@@ -96,12 +98,17 @@ def grade_class(
                     todo.append(one)
             todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
             with progress(len(todo)) as step:
-                for one, answer in workers.as_done(MARKED, settings, ((one, _job(one)) for one in todo)):
+                jobs_of = ((one, _job(one, folder.given(one) if folder else {})) for one in todo)
+                for one, answer in workers.as_done(MARKED, settings, jobs_of):
                     rows[one.stem] = row_of(one, answer, folder)
                     step(one)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
         book = Gradebook(against.title, terms, listed, replied=tuple(in_words(typed)) if typed else ())
-        return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
+        if folder is None:
+            return book
+        marked = [one for one in handed if rows[one.stem].has_marks]
+        loose = [(row, bool(row.reason) and row.reason != one.doubt) for one in marked for row in [rows[one.stem]]]
+        return folder.finish(book, [one.stem for one in marked], pending_table(loose, folder.settled))
 
 
 def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
@@ -139,8 +146,8 @@ def _row(one: Handed) -> Row:
     return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, **about)
 
 
-def _job(one: Handed) -> dict[str, Any]:
-    return {"row": _row(one).json(), "stem": one.stem, "data": one.file.data}
+def _job(one: Handed, given: Marks) -> dict[str, Any]:
+    return {"row": _row(one).json(), "stem": one.stem, "data": one.file.data, "settled": given}
 
 
 def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:
@@ -243,11 +250,19 @@ class MarkedFolder:
         if not (self.path / HEADS).is_file() or (self.path / HEADS).read_bytes() != content:
             self.put(HEADS, content)
 
+    @cached_property
+    def settled(self) -> Settled:
+        """The marks that a person has given since the last run, or before, where some were pending."""
+        return read_settled(self.path / PENDING)
+
+    def given(self, one: Handed) -> Marks:
+        return self.settled.of(one.file.path, one.file.hash)
+
     def _record(self, one: Handed) -> Path:
         return self.path / RECORDS / f"{one.stem}.json"
 
     def _fingerprint(self, one: Handed) -> str:
-        what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE]
+        what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE, *filter(None, [self.given(one)])]
         return digest([*what, list(self.forms), asdict(self.look), self._typesetting, list(self.readers)])
 
     @cached_property
@@ -273,8 +288,9 @@ class MarkedFolder:
             raise InputError(f"{path} is not a record of marks that this version of symattn reads.")
         return data
 
-    def finish(self, book: Gradebook, stems: Sequence[str]) -> Gradebook:
-        """Write everything that is about the whole class; `stems` are the submissions that have marks.
+    def finish(self, book: Gradebook, stems: Sequence[str], pending: Sequence[Sequence[object]] = ()) -> Gradebook:
+        """Write everything that is about the whole class; `stems` are the submissions that have marks, and `pending` is
+        the table of marks that a person has to give.
 
         What former runs wrote and what holds no more is taken away; their changes stay on record.
         """
@@ -297,6 +313,8 @@ class MarkedFolder:
         own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
         if changes:
             own[CHANGES] = book.changes_csv().encode()
+        if pending:
+            own[PENDING] = "".join(csv_lines(pending)).encode()
         summary = replace(book.summary, look=self.look)
         own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
         self._clear({*pages, *own}, stems)
@@ -306,7 +324,7 @@ class MarkedFolder:
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
         ends = [suffix(form) for form in formats()]
-        old = [f"summary{end}" for end in ends]
+        old = [PENDING, *(f"summary{end}" for end in ends)]
         for record in (self.path / RECORDS).glob("*.json"):
             old += [f"{folder}/{record.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
             if record.stem not in stems:

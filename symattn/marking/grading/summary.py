@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import cache, reduce
 
 from symattn.derivation.misconceptions import SLIPS, misconceptions
-from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.grading.record import Mistake, Result, Row, counted
+from symattn.foundation.languages import Message, counted, message, sentences
+from symattn.marking.grading.record import Mistake, Result, Row
+from symattn.marking.grading.record import counted as statuses
 from symattn.marking.grading.statistics import (
     FEWEST,
     Spread,
@@ -42,14 +43,21 @@ def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
     marked = [row for row in rows if row.has_marks]
     blocks: list[Block] = [_policy(terms, rows)]
     if marked:
-        blocks += [_heading("Marks"), _marks(marked), *_steps(marked), *_mistakes(marked), *_variants(marked)]
+        blocks += [
+            _heading("Marks"),
+            _marks(marked),
+            *_left_out(marked),
+            *_steps(marked),
+            *_mistakes(marked),
+            *_variants(marked),
+        ]
     blocks += _by_hand(rows)
     return Document(title, tuple(blocks), subtitle="Summary of the class")
 
 
 def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
     policy = sentence("Policy: {policy}", policy=Quoted(terms))
-    submissions = sentence("Submissions: {counts}", counts=reduce(_parted, counted(rows) or [""]))
+    submissions = sentence("Submissions: {counts}", counts=reduce(_parted, statuses(rows) or [""]))
     return Paragraph((*policy, Words(" · "), *submissions))
 
 
@@ -61,19 +69,37 @@ def _parted(items: str, item: str) -> Message:
 
 
 def _marks(marked: Sequence[Row]) -> Table:
-    listed = [("Total", Spread(tuple(row.total for row in marked)), max(row.of for row in marked))]
+    listed = [("Total", _spread(row.total for row in marked if not row.unread), max(row.of for row in marked))]
     if max(len(row.results) for row in marked) > 1:
         for number, results in _questions(marked):
-            totals = Spread(tuple(result.total for result in results))
+            totals = _spread(result.total for result in results if not result.pending)
             listed.append((_named(number, results), totals, max(result.of for result in results)))
     header = ("", message("Of"), "Mean", "Median", "Standard deviation", "Lowest", "Highest")
     return _table(
         header,
         (
             (name, of, two_places(x.mean), two_places(x.median), x.deviation, min(x.marks), max(x.marks))
+            if x.count
+            else (name, of, *["–"] * 5)
             for name, x, of in listed
         ),
     )
+
+
+def _spread(totals: Iterable[int]) -> Spread:
+    return Spread(tuple(totals))
+
+
+def _left_out(marked: Sequence[Row]) -> Iterator[Block]:
+    """How many totals are not final, and so are no part of any mean."""
+    if count := sum(row.unread for row in marked):
+        yield _said(
+            counted(
+                "The total of {n} student is not final: marks are pending, which are in no mean and no share.",
+                "The totals of {n} students are not final: marks are pending, which are in no mean and no share.",
+                n=count,
+            )
+        )
 
 
 def _steps(marked: Sequence[Row]) -> Iterator[Block]:
@@ -93,7 +119,7 @@ def _lines(results: Iterable[Result]) -> list[str]:
 
 
 def _sums(results: Iterable[Result], step: str) -> tuple[int, int]:
-    points = [result.points[step] for result in results if step in result.points]
+    points = [result.points[step] for result in results if step in result.points and step not in result.pending]
     return sum(got for got, _ in points), sum(of for _, of in points)
 
 
@@ -189,9 +215,9 @@ def _variants(marked: Sequence[Row]) -> Iterator[Block]:
 
 
 def _answered(marked: Sequence[Row]) -> Iterator[tuple[int, list[Row]]]:
-    """Everybody who was marked in a question, by its number, from 1."""
+    """Everybody whose marks for a question are final, by its number, from 1."""
     for number, _ in _questions(marked):
-        yield number, [row for row in marked if len(row.results) >= number]
+        yield number, [row for row in marked if len(row.results) >= number and not row.results[number - 1].pending]
 
 
 def _siblings(number: int, rows: Sequence[Row]) -> list[tuple[str, list[Result]]]:

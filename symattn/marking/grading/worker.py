@@ -13,6 +13,7 @@ from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head
 from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.grading.settled import Marks, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
@@ -74,7 +75,7 @@ class Marker:
         """
         row = Row.read(job["row"])
         try:
-            marked, marking = self._marked(row, job["data"])
+            marked, marking = self._marked(row, job["data"], job["settled"])
             with typesetting(**self.typesetting):
                 pages = dict(self._pages(marking, job["stem"]))
         except SymattnError as error:
@@ -86,7 +87,7 @@ class Marker:
             return {"row": replace(row, status="broken", reason=defect("mark", error)).json(), "keep": False}
         return {"row": marked.json(), "keep": True, "pages": pages}
 
-    def _marked(self, row: Row, data: bytes) -> tuple[Row, Marking]:
+    def _marked(self, row: Row, data: bytes, given: Marks) -> tuple[Row, Marking]:
         questions = self.papers.questions(row.sheet)
         submission = read_submission(
             data,
@@ -96,6 +97,9 @@ class Marker:
             decimal_mark=self.terms.decimal_mark,
         )
         marking = mark_all(submission, questions, self.terms)
+        reports = tuple(settled(report, given.get(str(k), {})) for k, report in enumerate(marking.reports, 1))
+        marking = replace(marking, reports=reports)
+        loose = [] if "" in given else marking.loose
         variants = self.papers.papers[row.sheet].variants
         results = (Result.of_report(r, v) for r, v in zip(marking.reports, variants, strict=True))
         remarks = (
@@ -105,8 +109,8 @@ class Marker:
         )
         marked = replace(
             row,
-            status="pending" if marking.pending or row.status == "pending" else "marked",
-            reason=sentences(row.reason, *(r.says for r in marking.loose)),
+            status="pending" if loose or any(r.pending for r in reports) or row.status == "pending" else "marked",
+            reason=sentences(row.reason, *(r.says for r in loose)),
             notices=(*row.notices, *remarks),
             results=tuple(results),
         )

@@ -6,12 +6,14 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from symattn.derivation.derivation import Derivation
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix
-from symattn.marking.implementations.arrays import array, checked
+from symattn.marking.implementations.arrays import array
+
+if TYPE_CHECKING:  # what runs a program apart has no derivation
+    from symattn.derivation.derivation import Derivation
 
 Library = Literal["numpy", "torch", "python"]
 
@@ -21,21 +23,11 @@ ALIASES = {
 }  # fmt: skip
 
 
-def arguments(
-    function: Callable[..., Any], d: Derivation, library: str, dtype: str, more: Mapping[str, object]
-) -> tuple[list[object], dict[str, object]]:
-    """What a function is called with: the givens as arrays of a library, and `more`, which are the caller's own.
-
-    `InputError` if the function takes other things.
-    """
+def numbers(d: Derivation, library: str) -> dict[str, list[list[float]]]:
+    """The givens of a derivation as nested lists, for arrays of a library; `InputError` if there is no such library."""
     if library not in get_args(Library):
         raise InputError(f"library is {library!r}; {offered(library, get_args(Library), 'one of {} was expected')}")
-    given = {
-        name: made([list(row) for row in array(m).rows], library, checked(dtype))
-        for name, m in d.givens.items()
-        if isinstance(m, Matrix)
-    }
-    return placed(function, given, more)
+    return {name: [list(row) for row in array(m).rows] for name, m in d.givens.items() if isinstance(m, Matrix)}
 
 
 def placed(
@@ -90,4 +82,4 @@ def _imported(library: str) -> Any:
         raise InputError(f'{library} is not installed here; install it, or say library="python".') from error
 
 
-__all__ = ["Library", "arguments", "made"]
+__all__ = ["Library", "made", "numbers", "placed"]

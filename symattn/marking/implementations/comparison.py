@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import Misconception
@@ -17,7 +16,7 @@ from symattn.derivation.windows import HIDDEN, Box, Window
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
 from symattn.exact.approximate import near
-from symattn.marking.implementations.arguments import arguments
+from symattn.marking.implementations.arguments import numbers
 from symattn.marking.implementations.arrays import (
     PRECISIONS,
     Array,
@@ -26,14 +25,13 @@ from symattn.marking.implementations.arrays import (
     checked,
     coarser,
     dtype_of,
-    read_array,
     side_by_side,
     turned,
 )
 from symattn.marking.implementations.machine import boxes
 from symattn.marking.implementations.programs import catalogue
-from symattn.marking.implementations.recording import Recorder
 from symattn.marking.implementations.report import Comparison, Departure, Difference, Status, StepComparison
+from symattn.marking.implementations.running import SECONDS, Call, Outcome, Program, running
 from symattn.page.notation import Notation
 
 HIDES = -1e3
@@ -70,32 +68,43 @@ def compared(d: Derivation, notation: Notation, results: object, precision: str 
 
 
 def traced(
-    function: Callable[..., Any],
+    program: Program,
     d: Derivation,
     notation: Notation,
     library: str,
     precision: str,
     dtype: str,
     more: Mapping[str, object],
+    trusted: bool = False,
+    seconds: float = SECONDS,
 ) -> Comparison:
-    """Call a function with the givens of a derivation, and compare what it returns and what it works out on its way.
+    """Call a program with the givens of a derivation, and compare what it returns and what it works out on its way.
 
     It is given arrays of a `dtype`, and judged as one that works in a `precision`, which is its dtype if there is none.
-    What the function raises is not caught.
+    It runs apart, unless it is `trusted`: then what it raises is not caught.
     """
     d = MatrixwiseDerivation(_in_numbers(d)).given
-    positional, named = arguments(function, d, library, dtype or dtype_of(precision), more)
+    checked(precision)
     shapes = {step.result.shape for step in d if isinstance(step.result, Matrix)}
-    recorder = Recorder({(int(rows), int(columns)) for rows, columns in shapes})
-    returned = recorder.call(lambda: function(*positional, **named))
+    call = Call(
+        numbers(d, library), d.last.name, library, checked(dtype or dtype_of(precision)),
+        shapes=[(int(rows), int(columns)) for rows, columns in shapes],
+    )  # fmt: skip
+    with running(program, more, trusted, seconds) as run:
+        return judged(d, notation, run(call), precision)
+
+
+def judged(d: Derivation, notation: Notation, outcome: Outcome, precision: str) -> Comparison:
+    """Compare what came of a call with the steps of a derivation; a failure, with what was seen before it."""
+    d = MatrixwiseDerivation(_in_numbers(d)).given
     found: dict[str, Array] = {}
-    for name, result in by_name(returned, d.last.name).items():
-        found |= _by_step(d, name, array(result))
+    for name, result in outcome.results.items():
+        found |= _by_step(d, name, result)
     formats = [one.format for one in found.values()]
-    recorded = [rows for one in recorder.arrays for rows in _slices(one)]
-    others = map(read_array, returned[1:] if isinstance(returned, tuple | list) else ())
-    beside = [rows for one in others if one is not None for rows in _slices(one)]
-    return _Search(d, found, _coarsest([checked(precision), *formats]), recorded, beside).comparison(notation)
+    recorded = [rows for one in outcome.recorded for rows in _slices(one)]
+    beside = [rows for one in outcome.beside for rows in _slices(one)]
+    compared = _Search(d, found, _coarsest([precision, *formats]), recorded, beside).comparison(notation)
+    return replace(compared, failure=outcome.failure)
 
 
 def _in_numbers(d: Derivation) -> Derivation:
@@ -120,18 +129,6 @@ def _coarsest(formats: Iterable[str]) -> str:
     for one in formats:
         found = coarser(found, one)
     return found
-
-
-def by_name(returned: object, last: str, dimensions: int = 2) -> Mapping[str, object]:
-    """What a function returns, by step: a dict by its names; of several things in a tuple or a list the first is the
-    result, where each is one of so many dimensions and not a row of it."""
-    if isinstance(returned, Mapping):
-        return {str(name): one for name, one in returned.items()}
-    if isinstance(returned, tuple | list) and returned:
-        whole, first = read_array(returned), read_array(returned[0])
-        if whole is None or (first is not None and len(first.shape) >= dimensions):
-            return {last: returned[0]}
-    return {last: returned}
 
 
 def _by_step(d: Derivation, name: str, given: Array) -> dict[str, Array]:
@@ -374,4 +371,4 @@ def _pinned(d: Derivation, name: str, rows: Rows) -> Derivation | None:
     return d.replay(pinned={name: [[Fraction(x) for x in row] for row in rows]})
 
 
-__all__ = ["by_name", "compared", "fits", "traced"]
+__all__ = ["compared", "fits", "judged", "traced"]

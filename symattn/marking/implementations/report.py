@@ -12,7 +12,8 @@ from symattn.derivation.misconceptions import Misconception, WrongDerivation
 from symattn.formula import Formula, Infinity, Negative, Text, decimal
 from symattn.foundation.languages import message
 from symattn.marking.implementations.arrays import PRECISIONS
-from symattn.page.document import Block, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
+from symattn.marking.implementations.running import MEMORY, Failure
+from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
@@ -63,7 +64,8 @@ class Comparison:
     """Somebody's steps beside a derivation.
 
     `format` is the floating-point format in which they were taken to be worked out; `coarser` one with fewer digits in
-    which all of them would be right, where something departs that no misconception explains.
+    which all of them would be right, where something departs that no misconception explains.  `failure` says why a
+    program returned nothing.
     """
 
     derivation: Derivation
@@ -72,11 +74,12 @@ class Comparison:
     departures: tuple[Departure, ...]
     format: str
     coarser: str = ""
+    failure: Failure | None = None
 
     @property
     def right(self) -> bool:
-        """Whether everything that came is what the derivation has, as nearly as the format allows."""
-        return not self.departures
+        """Whether a result came, and everything that came is what the derivation has, as the format allows."""
+        return not self.departures and self.failure is None
 
     @property
     def first(self) -> str:
@@ -97,6 +100,8 @@ class Comparison:
         return render(self.document, "text")[1].decode()
 
     def __repr__(self) -> str:
+        if self.failure is not None:
+            return f"<no result: {self.failure.how}>"
         return f"<{'all right' if self.right else f'wrong from {self.first} on'}>"
 
     def _repr_html_(self) -> str:
@@ -133,6 +138,10 @@ def comparison_document(found: Comparison) -> Document:
 def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
     """What to tell, a sentence or two each."""
     seen = [(Math(wording.name(line.step)),) for line in found.lines if line.status == "right"]
+    if found.failure is not None:
+        yield _failed(found.failure)
+        if seen:
+            yield sentence("Before that, {steps} came out right.", steps=listing(seen))
     if found.right:
         yield sentence("Everything that was seen is right: {steps}.", steps=listing(seen))
     lines = {line.step: line for line in found.lines}
@@ -154,6 +163,32 @@ def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
         else:
             yield sentence("{step} goes wrong as well.", step=step)
         yield from _why(lines[departure.step], departure, wording)
+
+
+def _failed(failure: Failure) -> Inlines:
+    """Why a program returned nothing."""
+    match failure.how:
+        case "exited":
+            return sentence("The program ended itself (SystemExit) instead of returning a result.")
+        case "recursion":
+            return sentence("The program calls itself without end (RecursionError).")
+        case "memory":
+            return sentence("The program took more memory than it may ({gigabytes} GiB).", gigabytes=MEMORY >> 30)
+        case "stopped":
+            return sentence(
+                "The program had not ended after {seconds} seconds and was stopped.", seconds=f"{failure.seconds:g}"
+            )
+        case "raised" if failure.line:
+            return sentence(
+                "The program raised {error} (line {line}, in {function}).",
+                error=Code(failure.error), line=failure.line, function=Code(failure.function),
+            )  # fmt: skip
+        case "raised":
+            return sentence("The program raised {error}.", error=Code(failure.error))
+        case _:
+            return sentence(
+                "The process of the program ended (code {code}) before a result was returned.", code=failure.code
+            )
 
 
 def _between(found: Comparison, departure: Departure, wording: Wording) -> Inlines:

@@ -397,7 +397,7 @@ class Sitting:
             "Entry ({row}, {column}) of {matrix} is {right}, but {read} was used.",
             row=i + 1, column=j + 1, matrix=name, right=_plain(right), read=_plain(value),
         )  # fmt: skip
-        besides = message("Everything else is marked using that number.")
+        besides = message("A given number was misread; everything else is marked with the number that was used.")
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)

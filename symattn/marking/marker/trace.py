@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
@@ -568,7 +568,8 @@ class Trace:
                     yield later, [(later.name, r, c) for r, c in self._resting_on(later).get(used, ())]
 
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
-        return rests_on(step.op, tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands))
+        shapes = tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands)
+        return self.script.memory.once(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
 
     def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:
         """Whether nothing was written after an entry but what follows from it, and so far as that is to be seen, not
@@ -602,7 +603,6 @@ class Trace:
         return judged.state == "follows"
 
 
-@lru_cache(maxsize=2000)
 def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
     """The entries of a result that rest on entry (i, j) of operand k: those whose working has it."""
     found: dict[tuple[int, int, int], list[Cell]] = {}

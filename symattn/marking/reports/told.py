@@ -60,6 +60,9 @@ MOST_PLACES = 4
 MOST_FITS = 2
 """Explanations of one mistake that are told to a student."""
 
+MOST_TOLD = 6
+"""Mistakes that a student is told; of more, how many they are.  Each has its number at the entries, in any case."""
+
 MOST_LINES = 8
 """Lines that are named one by one; of more, how many they are."""
 
@@ -236,11 +239,21 @@ class Told:
     # -- marks
 
     def marks(self) -> Iterator[tuple[Inlines, str]]:
-        """The marks of every line of the scheme that is a line of a derivation, with its name."""
+        """The marks of every line of the scheme that is a line of a derivation, with its name; then what is added and
+        taken off, so that all of it adds up to the total."""
         lines = (g.parts for g in self.report.marks if g.code != "N" and self.step(g.parts[0]) is not None)
-        for parts in dict.fromkeys(lines):
+        lines_of_a_derivation = dict.fromkeys(lines)
+        for parts in lines_of_a_derivation:
             given = [g for g in self.report.marks if g.parts == parts and g.code != "N"]
             yield self._name_of(parts), self._marks_text(given)
+        if not lines_of_a_derivation:
+            return
+        for one in self.report.marks:
+            if one.code == "N" and one.given:
+                yield (Words(words.ANSWER_ALONE),), f"+{one.given}"
+        for notice in self.report.notices:
+            if notice.marks:
+                yield (Words(words.TAKEN_OFF.get(notice.kind, words.DEDUCTION)),), f"−{notice.marks}"
 
     def _marks_text(self, given: Sequence[Given]) -> str:
         """The marks by code, for a teacher; for a student, how many of how many."""
@@ -289,18 +302,35 @@ class Told:
         misread = (event for event in self.report.events if event.kind == "misread")
         return next(misread, min(self.report.events, key=lambda event: event.number, default=None))
 
+    @cached_property
+    def _told(self) -> tuple[Event, ...]:
+        """The mistakes that are explained: for a student the first ones, since a script that is wrong throughout is not
+        mended by a list."""
+        events = sorted(self.report.events, key=lambda event: (event is not self.first, event.number))
+        return tuple(sorted(events[:MOST_TOLD], key=lambda event: event.number))
+
+    @cached_property
+    def _said_before(self) -> dict[Inlines, Event]:
+        """What is said of mistakes, with the first of which it is said."""
+        found: dict[Inlines, Event] = {}
+        for event in self._told:
+            found.setdefault(self.says(event), event)
+        return found
+
     def _mistakes(self, part: str) -> Iterator[Inlines]:
         """The mistakes of a line but for the first of all, which is told where to look first."""
-        here = [e for e in self.report.events if e.part == part and not (e is self.first and self.is_line(part))]
+        here = [e for e in self._told if e.part == part and not (e is self.first and self.is_line(part))]
         alike: dict[Inlines, list[Event]] = {}
         for event in here:
             if says := self.says(event):
                 alike.setdefault(says, []).append(event)
         for says, events in alike.items():
-            yield sentence(
-                "{mistakes}: {explanation}", mistakes=listing(list(map(self._at_places, events))), explanation=says
-            )
-        for event in self.report.events:
+            mistakes, before = listing(list(map(self._at_places, events))), self._said_before[says]
+            if before not in events:
+                yield sentence("{mistakes}: the same as mistake {number}.", mistakes=mistakes, number=before.number + 1)
+            else:
+                yield sentence("{mistakes}: {explanation}", mistakes=mistakes, explanation=says)
+        for event in self._told:
             if event.part == part:
                 continue
             if any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
@@ -388,7 +418,8 @@ class Told:
         if known is not None:
             wording = self._wording(event.part)
             name = begun(wording.in_signs(known.name) if wording else in_signs(known.name))
-            says = self._feedback(event, candidate.id)
+            # Of a mistake in one row alone, what is said of whole matrices would be untrue.
+            says = (Words(_sentence(candidate)),) if candidate.says else self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
             named = self.reader == "teacher"  # the name of a slip is the examiner's
             name, says = begun((Words(slip.name),)) if named else (), (Words(slip.feedback),)
@@ -446,7 +477,7 @@ class Told:
             case "shape", _:
                 return "" if shown else words.OTHER_SHAPE
             case _, _ if shown:
-                return words.COMPARE
+                return ""
             case _, ShapeAnswer():
                 return words.AGAIN if self._came_before(event) else words.SHAPES
             case _, CellsAnswer():
@@ -592,15 +623,13 @@ class Told:
         ways: dict[tuple[str, str], list[Cell]] = {}
         flags: dict[Flag, list[Cell]] = {}
         for cell, verdict in verdicts.items():
-            if verdict.state == "follows":
+            if verdict.state == "follows" and verdict.way in said:  # of the others a student is told by the sign
                 ways.setdefault(said[verdict.way], []).append(cell)
             for flag in verdict.flags:
                 if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop(said["event"], None)  # it has been told
-        if self.reader == "student" and not self.report.events:
-            ways.clear()  # somebody who rounded and is right wants to hear nothing else
         for (of_all, at_places), cells in ways.items():
             where, lines = self._at(cells, verdicts), self._sources(part)
             yield sentence(at_places, place=where, lines=lines) if where else sentence(of_all, lines=lines)
@@ -653,9 +682,11 @@ class Told:
     def notes(self) -> Iterator[Inlines]:
         """What belongs to no line: notices about the whole question, mistakes without a line, remarks on the file."""
         known = {line.part for line in self.lines}
-        for event in self.report.events:
+        for event in self.report.events if self.reader == "teacher" else self._told:
             if event.part not in known:
                 yield self.mistake(event)
+        if self.reader == "student" and (more := len(self.report.events) - len(self._told)):
+            yield (Words(words.more_mistakes(more)),)
         for notice in self.report.notices:
             if notice.part not in known:
                 yield from ((Words(says),) for says in _left_to_say(notice))
@@ -805,10 +836,6 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
 
 CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
-        **dict.fromkeys(
-            ("key", "written", "unrounded", "window"),
-            ("Right, given your {lines}.", "{place}: right, given your {lines}."),
-        ),
         "event": ("Right, given the earlier mistake.", "{place}: right, given the earlier mistake."),
         "other way": ("Right, by another method.", "{place}: right, by another method."),
     },

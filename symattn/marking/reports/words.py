@@ -129,6 +129,14 @@ def mistake(number: int) -> Message:
     return message("Mistake {number}", number=number)
 
 
+def more_mistakes(count: int) -> Message:
+    return counted(
+        "There is one more mistake, which is marked above. Correct these first.",
+        "There are {n} more mistakes, which are marked above. Correct these first.",
+        n=count,
+    )
+
+
 def same_mistake(number: int) -> Message:
     return message("Mistake {number} again.", number=number)
 
@@ -159,7 +167,6 @@ def looks_as_if(slips: Sequence[str]) -> Message:
 
 
 WRONG = message("This is not right. Work it out again.")
-COMPARE = message("Compare this with your own working.")
 OTHER_SHAPE = message("The matrix has the wrong shape.")
 SHAPES = message(
     "This is not right. Write the shape of each factor below it: the inner numbers must agree, the outer ones remain."
@@ -236,6 +243,12 @@ _REASONS: Mapping[Reason, Message] = {
     "one swap": message("one swap"),
     "wrong order": message("wrong order"),
 }
+
+
+ANSWER_ALONE = message("Right answer alone")
+DEDUCTION = message("Taken off")
+TAKEN_OFF: Mapping[str, Message] = {"misread": message("Number misread"), "precision": message("Precision")}
+"""What stands over marks that a line of its own has, beside those of the lines."""
 
 
 def why(why: Why | None) -> str:

@@ -227,6 +227,9 @@ def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: b
     *before, last = [side for side in _CHAIN.split(source) if not is_blank(side)] or [source]
     counts = _read(shown, last, mark, symbols, counted)
     sides = [_read(shown, side, mark, symbols, counted) for side in before[-_LONGEST_CHAIN:]]
+    known = [side for side in sides if side.readable]
+    if known:  # 4·1000 = 4,000 says what the comma is
+        counts = next((way for way in counts.readings if all(_agree(side, way) for side in known)), counts)
     differs = False
     for side in reversed([side for side in sides if side.readable]):
         if not counts.readable:

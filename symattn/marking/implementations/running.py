@@ -1,0 +1,482 @@
+"""Somebody's program run apart from the process that judges it: numbers go in, and numbers come back.
+
+A function runs in a forked child, a file or a module in a process of its own that has never held an answer; both have
+limits of time, memory and written files.  What comes back is JSON that is read as arrays, so that whatever a program
+patches, ends or fills up is its own copy.  A forked child begins as a copy of this process and can read what that held.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from symattn.errors import InputError
+from symattn.exact.floats import FORMATS
+from symattn.foundation.confined import limit, limited, memory_held, patience
+from symattn.marking.implementations.arguments import made, placed
+from symattn.marking.implementations.arrays import PYTHON, Array, array, read_array
+from symattn.marking.implementations.recording import Recorder
+
+Program = Callable[..., Any] | str | Path
+"""A function, or where one is: "student.py:attention", "package.module:attention"."""
+
+How = Literal["raised", "exited", "recursion", "memory", "stopped", "ended"]
+
+FORKS = hasattr(os, "fork") and sys.platform not in ("emscripten", "wasi")
+SECONDS = 10.0
+MEMORY = 4 * 2**30
+"""Bytes that a program may take besides those that its process has when it begins."""
+MOST_ANSWERED = 2**27
+"""Bytes of an answer that are read."""
+LONGEST_SAID = 300
+GRACE = 5
+"""Seconds by the clock after which a process is killed that has not ended itself at its limit."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: what is given by name, in this order, as nested lists, and how results are to be read.
+
+    `formats` are those of what is not of the `dtype`, and `dimensions` those that a result has; matrices of one of the
+    `shapes` are kept as they come up on the way.
+    """
+
+    given: Mapping[str, Any]
+    last: str
+    library: str = "numpy"
+    dtype: str = "float64"
+    formats: Mapping[str, str] = field(default_factory=dict)
+    dimensions: int = 2
+    shapes: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a program returned nothing: what it `said` with which kind of error, and in which line, where it raised one.
+
+    `how`: it raised an error; ended itself by SystemExit; called itself without end; took too much memory; was stopped
+    after its time; or its process ended, with a `code`.
+    """
+
+    how: How
+    error: str = ""
+    line: int = 0
+    function: str = ""
+    code: int = 0
+    seconds: float = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a call: results by the steps that they are said to be, what was returned `beside` the result, and
+    matrices that came up on the way; what was given, as it was `after` the call; or a failure."""
+
+    results: Mapping[str, Array] = field(default_factory=dict)
+    nothing: bool = False
+    beside: Sequence[Array] = ()
+    recorded: Sequence[Array] = ()
+    after: Mapping[str, Array] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+Runner = Callable[[Call], Outcome]
+
+
+@contextmanager
+def running(program: Program, more: Mapping[str, object], trusted: bool, seconds: float) -> Iterator[Runner]:
+    """What calls a program, apart from this process unless it is `trusted`; it is ended when this is left.
+
+    `InputError` where there is no such program, or where it cannot be run apart.
+    """
+    function = None if isinstance(program, str | Path) else program
+    if function is not None and not callable(function):
+        raise InputError(f'function is {program!r}; a function of the givens, or "student.py:attention", was expected.')
+    if not seconds > 0:
+        raise InputError(f"time_limit is {seconds!r}; a number of seconds above 0 was expected.")
+    if trusted:
+        target = loaded(str(program)) if function is None else function
+
+        def called(call: Call) -> Outcome:
+            copied = Call(**asdict(call))
+            return _read(_performed(target, copied, more, _recorder(copied)))
+
+        yield called
+        return
+    if function is not None and not FORKS:
+        raise InputError(
+            "On this system a function would run in the process that judges it, where it can change symattn, end the "
+            'process or never come back; name its file ("student.py:attention"), or say trusted=True.'
+        )
+    child: _Child = _Started(str(program), more, seconds) if function is None else _Forked(function, more, seconds)
+    try:
+        yield child.call
+    finally:
+        child.end()
+
+
+# ------------------------------------------------------------------------------------------------ who asks
+
+
+class _Child:
+    """A process that answers one call after another, a line of JSON each."""
+
+    def __init__(self, pid: int, requests: IO[bytes], answers: IO[bytes], seconds: float) -> None:
+        self.pid, self._requests, self._answers, self._seconds = pid, requests, answers, seconds
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def call(self, call: Call) -> Outcome:
+        """What comes of a call; a process that gives no answer, and why, is a failure."""
+        threading.Thread(target=self._ask, args=(text_of(asdict(call)),), daemon=True).start()
+        try:
+            line = self._lines.get(timeout=patience() * self._seconds + GRACE)
+        except queue.Empty:
+            return Outcome(failure=Failure("stopped", seconds=self._seconds))
+        if not line.endswith(b"\n"):
+            return Outcome(failure=self._why())
+        try:
+            return _read(json.loads(line))
+        except InputError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it wrote that itself
+            return Outcome(failure=Failure("ended"))
+
+    def _ask(self, request: bytes) -> None:
+        line = b""
+        with suppress(OSError, ValueError):  # it has ended: there is no answer
+            self._requests.write(request)
+            self._requests.flush()
+            line = self._answers.readline(MOST_ANSWERED)
+        self._lines.put(line)
+
+    def _why(self) -> Failure:
+        code = self.wait()
+        if -code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGALRM", 0)) and code:
+            return Failure("stopped", seconds=self._seconds)
+        return Failure("ended", code=code)
+
+    def wait(self) -> int:
+        """Wait for the end of the process, which is killed if that does not come by itself; the code of its end."""
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """End the process, and those of its group that it has started."""
+        if hasattr(os, "killpg"):
+            with suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self.kill()
+        self.wait()
+        for stream in (self._requests, self._answers):
+            with suppress(OSError, ValueError):
+                stream.close()
+
+
+class _Forked(_Child):
+    """A child that has the function already."""
+
+    def __init__(self, function: Callable[..., Any], more: Mapping[str, object], seconds: float) -> None:
+        asked, ask = os.pipe()
+        answer, answered = os.pipe()
+        self._code: int | None = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads, which the child does not have: it does this and ends
+            pid = os.fork()
+        if pid == 0:
+            _child(function, more, seconds, asked, answered)
+        os.close(asked)
+        os.close(answered)
+        with suppress(OSError):  # the child does so as well, whoever comes first
+            os.setpgid(pid, pid)
+        super().__init__(pid, os.fdopen(ask, "wb"), os.fdopen(answer, "rb"), seconds)
+
+    def wait(self) -> int:
+        last = time.monotonic() + GRACE
+        while self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._code = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > last:
+                self.kill()
+            else:
+                time.sleep(0.001)
+        return self._code
+
+    def kill(self) -> None:
+        if self._code is None:  # else another process may have its number by now
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class _Started(_Child):
+    """A process that knows nothing but where the function is."""
+
+    def __init__(self, program: str, more: Mapping[str, object], seconds: float) -> None:
+        _parts(program)
+        try:
+            given = json.dumps(dict(more), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"To a file only numbers, texts and lists can be given ({error}); import a function, or set it there."
+            ) from None
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", f"from {__name__} import main; main()", program, given, str(seconds)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdin
+        assert self._process.stdout
+        super().__init__(self._process.pid, self._process.stdin, self._process.stdout, seconds)
+
+    def wait(self) -> int:
+        try:
+            return self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+def _read(answer: Mapping[str, Any]) -> Outcome:
+    """An answer as arrays; `InputError` where the function takes other things, or returned what is no array."""
+    if "refused" in answer:
+        raise InputError(str(answer["refused"])[:LONGEST_SAID])
+    results = {}
+    for name, one in answer["results"].items():
+        if isinstance(one, str):
+            raise InputError(one[:LONGEST_SAID])
+        results[str(name)] = _array(one)
+    failure = Failure(**answer["failure"]) if answer["failure"] else None
+    if failure is not None:
+        said = "".join(c if c.isprintable() else " " for c in str(failure.error)[:LONGEST_SAID])
+        failure = replace(failure, error=said, function=str(failure.function)[:LONGEST_SAID], line=int(failure.line))
+    return Outcome(
+        results,
+        answer["nothing"] is True,
+        [_array(one) for one in answer["beside"]],
+        [_array(one) for one in answer["recorded"]],
+        {str(name): _array(one) for name, one in answer["after"].items()},
+        failure,
+    )
+
+
+def _array(one: Sequence[Any]) -> Array:
+    nested, format = one
+    found = read_array(nested)
+    if found is None or format not in (*FORMATS, PYTHON):
+        raise ValueError("no array")
+    return Array(found.shape, found.nested, format)
+
+
+# ------------------------------------------------------------------------------------------------ who answers
+
+
+def text_of(answer: object) -> bytes:
+    return json.dumps(answer).encode() + b"\n"
+
+
+def _child(
+    function: Callable[..., Any], more: Mapping[str, object], seconds: float, requests: int, answers: int
+) -> None:
+    """What a forked child does; it never returns, and nothing that was to be done at the end of its parent is done."""
+    try:
+        os.setpgid(0, 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        opened = {int(one.name) for one in Path("/dev/fd").iterdir()}
+        for one in {0, 1, 2, *opened} - {requests, answers, nowhere}:
+            os.dup2(nowhere, one)  # files and sockets of the parent, which are not the program's to read and to write
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        _serve(lambda: function, more, seconds, os.fdopen(requests, "rb"), os.fdopen(answers, "wb"))
+    finally:
+        os._exit(0)
+
+
+def main() -> None:
+    """Answer calls of a file's function from standard input until that ends."""
+    program, more, seconds = sys.argv[1:]
+    sys.argv[:] = [""]
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything prints must not be taken for an answer
+    _serve(lambda: loaded(program), json.loads(more), float(seconds), sys.stdin.buffer, answers)
+    os._exit(0)
+
+
+def _serve(
+    load: Callable[[], Callable[..., Any]],
+    more: Mapping[str, object],
+    seconds: float,
+    requests: IO[bytes],
+    answers: IO[bytes],
+) -> None:
+    for name in ("SIGALRM", "SIGXCPU", "SIGINT"):  # the parent's handlers would go on with its work here
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    function: Callable[..., Any] | None = None
+    for line in requests:
+        call = Call(**json.loads(line))
+        recorder = _recorder(call)
+        try:
+            with limited(seconds):
+                if function is None:
+                    _confine(call.library)
+                    function = load()
+                answer = text_of(_performed(function, call, more, recorder))
+        except BaseException as error:
+            if function is None and isinstance(error, InputError):  # it has no such function
+                answer = text_of({"refused": error.args[0]})
+            else:
+                answer = text_of({**_EMPTY, "recorded": _told(recorder), "failure": asdict(_failure(error, function))})
+        answers.write(answer)
+        answers.flush()
+
+
+def _confine(library: str) -> None:
+    """Limit this process to what it has, some more memory, and no files; the library may take what it wants before."""
+    if library != "python":
+        with suppress(ImportError):
+            importlib.import_module(library)
+    if "torch" in sys.modules:  # of a pool of threads a fork has locks alone, which nobody opens
+        sys.modules["torch"].set_num_threads(1)
+    limit("RLIMIT_CORE", 0)
+    limit("RLIMIT_FSIZE", 0, for_good=True)
+    if held := memory_held():
+        limit("RLIMIT_AS", held + MEMORY, for_good=True)
+
+
+_EMPTY: Mapping[str, Any] = {
+    "results": {}, "nothing": False, "beside": [], "recorded": [], "after": {}, "failure": None,
+}  # fmt: skip
+
+
+def _recorder(call: Call) -> Recorder:
+    return Recorder({(rows, columns) for rows, columns in call.shapes})
+
+
+def _performed(
+    function: Callable[..., Any], call: Call, more: Mapping[str, object], recorder: Recorder
+) -> dict[str, Any]:
+    """A call, and what came of it as JSON; what the function raises is not caught."""
+    try:
+        given = {name: made(one, call.library, call.formats.get(name, call.dtype)) for name, one in call.given.items()}
+        by_place, by_key = placed(function, given, more)
+    except InputError as error:
+        return {"refused": error.args[0]}
+    returned = recorder.call(lambda: function(*by_place, **by_key))
+    beside = map(read_array, returned[1:] if isinstance(returned, tuple | list) else ())
+    return {
+        **_EMPTY,
+        "results": {name: _result(one) for name, one in by_name(returned, call.last, call.dimensions).items()},
+        "nothing": returned is None,
+        "beside": [_plain(one) for one in beside if one is not None],
+        "recorded": _told(recorder),
+        "after": {name: _plain(array(one)) for name, one in given.items()},
+    }
+
+
+def by_name(returned: object, last: str, dimensions: int = 2) -> Mapping[str, object]:
+    """What a function returns, by step: a dict by its names; of several things in a tuple or a list the first is the
+    result, where each is one of so many dimensions and not a row of it."""
+    if isinstance(returned, Mapping):
+        return {str(name): one for name, one in returned.items()}
+    if isinstance(returned, tuple | list) and returned:
+        whole, first = read_array(returned), read_array(returned[0])
+        if whole is None or (first is not None and len(first.shape) >= dimensions):
+            return {last: returned[0]}
+    return {last: returned}
+
+
+def _result(one: object) -> Any:
+    try:
+        return _plain(array(one))
+    except InputError as error:
+        return error.args[0]
+
+
+def _plain(one: Array) -> tuple[Any, str]:
+    return one.nested, one.format
+
+
+def _told(recorder: Recorder) -> list[tuple[Any, str]]:
+    return [_plain(one) for one in recorder.arrays]
+
+
+def _failure(error: BaseException, function: object) -> Failure:
+    if isinstance(error, SystemExit):
+        return Failure("exited")
+    if isinstance(error, RecursionError):
+        return Failure("recursion")
+    if isinstance(error, MemoryError):
+        return Failure("memory")
+    line, name = _place(error, function)
+    try:
+        said = " ".join(str(error).split())
+    except BaseException:  # it is somebody's own error
+        said = ""
+    kind = type(error).__name__
+    return Failure("raised", f"{kind}: {said}"[:LONGEST_SAID] if said else kind, line, name)
+
+
+def _place(error: BaseException, function: object) -> tuple[int, str]:
+    """The line and the function that raised an error: the innermost that stands in the program's own file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    if function is None:  # while a file was read
+        own = [frame for frame in frames if frame.filename != __file__ and not frame.filename.startswith("<")]
+    else:
+        own = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
+    return (own[-1].lineno or 0, own[-1].name) if own else (0, "")
+
+
+# ------------------------------------------------------------------------------------------------ files and modules
+
+
+def _parts(program: str) -> tuple[str, str]:
+    """The file or module, and the name of the function; `InputError` where one is missing."""
+    where, colon, name = program.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise InputError(f'{program} came; a file or module and a function, "student.py:attention", was expected.')
+    if where.endswith(".py") and not Path(where).is_file():
+        raise InputError(f"There is no file {where}.")
+    return where, name
+
+
+def loaded(program: str) -> Callable[..., Any]:
+    """The function in a file or a module, which is run; `InputError` if it has none of that name."""
+    where, name = _parts(program)
+    if where.endswith(".py"):
+        path = Path(where).resolve()
+        sys.path.insert(0, str(path.parent))  # a program may have several files
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(where)
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise InputError(f"{where} has no function {name}.")
+    return function  # type: ignore[no-any-return]
+
+
+__all__ = ["FORKS", "SECONDS", "Call", "Failure", "Outcome", "Program", "Runner", "running"]

@@ -1,0 +1,162 @@
+"""Every setting that `symattn list settings` offers, with one line wrong, is marked: no operation stops the marker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from scripts import Page, decimals, exactly, key_of, marked, script, shown
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.settings import ABOUT
+from symattn.exact import NEGATIVE_INFINITY, Value
+from symattn.page.notation import load_notation
+from symattn.teaching.description import settings_of
+from symattn.teaching.fairness.separation import Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.full import question as full_question
+from symattn.teaching.question import Question
+
+FINITE = "additive:[[0,-1,-2],[-1,0,1],[-2,1,0]]"
+VALUES: dict[str, tuple[object, ...]] = {
+    "arithmetic": ("decimal", "auto"),
+    "scale": ("none", "sqrt(d_model)", "d_k", 3, "sqrt(5)", "e/(e+1)"),
+    "mask": (
+        "causal", "causal:top-left", "padding:2", "window:2", "window:2:both", "prefix:2", "blocks:2,1",
+        [[1, 0, 1], [1, 1, 1], [0, 1, 1]], "hidden:[[0,1,0],[0,0,0],[1,0,0]]", FINITE, ["causal", FINITE],
+    ),
+    "mask_style": ("keep", "block", "multiplicative"),
+    "base": (2, 3, "1/2", "sqrt(2)"),
+    "orientation": ("columns",),
+    "by": ("token",),
+    "scores": ("column",),
+    "activation": ("relu",),
+    "order": ("KVQ", "VQK"),
+    "rounding": ({"places": 2}, {"places": 2, "method": "largest-remainder"}, {"places": 1, "method": "truncate"}),
+    "stop_at": ("",),  # the step before the last one, of each mechanism
+    "heads": (2,),
+    "kv_heads": (1,),
+    "split": ("interleaved",),
+    "empty": ("zero",),
+    "weights": ("sum", "hardmax"),
+    "cap": (2, "e/(e+1)"),
+    "temperature": (2, "e/(e+1)"),
+    "bias": ("alibi", "alibi:1/2"),
+    "feature": ("elu+1", "relu", "square", "identity"),
+    "position": ("sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"),
+    "wavelength": (100,),
+    "angles": ("90", "3/5+4/5i"),
+    "first_position": (1,),
+    "embedding": ("scaled",),
+    "norm": ("rms", "none"),
+    "norm_place": ("pre",),
+    "epsilon": ("1/4",),
+    "variance": ("sample",),
+    "function": ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
+    "blocks": (2,),
+    "tile": (1, 3),
+}  # fmt: skip
+"""What is tried of each setting: every word that it takes, and numbers that are exact in another way."""
+
+WITH: dict[str, dict[str, object]] = {
+    "mask_style": {"mask": "causal"},
+    "scores": {"by": "token"},
+    "kv_heads": {"heads": 2},
+    "split": {"heads": 2},
+    "empty": {"mask": "past"},
+}
+"""Without these a setting changes nothing."""
+
+
+SMALL = {"n": 3, "m": 3, "d_k": 2, "d_v": 2}
+"""Three tokens, since the masks above are those of three; an even d_k, for pairs of features."""
+
+CASES = [(name, setting, value) for name in mechanisms() for setting in settings_of(name) for value in VALUES[setting]]
+
+
+def derived(name: str, setting: str, value: object) -> Derivation:
+    """A mechanism with a setting and random givens; `InputError` for what it cannot do."""
+    chosen, rng = mechanism(name), Random(name)
+    stated = {**chosen.defaults, **WITH.get(setting, {}), setting: value}
+    if setting == "stop_at":
+        stated[setting] = list(derived(name, "arithmetic", "exact"))[-2].name
+    settings = Settings.read(stated)
+    sizes = problem_type("full").spec({"mechanism": name}).chosen_sizes()
+    sizes = {letter: SMALL.get(letter, size) for letter, size in sizes.items()}
+    if chosen.draw is not None:
+        givens = chosen.draw(replace(settings, orientation="rows"), sizes, rng)
+        turned = settings.orientation == "columns"
+        return chosen.run({one: m.T if turned else m for one, m in givens.items()}, settings)
+    shapes = chosen.given_shapes(sizes, settings)
+    return chosen.run({one: random_page(shape, rng) for one, shape in shapes.items()}, settings)
+
+
+def random_page(shape: tuple[int, int], rng: Random) -> Page:
+    return [[rng.choice((-1, 0, 1, 2)) for _ in range(shape[1])] for _ in range(shape[0])]
+
+
+def question(d: Derivation) -> Question:
+    notation = load_notation("columns" if d.orientation == "columns" else "standard")
+    return full_question(Problem("A variant", "", d, notation, exact=False, places=4), {}, Separation(d, ()))
+
+
+def form(value: Value) -> str:
+    """Exact where anybody would write it so, else to four places."""
+    return exactly(value) if value is NEGATIVE_INFINITY or isinstance(value, int) else decimals(4)(value)
+
+
+def assert_marked(name: str, setting: str, value: object, lines: int = 99) -> int:
+    """One line after another has a wrong entry, everything else is as in the key: that entry is not accepted.
+
+    Says how many lines were tried.
+    """
+    q = question(derived(name, setting, value))
+    key = key_of(q)
+    tried = Random(f"{name} {setting} {value}").sample(list(key), min(lines, len(key)))
+    for line in tried:
+        rows = [list(row) for row in key[line]]
+        i, j = next((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x is not NEGATIVE_INFINITY)
+        rows[i][j] = rows[i][j] + 5
+        report = marked(q, script(q, {**key, line: rows}, form))
+        [verdict] = [v for v in report.verdicts if (v.part, v.i, v.j) == (line, i, j)]
+        shifted = any(notice.kind == "method" for notice in report.notices)  # the one score that a token sees
+        assert shifted or not verdict.accepted, shown(report)
+    return len(tried)
+
+
+def test_every_setting_that_is_listed_is_tried():
+    assert {*VALUES} == {*ABOUT}
+    assert {setting for _, setting, _ in CASES} == {*ABOUT}
+
+
+def first_of_each() -> dict[tuple[str, str], tuple[str, str, object]]:
+    """A mechanism for each value of each setting, the plainest that has it."""
+    found: dict[tuple[str, str], tuple[str, str, object]] = {}
+    for case in sorted(CASES, key=lambda case: PLAINEST.index(case[0]) if case[0] in PLAINEST else len(PLAINEST)):
+        found.setdefault((case[1], str(case[2])), case)
+    return found
+
+
+PLAINEST = ("self_attention", "attention", "positional_encoding", "rotary_attention", "feed_forward", "layer_norm")
+STOPPED = [
+    ("attention", "bias", "alibi"),
+    ("attention", "mask", FINITE),
+    ("attention", "scale", "e/(e+1)"),
+    ("multi_head_attention", "bias", "alibi"),
+]
+"""Operations that hold what has no hash, a matrix or a quotient: the marker stopped at them."""
+
+
+@pytest.mark.parametrize("case", STOPPED, ids=str)
+def test_a_wrong_line_is_marked_whatever_an_operation_holds(case):
+    assert_marked(*case, lines=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", first_of_each().values(), ids=str)
+def test_a_wrong_line_is_marked_under_every_setting(case):
+    """`tests/bench/settings_marked.py` tries every mechanism that has it."""
+    assert_marked(*case)
