@@ -181,8 +181,14 @@ def test_heads_that_cannot_share_keys_evenly() -> None:
 
 def test_heads_of_a_width_in_letters() -> None:
     shapes = {"X": ("n", "d"), "W_Q": ("d", "k"), "W_K": ("d", "k"), "W_V": ("d", "k")}
-    with pytest.raises(InputError, match="With 2 heads, the columns of W_Q must be a number, not k"):
+    with pytest.raises(
+        InputError, match=r"the columns of W_Q must be a number or as 2\*k, so that a head has some of them, not k"
+    ):
         HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))
+    shapes = {name: (rows, "2*k" if columns == "k" else columns) for name, (rows, columns) in shapes.items()}
+    d = HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))
+    assert d["Z_2"].result.shape == ("n", "k")
+    assert d["C"].result.shape == ("n", "2*k")
 
 
 def test_one_head_ends_at_z_or_o() -> None:
