@@ -29,7 +29,7 @@ from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
-from symattn.page.presentation import presented
+from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
 from symattn.teaching import ahead
@@ -138,10 +138,19 @@ class Sheet:
         return self._of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
 
     def _of(
-        self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
+        self,
+        pages: Pages,
+        solutions: Solutions,
+        *,
+        recipe: bool = False,
+        besides: frozenset[Besides] = EVERYTHING,
+        how: str = "",
     ) -> Document:
-        """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
-        document = pages.document(solutions, self.name, self.own_command, besides)
+        """One of its documents from pages of its question, for formats that read so much `besides` what is shown.
+
+        `how` are the options of pages, which go into the command that makes it again.
+        """
+        document = pages.document(solutions, self.name, self.own_command and self.own_command + how, besides)
         return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
 
     @property
@@ -466,13 +475,30 @@ class Setting:
         if self.look.fillable and "pdf" not in self.forms:
             raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
 
+    @property
+    def options(self) -> str:
+        """The options of the command line by which pages come out like this, each after a space."""
+        usual = Setting()
+        chosen = {name: getattr(self, name) for name in ("layout", "conventions")}
+        chosen = {name: value for name, value in chosen.items() if value != getattr(usual, name)}
+        if (wanted := page.latex_class()) != page.ARTICLE:
+            chosen["latex-class"] = wanted
+        chosen |= choices_of(self.look) | ({"recipe": True} if self.recipe else {})
+        said = {name.replace("_", "-"): value for name, value in chosen.items()}
+        return "".join(
+            f" --{name}" if value is True else f" --{name} {_shell(str(value))}" for name, value in said.items()
+        )
+
     def documents(self, name: str, sheets: Sequence[Sheet], together: bool = False) -> Iterator[tuple[str, Document]]:
         """What is written of some sheets, by the name of the file without its ending."""
         pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
         besides = read_besides(self.forms)
         for asked in self.solutions if self.forms else ():
             shown = [(sheet, shared) for sheet, shared in pages if self._has(sheet, asked)]
-            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in shown]
+            written = [
+                sheet._of(shared, asked, recipe=self.recipe, besides=besides, how=self.options)
+                for sheet, shared in shown
+            ]
             if written:
                 yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
@@ -612,7 +638,10 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
         yield from how.documents(f"{how.stem}-all", kept, together=True)
     if overview and kept:
         listed = [(sheet.name, sheet.question) for sheet in kept]
-        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, f"{kept[-1].own_command} --overview")
+        yield (
+            f"{how.stem}-overview",
+            set_overview(kept[0].question.title, listed, f"{kept[-1].own_command}{how.options} --overview"),
+        )
 
 
 def _write_set(
