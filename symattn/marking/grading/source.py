@@ -100,6 +100,16 @@ class Papers:
             self.made[name] = tuple(self.papers[name].make())
         return self.made[name]
 
+    def some_questions(self) -> tuple[Question, ...]:
+        """The questions of the first sheet that can be marked; `InputError`, that of the first, if none can."""
+        refused: list[InputError] = []
+        for sheet in self.papers:
+            try:
+                return self.questions(sheet)
+            except InputError as error:  # which whoever has that sheet is told
+                refused.append(error)
+        raise refused[0]
+
 
 def plain_name(sheet: str) -> str:
     """A sheet's name as it is compared: without hyphens, and with the letters that nobody can mistake."""
@@ -227,7 +237,7 @@ def _worksheet(path: Path) -> Papers:
     if named and plain_name(named) != plain_name(sheet.name):
         raise InputError(
             f"{path} is sheet {named}, and its recipe gives {sheet.name}: "
-            "it was made by another version of symattn, or was changed."
+            "it was made by another version of symattn, or was changed; its set's .json marks it whatever the version."
         )
     return of_question(sheet.question, sheet.name)
 
