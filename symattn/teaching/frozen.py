@@ -7,6 +7,7 @@ number is refused, since then a student would be marked by another key than the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from symattn.errors import InputError, SymattnError
@@ -134,12 +135,19 @@ def as_format_1(question: Question, entries: Sequence[str], where: str, software
 
 
 def worth_in_format_1(question: Question, points: int) -> Question:
-    """The question for so many marks as format 1 shared them out, which is how they stand on paper."""
+    """The question for so many marks, with the number for each part that format 1 gave it, which stands on paper.
+
+    Within a part they are what this version makes of them, where it comes to the same numbers.
+    """
     own = [total(part.marks) for part in question.parts if part.marks]
     shares = share(points, own)
     while 0 in shares:
         shares[shares.index(max(shares))] -= 1
         shares[shares.index(0)] += 1
+    with suppress(InputError):  # fewer points than it takes today
+        today = question.worth(points)
+        if [total(part.marks) for part in today.parts if part.marks] == shares:
+            return today
     left = iter(shares)
     parts = []
     for part in question.parts:

@@ -29,9 +29,11 @@ from symattn.teaching.question import (
     FormulaAnswer,
     Mark,
     MatrixAnswer,
+    Question,
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
+    total,
 )
 from symattn.teaching.sheets import FROZEN_FORMAT, thaw_sheets
 
@@ -72,15 +74,14 @@ def printed(marks):
 
 
 def expect_marks(question, said):
-    """Its marks are those on the key; right answers get all that needs no person, and a part left out gets nothing."""
+    """Every part is worth what is printed; right answers get all that needs no person, and one left out gets nothing."""
     marks = {part.name: printed(said["marks"][part.name]) for part in question.parts}
-    assert {part.name: " ".join(map(str, part.marks)) for part in question.parts} == said["marks"]
+    assert {part.name: total(part.marks) for part in question.parts} == marks
     earned = {part.name: marks[part.name] - by_a_person(part) for part in question.parts}
     assert symattn.check(question, said["answers"]).total == sum(earned.values())
-    *others, last = said["answers"]
+    *others, _ = said["answers"]
     without = symattn.check(question, {name: said["answers"][name] for name in others})
     assert without.total == sum(earned[name] for name in others)
-    return last
 
 
 def test_there_are_files_of_every_format_and_a_sheet_of_every_type():
@@ -92,7 +93,10 @@ def test_there_are_files_of_every_format_and_a_sheet_of_every_type():
 @pytest.mark.parametrize(("form", "sheet"), SHEETS)
 def test_a_sheet_of_an_earlier_release_is_marked_as_it_was_printed(form, sheet):
     (question,) = frozen_set(form).questions(sheet)
-    expect_marks(question, told(form, "worksheets")[sheet])
+    said = told(form, "worksheets")[sheet]
+    expect_marks(question, said)
+    if form != "format-1":  # which has no marks
+        assert {part.name: " ".join(map(str, part.marks)) for part in question.parts} == said["marks"]
 
 
 @pytest.mark.parametrize(("form", "paper"), PAPERS)
@@ -103,6 +107,24 @@ def test_a_paper_of_an_earlier_release_is_marked_as_it_was_printed(form, paper):
     assert [question.marks for question in asked] == [10, 10, 30]
     for question, said in zip(asked, listed, strict=True):
         expect_marks(question, said)
+
+
+@pytest.mark.parametrize("otherwise", ["refused", "shared out otherwise", "alike"])
+def test_an_exam_without_marks_in_its_file_keeps_the_numbers_on_its_paper(otherwise, monkeypatch):
+    """Whatever a later version makes of points: it may refuse so few, or share them out otherwise."""
+    path = FOLDER / "format-1" / "exam.json"
+    exam, _ = thawed(path.read_text(encoding="utf-8"), path)
+    own = Question.worth
+
+    def worth(question, points):
+        if otherwise == "refused":
+            raise InputError("points is 10; more were expected.")
+        return own(question, points + (otherwise != "alike"))
+
+    monkeypatch.setattr(Question, "worth", worth)
+    for paper, listed in told("format-1", "exam").items():
+        for question, said in zip(exam.questions(exam.ids.index(paper)), listed, strict=True):
+            assert {p.name: total(p.marks) for p in question.parts} == {k: printed(m) for k, m in said["marks"].items()}
 
 
 # ------------------------------------------------------------------------------------------------ what may change
@@ -130,6 +152,7 @@ def marked_otherwise(question):
     return replace(question, parts=(replace(parts[0], name="new"), *parts))
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("type", problem_types())
 def test_other_words_and_other_marks_refuse_nothing(type):
     question = questions()[type]
@@ -142,6 +165,7 @@ def test_other_words_and_other_marks_refuse_nothing(type):
         assert symattn.check(again, answers).total == symattn.check(question, answers).total
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("type", problem_types())
 def test_any_other_number_on_the_key_is_refused_with_its_place_and_the_same_one_written_otherwise_is_not(type):
     question, tried = questions()[type], 0
