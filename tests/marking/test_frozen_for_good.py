@@ -74,7 +74,7 @@ def printed(marks):
 
 
 def expect_marks(question, said):
-    """Every part is worth what is printed; right answers get all that needs no person, and one left out gets nothing."""
+    """Every part is worth what is printed; right answers get all that needs no person, and what is left out nothing."""
     marks = {part.name: printed(said["marks"][part.name]) for part in question.parts}
     assert {part.name: total(part.marks) for part in question.parts} == marks
     earned = {part.name: marks[part.name] - by_a_person(part) for part in question.parts}
