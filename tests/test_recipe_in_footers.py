@@ -51,9 +51,8 @@ def test_a_sheet_without_a_recipe_is_marked_against_the_frozen_set_alone(form, t
     [path] = [path for path in tmp_path.glob("attention-3-01.*") if path.suffix != ".json"]
     marking = symattn.check(tmp_path / "attention-3.json", path)
     assert (marking.submission.sheet, marking.total) == (SHEET.name, 0)
-    with pytest.raises(
-        InputError, match=rf"^{re.escape(str(path))} has no recipe to make its key from: .* the \.json .* the teacher\.$"
-    ):
+    says = rf"^{re.escape(str(path))} has no recipe to make its key from: .* the \.json .* the teacher\.$"
+    with pytest.raises(InputError, match=says):
         symattn.check(path, path)
     key = next(tmp_path.glob("attention-3-01-key.*"))
     assert symattn.check(key, path).submission.sheet == SHEET.name
