@@ -22,8 +22,8 @@ import polib
 import symattn.foundation.languages
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.foundation.installed import templates
 from symattn.foundation.languages import ENGLISH, PLACES, filled, languages
-from symattn.page.resources import templates
 from symattn.teaching.explanation.wording import NAMES
 
 PACKAGE = Path(symattn.__file__).parent

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from io import BytesIO
+from itertools import product
 
 import pypdf
 import pytest
@@ -11,21 +12,23 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
+from symattn.errors import InputError
+from symattn.marking.grading.source import papers
+from symattn.page.presentation import choices_of, make_look
 from symattn.teaching.sheets import formats, render
 
 [SHEET] = symattn.worksheet("attention", seed=3)
-COMMAND = "symattn worksheet attention --seed 3"
 
 
 def printed(document, form: str) -> str:
-    """What a reader of one format sees."""
+    """All that a reader of one format can find in it; of PDF what is on its pages and what stands in its catalogue."""
     content = render(document, form)[1]
     if form == "pdf":
-        text = " ".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(content)).pages)
+        reader = pypdf.PdfReader(BytesIO(content))
+        text = " ".join((str(reader.metadata), *(page.extract_text() for page in reader.pages)))
     elif form == "notebook":
-        text = " ".join("".join(cell["source"]) for cell in json.loads(content)["cells"])
-    elif form == "markdown":
-        text = content.decode().partition("\n---\n")[2]  # below its head
+        notebook = json.loads(content)
+        text = " ".join((json.dumps(notebook["metadata"]), *("".join(cell["source"]) for cell in notebook["cells"])))
     else:
         text = re.sub(r"\\-|\\-\\-", "--", content.decode())
     return re.sub(r"[\s{}]+", " ", text)
@@ -34,15 +37,32 @@ def printed(document, form: str) -> str:
 @pytest.mark.parametrize("form", [form for form in formats() if form != "latex-pdf"])
 def test_students_sheets_have_no_recipe_unless_it_is_wanted(form):
     for solutions in ("blank", "partly"):
-        assert "--seed" not in printed(SHEET.document(solutions), form)
+        found = printed(SHEET.document(solutions), form)
+        assert "--seed" not in found
+        assert "symattn worksheet" not in found
         assert "seed 3" in printed(SHEET.document(solutions, recipe=True), form)
     for solutions in ("worked", "key", "answers"):
         assert "seed 3" in printed(SHEET.document(solutions), form)
 
 
-def test_what_check_reads_has_the_recipe_in_its_head():
-    for form in ("markdown", "notebook"):
-        assert COMMAND in render(SHEET.worksheet, form)[1].decode()
+@pytest.mark.parametrize("form", ["markdown", "notebook"])
+def test_a_sheet_without_a_recipe_is_marked_against_the_frozen_set_alone(form, tmp_path):
+    symattn.worksheet("attention", seed=3, out=tmp_path, forms=[form])
+    [path] = [path for path in tmp_path.glob("attention-3-01.*") if path.suffix != ".json"]
+    marking = symattn.check(tmp_path / "attention-3.json", path)
+    assert (marking.submission.sheet, marking.total) == (SHEET.name, 0)
+    says = rf"^{re.escape(str(path))} has no recipe to make its key from: .* the \.json .* the teacher\.$"
+    with pytest.raises(InputError, match=says):
+        symattn.check(path, path)
+    key = next(tmp_path.glob("attention-3-01-key.*"))
+    assert symattn.check(key, path).submission.sheet == SHEET.name
+
+
+@pytest.mark.parametrize("form", ["markdown", "notebook"])
+def test_a_sheet_with_its_recipe_is_enough(form, tmp_path):
+    symattn.worksheet("attention", seed=3, out=tmp_path, forms=[form], recipe=True)
+    [path] = [path for path in tmp_path.glob("attention-3-01.*") if path.suffix != ".json"]
+    assert symattn.check(path, path).submission.sheet == SHEET.name
 
 
 def test_the_option_is_for_all_sheets_of_a_set(tmp_path):
@@ -54,6 +74,47 @@ def test_the_option_is_for_all_sheets_of_a_set(tmp_path):
 
 
 COMMANDS = re.compile(r"`(symattn worksheet [^`]*)`")
+
+
+LOOKS = [
+    make_look(language=language, text_size=size, paper=paper, spacing=spacing, decimal_sign=sign, brackets=brackets,
+              transpose=transpose, fillable=fillable)
+    for language, size, paper, spacing, sign, brackets, transpose, fillable in product(
+        ("en", "de", "zh"), (11, 24), ("a4", "letter"), ("roomy", "compact"), (None, "point", "comma"),
+        (None, "square", "round"), (None, "T", "\u2032"), (False, True),
+    )
+]  # fmt: skip
+
+
+def test_every_look_can_be_said_in_options():
+    assert len(LOOKS) == 1296
+    for look in LOOKS:
+        assert make_look(**choices_of(look)) == look
+    assert choices_of(make_look(language="de")) == {"language": "de"}  # whose decimal sign is a comma anyway
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--language", "de"],
+        ["--language", "fr", "--decimal-sign", "point", "--layout", "falk", "--spacing", "compact"],
+        ["--conventions", "bare", "--text-size", "18", "--paper", "letter", "--brackets", "round", "--transpose", "T"],
+        ["--transpose", "\u2032", "--latex-class", "exam", "--recipe"],
+    ],
+    ids=" ".join,
+)
+def test_the_printed_command_makes_the_same_page_again(options, tmp_path):
+    """Its language and whatever else its reader chose; and marking takes the command whatever the page looks like."""
+    how = ["--format", "latex,markdown,typst", "--quiet", "--out"]
+    asked = ["worksheet", "attention", "--level", "starter", "--seed", "3", *options]
+    assert CliRunner().invoke(main, [*asked, *how, str(tmp_path / "made")]).exit_code == 0
+    key = tmp_path / "made" / "attention-3-01-key.md"
+    [command] = set(COMMANDS.findall(key.read_text("utf-8")))
+    _, *words = shlex.split(command)
+    assert CliRunner().invoke(main, [*words, *how, str(tmp_path / "again")]).exit_code == 0
+    made = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    assert made == {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
+    assert list(papers(key).papers) == list(papers(tmp_path / "made" / "attention-3.json").papers)
 
 
 def test_the_printed_command_makes_the_same_file_again(tmp_path):

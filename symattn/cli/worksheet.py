@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @option("--overview", group=FILES, is_flag=True,
         help="Also a page with all sheets: givens, answers, weights.")  # fmt: skip
 @option("--recipe", "printed", group=FILES, is_flag=True,
-        help="Print the recipe on students' sheets, too.")  # fmt: skip
+        help="Also print the recipe, which makes the key, on worksheets.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
 @work_options

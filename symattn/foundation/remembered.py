@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from symattn.foundation.additions import VARIABLE
+from symattn.foundation.installed import PACKAGE
 
 T = TypeVar("T")
-PACKAGE = Path(__file__).parents[1]
 BYTECODE = "__pycache__"
 FOLDER = "SYMATTN_CACHE"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from symattn.foundation import version as own
 from symattn.foundation.additions import VARIABLE
+from symattn.foundation.installed import PACKAGE, templates
 
 PACKAGES = ("sympy", "typst", "jinja2", "pypdf", "polib")
 """Whatever else the bytes of a page depend on."""
@@ -21,7 +22,8 @@ def software() -> dict[str, str]:
     added = [Path(root) for root in os.environ.get(VARIABLE, "").split(os.pathsep) if root]
     return {
         "symattn": own.VERSION,
-        "files of symattn": _files(Path(own.__file__).parent.parent),
+        "files of symattn": _files(PACKAGE),
+        "templates": _files(templates()),
         f"files in {VARIABLE}": "-".join(map(_files, added)) or "none",
         **{name: _version(name) for name in PACKAGES},
     }

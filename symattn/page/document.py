@@ -570,8 +570,8 @@ class Document:
     """A whole page or booklet.
 
     `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
-    page; `recipe` says how to make it again.  It stands in the footer unless it is not to be `recipe_printed`; Markdown
-    and notebooks have it in their head in any case.  `solutions` says what of every `Solved` is shown.
+    page; `recipe` says how to make it again, and its key: nothing of it is written unless it is to be
+    `recipe_printed`.  `solutions` says what of every `Solved` is shown.
     """
 
     title: str
@@ -586,7 +586,7 @@ class Document:
 
     @property
     def footer(self) -> str:
-        """The recipe, where it is printed."""
+        """The recipe, where it is printed: all that any format writes of it."""
         return self.recipe if self.recipe_printed else ""
 
 

@@ -70,6 +70,17 @@ def make_look(**chosen: object) -> Look:
     return replace(DEFAULT_LOOK, **values)
 
 
+def choices_of(look: Look) -> dict[str, object]:
+    """What `make_look` makes this look of, without what would be chosen anyway."""
+    usual = make_look(language=look.language)
+    fields = {name: _FIELDS.get(name, name) for name in CHOICES}
+    chosen: dict[str, object] = {} if look.language == DEFAULT_LOOK.language else {"language": look.language}
+    for name, kept in fields.items():
+        if (value := getattr(look, kept)) != getattr(usual, kept):
+            chosen[name] = next(said for said, meant in CHOICES[name].items() if meant == value)
+    return {**chosen, "fillable": True} if look.fillable else chosen
+
+
 def presented(document: Document) -> Document:
     """The document as writers are to write it; what a writer decides itself, paper and sizes, it finds in the look."""
     document, look = translated(document), document.look

@@ -7,11 +7,6 @@ from pathlib import Path
 _HERE = Path(__file__).resolve().parent
 
 
-def templates() -> Path:
-    """The folder of templates."""
-    return _HERE / "templates"
-
-
 def fonts() -> Path:
     """The folder of fonts, with their licences."""
     return _HERE / "fonts"

@@ -22,6 +22,7 @@ from io import BytesIO
 from pathlib import Path
 
 from symattn.errors import InputError
+from symattn.foundation.installed import templates
 
 VERSION = "314.0.7"
 PYTHON = (3, 14)
@@ -167,12 +168,19 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
         yield origin.name, origin
         return
     left_out = LEFT_OUT.get(package, ())
-    for path in sorted(origin.parent.rglob("*")):
-        name = path.relative_to(origin.parent)
+    for name, path in sorted(_installed(package, origin.parent).items()):
         if not path.is_file() or NEVER.intersection(name.parts) or path.suffix in (".pyc", ".pyi", ".typed", ".so"):
             continue
         if not any(name.is_relative_to(folder) for folder in left_out):
             yield f"{package}/{name.as_posix()}", path
+
+
+def _installed(package: str, folder: Path) -> dict[Path, Path]:
+    """Everything in a package by its place there, with symattn's templates, wherever they lie, in their place."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*")}
+    if package == "symattn":
+        found |= {Path("templates", path.name): path for path in templates(folder).iterdir()}
+    return found
 
 
 def compiled_here(archive: bytes) -> bytes:

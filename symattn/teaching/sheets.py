@@ -24,18 +24,19 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
-from symattn.foundation.typed import Absent, Place, read
+from symattn.foundation.typed import Absent, Place, plain, read
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
-from symattn.page.presentation import presented
+from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
 from symattn.teaching import ahead
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.fairness import self_check
+from symattn.teaching.frozen import FrozenPart, as_frozen, freeze_parts, refused
 from symattn.teaching.pool import Tally, pool, prove
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
@@ -45,7 +46,8 @@ from symattn.teaching.question import Content, Json, Question
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 THROUGH_PDF = {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}
 """The formats that are no text, and how their files end."""
-FROZEN_FORMAT = 1
+FROZEN_FORMAT = 2
+"""Of the frozen set; format 1 had a hash of the answers in place of the parts, and is still read."""
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
 
@@ -136,10 +138,19 @@ class Sheet:
         return self._of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
 
     def _of(
-        self, pages: Pages, solutions: Solutions, *, recipe: bool = False, besides: frozenset[Besides] = EVERYTHING
+        self,
+        pages: Pages,
+        solutions: Solutions,
+        *,
+        recipe: bool = False,
+        besides: frozenset[Besides] = EVERYTHING,
+        how: str = "",
     ) -> Document:
-        """One of its documents from pages of its question, for formats that read so much `besides` what is shown."""
-        document = pages.document(solutions, self.name, self.own_command, besides)
+        """One of its documents from pages of its question, for formats that read so much `besides` what is shown.
+
+        `how` are the options of pages, which go into the command that makes it again.
+        """
+        document = pages.document(solutions, self.name, self.own_command and self.own_command + how, besides)
         return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
 
     @property
@@ -239,7 +250,7 @@ def _content(matrix: Matrix | Outline) -> Json:
 
 
 def freeze_sheets(sheets: Iterable[Sheet]) -> str:
-    """A set of worksheets as the text of its JSON file: enough to make every question again, and to see any change.
+    """A set of worksheets as the text of its JSON file: enough to mark by, and to see any change.
 
     A problem that is nobody's variant (`make_sheet`) is left out: what it is made from is a file of its own.
     """
@@ -248,9 +259,12 @@ def freeze_sheets(sheets: Iterable[Sheet]) -> str:
 
 @dataclass(frozen=True)
 class _Frozen:
+    """A sheet; `hash` is what format 1 has instead of parts."""
+
     id: str
     content: Content
-    hash: str
+    parts: tuple[FrozenPart, ...] = ()
+    hash: str = ""
     command: Annotated[str, Absent()] = ""
 
 
@@ -259,12 +273,7 @@ def _is_variant(sheet: Sheet) -> bool:
 
 
 def _frozen(sheet: Sheet) -> _Frozen:
-    return _Frozen(sheet.name, sheet.question.frozen, _hash(sheet.question), sheet.command)
-
-
-def _hash(question: Question) -> str:
-    """Of what a question is made from and of its answers, as the hash of a variant in `exam.json`."""
-    return digest([question.frozen, list(question.entries())])
+    return _Frozen(sheet.name, sheet.question.frozen, freeze_parts(sheet.question), command=sheet.command)
 
 
 def _sealed(sheets: Sequence[_Frozen]) -> str:
@@ -272,7 +281,7 @@ def _sealed(sheets: Sequence[_Frozen]) -> str:
         "format": FROZEN_FORMAT,
         "software": f"symattn {VERSION}",
         "recipe": "; ".join(dict.fromkeys(s.command for s in sheets if s.command)),
-        "sheets": [{"id": s.id, "content": dict(s.content), "hash": s.hash} for s in sheets],
+        "sheets": [plain(sheet) for sheet in sheets],
     }
     data["hash"] = digest(data)
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
@@ -281,8 +290,8 @@ def _sealed(sheets: Sequence[_Frozen]) -> str:
 def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
     """The questions of a frozen set by the id on their sheets, each made when it is first asked for.
 
-    `InputError` if `text` (read from `where`) is no such set, was changed, or, when a question is made, comes out
-    otherwise than it was frozen.
+    They are marked as they were frozen, whatever this version asks and gives otherwise.  `InputError` if `text` (read
+    from `where`) is no such set or was changed, or, when a question is made, if its key would be another one.
     """
     try:
         data = json.loads(text)
@@ -293,9 +302,14 @@ def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
         raise InputError(f"{where} is not a frozen set of worksheets.") from error
     if not intact:
         raise InputError(f"{where} was changed after it was written (its hash does not fit).")
-    if form != FROZEN_FORMAT:
-        raise InputError(f"{where} has the format {form}; this version of symattn reads {FROZEN_FORMAT}.")
-    frozen = read(tuple[_Frozen, ...], listed, Place(str(where)).at("sheets"))
+    if form not in range(1, FROZEN_FORMAT + 1):
+        raise InputError(f"{where} has the format {form}; this version of symattn reads 1 to {FROZEN_FORMAT}.")
+    place = Place(str(where)).at("sheets")
+    frozen = read(tuple[_Frozen, ...], listed, place)
+    key = "hash" if form == 1 else "parts"
+    for number, sheet in enumerate(frozen, 1):
+        if not getattr(sheet, key):
+            raise place.at(number).lacks(key, "what marking goes by")
     return ThawedSheets(frozen, str(where), software)
 
 
@@ -312,11 +326,11 @@ class ThawedSheets(Mapping[str, Question]):
             frozen = self._sheets[id]
             chosen = problem_type(str(frozen.content["type"]))
             question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}"))
-            if _hash(question) != frozen.hash:
-                raise InputError(
-                    f"Sheet {id} of {self._where} does not come out as it was frozen: it was made by "
-                    f"{self._software}, and this is symattn {VERSION}."
-                )
+            where = f"Sheet {id} of {self._where}"
+            if frozen.parts:
+                question = as_frozen(question, frozen.parts, where, self._software)
+            elif digest([frozen.content, list(question.entries())]) != frozen.hash:
+                raise refused(where, "its file has a hash of the answers, and that is another one now", self._software)
             self._made[id] = question
         return self._made[id]
 
@@ -461,13 +475,30 @@ class Setting:
         if self.look.fillable and "pdf" not in self.forms:
             raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
 
+    @property
+    def options(self) -> str:
+        """The options of the command line by which pages come out like this, each after a space."""
+        usual = Setting()
+        chosen = {name: getattr(self, name) for name in ("layout", "conventions")}
+        chosen = {name: value for name, value in chosen.items() if value != getattr(usual, name)}
+        if (wanted := page.latex_class()) != page.ARTICLE:
+            chosen["latex-class"] = wanted
+        chosen |= choices_of(self.look) | ({"recipe": True} if self.recipe else {})
+        said = {name.replace("_", "-"): value for name, value in chosen.items()}
+        return "".join(
+            f" --{name}" if value is True else f" --{name} {_shell(str(value))}" for name, value in said.items()
+        )
+
     def documents(self, name: str, sheets: Sequence[Sheet], together: bool = False) -> Iterator[tuple[str, Document]]:
         """What is written of some sheets, by the name of the file without its ending."""
         pages = [(sheet, Pages(sheet.question, self.layout, self.conventions)) for sheet in sheets]
         besides = read_besides(self.forms)
         for asked in self.solutions if self.forms else ():
             shown = [(sheet, shared) for sheet, shared in pages if self._has(sheet, asked)]
-            written = [sheet._of(shared, asked, recipe=self.recipe, besides=besides) for sheet, shared in shown]
+            written = [
+                sheet._of(shared, asked, recipe=self.recipe, besides=besides, how=self.options)
+                for sheet, shared in shown
+            ]
             if written:
                 yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
@@ -499,7 +530,7 @@ def setting(settings: Any) -> Job:
             files = (
                 list(how.files(how.documents(numbered(how.stem, sheet.number), [sheet]))) if settings["files"] else []
             )
-        return {"frozen": asdict(_frozen(sheet)), "files": files}
+        return {"frozen": plain(_frozen(sheet)), "files": files}
 
     return job
 
@@ -555,7 +586,7 @@ def write_set(
     def files() -> Iterator[tuple[str, str, bytes]]:
         jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew, tally))
         for one, done in crew.in_order(SETTING, settings, jobs):
-            frozen.append(_Frozen(**done["frozen"]))
+            frozen.append(replace(read(_Frozen, done["frozen"], str(one)), command=one.command))
             if keep or together or overview or how.banks:
                 sheet = one.sheet(proved=True)
                 if keep:
@@ -607,7 +638,10 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
         yield from how.documents(f"{how.stem}-all", kept, together=True)
     if overview and kept:
         listed = [(sheet.name, sheet.question) for sheet in kept]
-        yield f"{how.stem}-overview", set_overview(kept[0].question.title, listed, f"{kept[-1].own_command} --overview")
+        yield (
+            f"{how.stem}-overview",
+            set_overview(kept[0].question.title, listed, f"{kept[-1].own_command}{how.options} --overview"),
+        )
 
 
 def _write_set(

@@ -170,7 +170,7 @@ def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     made(path, tmp_path / "out")
     frozen = tmp_path / "out" / "exam.json"
     data = json.loads(frozen.read_text(encoding="utf-8"))
-    data["questions"][1]["variants"][0]["answers"][0] = "S[1,1]=99"
+    data["questions"][1]["variants"][0]["parts"][0]["right"]["[1,1]"] = "99"
     frozen.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(InputError, match="changed after it was written"):
         made(path, tmp_path / "out")
@@ -208,7 +208,7 @@ def test_a_set_of_worksheets_is_no_exam():
         thawed(sheets, Path("exam.json"))
 
 
-def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):
+def test_the_frozen_file_holds_content_answers_marks_and_features(finished):
     folder, result, _ = finished
     data = json.loads((folder / "out" / "exam.json").read_text(encoding="utf-8"))
     assert data["software"] == f"symattn {symattn.__version__}"
@@ -216,8 +216,7 @@ def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):
         assert len(question["variants"]) == len(variants) == 6
         for v in question["variants"]:
             assert v["content"]
-            assert v["answers"]
-            assert len(v["hash"]) == 64
+            assert all(set(part) == {"name", "right", "marks"} and part["marks"] for part in v["parts"])
             assert is_identity(v["id"])
     assert [s["paper"] for s in data["students"]] == [result.ids[p] for p in result.given_out]
 

@@ -176,7 +176,7 @@ def test_what_is_wrong_is_one_sentence(folder, arguments, says):
 def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
     """From a worksheet, from its key and from the frozen set: the same question, by the name of the sheet."""
     run("worksheet", "attention", "--problem", kind, "--level", "starter", "--seed", 1, "-n", 2, "--format", "markdown",
-        "--out", "w")  # fmt: skip
+        "--out", "w", "--recipe")  # fmt: skip
     stem = "attention-1" if kind == "full" else f"{kind}-attention-1"
     second = [papers(f"w/{stem}-02{end}") for end in (".md", "-key.md")] + [papers(f"w/{stem}.json")]
     sheet = next(iter(second[0].papers))
@@ -199,7 +199,7 @@ def test_a_worksheet_that_lost_its_head_is_known_by_its_foot(folder):
 
 
 def test_a_worksheet_that_was_changed_is_refused(folder):
-    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w")
+    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w", "--recipe")
     path = folder / "w/attention-1-01.md"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("--seed 1", "--seed 7"), encoding="utf-8")
@@ -221,7 +221,7 @@ def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     assert "is not one of this exam's 2 papers" in said("exam", _named(folder, "AAAA-AAAA"))
     unnamed = said("exam/exam.json", _named(folder, ""))
     assert f'this exam has 2; it can be named in the file, in TOML as paper = "{exam.ids[0]}", or by' in unnamed
-    assert "has no recipe: for an exam's paper, give the exam's folder" in said(paper, paper)
+    assert "an exam's paper against the exam's folder" in said(paper, paper)
 
 
 def _named(folder, sheet: str):

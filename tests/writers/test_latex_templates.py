@@ -14,8 +14,8 @@ from writer_samples import matrix, n, sheet
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.errors import InputError
+from symattn.foundation.installed import templates
 from symattn.page.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
-from symattn.page.resources import templates
 from symattn.page.writers import FORMATS, latex, pdf
 from symattn.page.writers.page import typesetting
 from symattn.teaching.question import total

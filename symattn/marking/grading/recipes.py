@@ -14,6 +14,7 @@ from typing import Any
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, nearest, offered
+from symattn.page.presentation import CHOICES
 from symattn.teaching.problems import ProblemType, problem_type, problem_types
 from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe
@@ -23,8 +24,10 @@ _NUMBER = re.compile(r" \(sheet (\d{1,7})\)$")
 """As sheets were numbered before -n said it."""
 _COUNT = re.compile(r"0*[1-9]\d{0,5}")
 _SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
-_FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview")
-_OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")
+_PAGES = ("layout", "conventions", "latex-class", "language", *(name.replace("_", "-") for name in CHOICES))
+"""How pages look: no question is another one for it."""
+_FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview", "fillable", "recipe")
+_OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed", *_PAGES)
 
 
 def read_recipe(text: str) -> tuple[Recipe, int]:

@@ -67,7 +67,7 @@ def grade_class(
     reason.
     """
     against, forms = papers(source), check_formats(forms)
-    first = against.questions(next(iter(against.papers)))
+    first = against.some_questions()
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
     if submissions is None and entries is None:
         raise InputError("Nothing is given to be marked; a folder or a zip of submissions, or entries, was expected.")

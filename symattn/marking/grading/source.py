@@ -100,6 +100,16 @@ class Papers:
             self.made[name] = tuple(self.papers[name].make())
         return self.made[name]
 
+    def some_questions(self) -> tuple[Question, ...]:
+        """The questions of the first sheet that can be marked; `InputError`, that of the first, if none can."""
+        refused: list[InputError] = []
+        for sheet in self.papers:
+            try:
+                return self.questions(sheet)
+            except InputError as error:  # which whoever has that sheet is told
+                refused.append(error)
+        raise refused[0]
+
 
 def plain_name(sheet: str) -> str:
     """A sheet's name as it is compared: without hyphens, and with the letters that nobody can mistake."""
@@ -123,8 +133,8 @@ def papers(
     """What a name or a path stands for.
 
     An exam's folder or its `exam.json`; the `.json` of a set of worksheets; an example or a problem file, worked out
-    with the notation and the settings; a worksheet or a key in Markdown or as a notebook, made again from the recipe in
-    it.
+    with the notation and the settings; a key, or a worksheet with its recipe, in Markdown or as a notebook, made again
+    from the recipe.
     """
     name, path = str(source), Path(source)
     if name in examples() or name.endswith(".toml"):
@@ -148,7 +158,7 @@ def papers(
             name,
             examples(),
             f"an exam's folder or {FROZEN}, the .json of a set of worksheets, an example ({{}}), a problem.toml, or a "
-            "worksheet in Markdown or as a notebook was expected",
+            "key in Markdown or as a notebook was expected",
         )
     )
 
@@ -219,14 +229,15 @@ def _worksheet(path: Path) -> Papers:
     command, named = _noted_in_notebook(path) if path.suffix.lower() == ".ipynb" else _noted_in_markdown(path)
     if not command:
         raise InputError(
-            f"{path} has no recipe: for an exam's paper, give the exam's folder; for any other, the problem it is of."
+            f"{path} has no recipe to make its key from: it is marked against the .json that was written with its set "
+            f"(symattn check SET.json {path.name}), an exam's paper against the exam's folder, or else by the teacher."
         )
     recipe, number = read_recipe(command)
     sheet = next(islice(sheets(recipe, number), number - 1, None))
     if named and plain_name(named) != plain_name(sheet.name):
         raise InputError(
             f"{path} is sheet {named}, and its recipe gives {sheet.name}: "
-            "it was made by another version of symattn, or was changed."
+            "it was made by another version of symattn, or was changed; its set's .json marks it whatever the version."
         )
     return of_question(sheet.question, sheet.name)
 

@@ -175,7 +175,7 @@ def write(document: Document) -> str:
             "document.md.j2",
             language=catalogue(document.look.language).code,
             sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
-            recipe=json.dumps(document.recipe, ensure_ascii=False) if document.recipe else "",
+            recipe=json.dumps(document.footer, ensure_ascii=False) if document.footer else "",
             title=escaped(document.title),
             subtitle=escaped(document.subtitle),
             fields=[field(name) for name in document.fields],

@@ -57,7 +57,7 @@ def write(document: Document) -> str:
         first = next((i for i, (kind, _) in enumerate(cells) if kind == "code"), None)
         if first is not None and any(isinstance(block, AnswerGrid) for block in all_blocks(document.blocks)):
             cells.insert(first, ("markdown", _where_to_write()))
-    said = {"lang": catalogue(document.look.language).code, "sheet": document.sheet, "recipe": document.recipe}
+    said = {"lang": catalogue(document.look.language).code, "sheet": document.sheet, "recipe": document.footer}
     notebook = {
         "cells": list(_numbered(cells)),
         "metadata": {

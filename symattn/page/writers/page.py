@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
-from symattn.page.resources import templates
+from symattn.foundation.installed import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment

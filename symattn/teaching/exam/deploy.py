@@ -23,7 +23,7 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, put, put_new, staging_in
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.spreadsheet import csv_lines
-from symattn.foundation.typed import read
+from symattn.foundation.typed import Place, plain, read
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page.document import Document, Paragraph, Quoted, Words
@@ -47,29 +47,32 @@ from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.frozen import FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
 from symattn.teaching.pool import pool, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
 from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
 
-FORMAT = 1
+FORMAT = 2
+"""Of `exam.json`; format 1 had the answers of a variant in place of its parts, and is still read."""
 FROZEN = "exam.json"
 UNFINISHED = ".unfinished"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One variant of one question, frozen: what it is made from, its answers, its features, and a hash of these."""
+    """One variant of one question, frozen: what it is made from, how hard it is, what is asked and right and worth.
+
+    `answers` and `hash` are what format 1 has instead of parts.
+    """
 
     id: str
-    content: Content
-    answers: tuple[str, ...]
+    content: Mapping[str, object]
     features: Mapping[str, float]
     positions: Mapping[str, str]
-
-    @property
-    def hash(self) -> str:
-        return digest([self.content, list(self.answers)])
+    parts: tuple[FrozenPart, ...] = ()
+    answers: tuple[str, ...] = ()
+    hash: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,20 +83,23 @@ class Exam:
     pools: tuple[tuple[Variant, ...], ...]
     papers: tuple[tuple[int, ...], ...]
     given_out: tuple[int, ...] = ()
+    software: str = f"symattn {VERSION}"
     made: dict[tuple[int, int], Question] = field(default_factory=dict, compare=False, repr=False)
 
     def question(self, number: int, variant: int) -> Question:
-        """A question made from its frozen variant; `InputError` if this version of the software makes another one."""
+        """A question made from its frozen variant; `InputError` if its key would be another one."""
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
             chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
-            question = chosen.make(chosen.thaw(frozen.content, where))
-            if tuple(question.entries()) != frozen.answers:
-                raise InputError(
-                    f"Variant {frozen.id} of question {number + 1} does not come out as it was frozen: "
-                    f"use the version of symattn that {FROZEN} names."
-                )
-            self.made[number, variant] = _as_asked(question, asked)
+            question = chosen.make(chosen.thaw(cast(Content, frozen.content), where))
+            named = f"Variant {frozen.id} of question {number + 1}"
+            if frozen.parts:
+                question = as_frozen(question, frozen.parts, named, self.software)
+            else:
+                question = as_format_1(question, frozen.answers, named, self.software)
+                if asked.points is not None:
+                    question = worth_in_format_1(question, asked.points)
+            self.made[number, variant] = _titled(question, asked)
         return self.made[number, variant]
 
     def questions(self, paper: int) -> list[Question]:
@@ -107,9 +113,7 @@ class Exam:
         )
 
 
-def _as_asked(question: Question, asked: QuestionSpec) -> Question:
-    if asked.points is not None:
-        question = question.worth(asked.points)
+def _titled(question: Question, asked: QuestionSpec) -> Question:
     text = (Paragraph((Words(Quoted(asked.text)),)),) if asked.text else ()
     return replace(question, title=Quoted(asked.title) or question.title, introduction=(*text, *question.introduction))
 
@@ -146,14 +150,13 @@ def _variants(asked: QuestionSpec, count: int, dice: Dice, crew: Crew | None) ->
     """The variants of a question, proved and frozen."""
     if crew is None or crew.alone:
         for question in islice(pool(asked.spec, dice), count):
-            _as_asked(question, asked)  # before anything is frozen
-            yield _frozen(question)
+            yield _frozen(question, asked.points)
         return
     contents = enumerate(ahead.chosen(asked.spec, dice, count, crew), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     settings = {"type": asked.spec.type, "points": asked.points}
     for _, said in crew.in_order(FREEZE, settings, jobs):
-        yield Variant(said["id"], said["content"], tuple(said["answers"]), said["features"], said["positions"])
+        yield read(Variant, said, "A variant")
 
 
 def freezing(settings: Any) -> Job:
@@ -163,9 +166,7 @@ def freezing(settings: Any) -> Job:
     def job(content: Any) -> Any:
         question = chosen.make(chosen.thaw(content, "A variant"))
         prove(question, chosen)
-        if settings["points"] is not None:
-            question.worth(settings["points"])  # before anything is frozen
-        return asdict(_frozen(question))
+        return plain(_frozen(question, settings["points"]))
 
     return job
 
@@ -173,31 +174,15 @@ def freezing(settings: Any) -> Job:
 FREEZE = f"{__name__}:freezing"
 
 
-def _frozen(question: Question) -> Variant:
-    content = question.frozen
-    return Variant(
-        identity(content), content, tuple(question.entries()), dict(question.features), dict(question.positions)
-    )
+def _frozen(question: Question, points: int | None) -> Variant:
+    """A question for so many marks, its own where none are stated."""
+    if points is not None:
+        question = question.worth(points)
+    content, parts = question.frozen, freeze_parts(question)
+    return Variant(identity(content), content, dict(question.features), dict(question.positions), parts)
 
 
 # ------------------------------------------------------------------------------------------------ freezing
-
-
-@dataclass(frozen=True)
-class FrozenVariant:
-    """A variant as it stands in `exam.json`."""
-
-    id: str
-    content: Mapping[str, object]
-    answers: tuple[str, ...]
-    features: Mapping[str, float]
-    positions: Mapping[str, str]
-    hash: str
-
-    @property
-    def variant(self) -> Variant:
-        content = cast(Content, self.content)
-        return Variant(self.id, content, self.answers, self.features, self.positions)
 
 
 @dataclass(frozen=True)
@@ -206,7 +191,7 @@ class FrozenQuestion:
 
     type: str
     points: int | None
-    variants: tuple[FrozenVariant, ...]
+    variants: tuple[Variant, ...]
 
 
 @dataclass(frozen=True)
@@ -257,17 +242,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
             {
                 "type": asked.spec.type,
                 "points": asked.points,
-                "variants": [
-                    {
-                        "id": v.id,
-                        "content": cast(Json, v.content),
-                        "answers": list(v.answers),
-                        "features": cast(Json, v.features),
-                        "positions": cast(Json, v.positions),
-                        "hash": v.hash,
-                    }
-                    for v in variants
-                ],
+                "variants": [plain(v) for v in variants],
             }
             for asked, variants in zip(spec.questions, exam.pools, strict=True)
         ],
@@ -316,17 +291,23 @@ def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
         raise InputError(f"{where} is not a frozen exam; {otherwise}.") from error
     if not whole:
         raise InputError(f"{where} was changed after it was written (its hash does not fit); {otherwise}.")
-    if data.get("format", FORMAT) != FORMAT:
-        raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
-    return read(FrozenExam, data, str(where))
+    form = data.get("format", FORMAT)
+    if form not in range(1, FORMAT + 1):
+        raise InputError(f"{where} has the format {form}; this version of symattn reads 1 to {FORMAT}.")
+    exam, key = read(FrozenExam, data, str(where)), "answers" if form == 1 else "parts"
+    for number, question in enumerate(exam.questions, 1):
+        for k, variant in enumerate(question.variants, 1):
+            if not getattr(variant, key):
+                raise Place(str(where)).at("questions", number, "variants", k).lacks(key, "what marking goes by")
+    return exam
 
 
 def _exam(data: FrozenExam, spec: ExamSpec) -> Exam:
-    pools = tuple(tuple(v.variant for v in question.variants) for question in data.questions)
+    pools = tuple(question.variants for question in data.questions)
     at = [{v.id: k for k, v in enumerate(variants)} for variants in pools]
     papers = tuple(tuple(at[q][name] for q, name in enumerate(p.variants)) for p in data.papers)
     names = {p.id: k for k, p in enumerate(data.papers)}
-    return Exam(spec, pools, papers, tuple(names[s.paper] for s in data.students))
+    return Exam(spec, pools, papers, tuple(names[s.paper] for s in data.students), data.software)
 
 
 def _recipe(spec: ExamSpec) -> str:
@@ -467,6 +448,7 @@ def _by_crew(
         "stem": exam.spec.stem,
         "typesetting": page.chosen(),
         "templates": page.own_templates(),
+        "software": exam.software,
     }
     wanted = [
         (name, form, make)
@@ -482,8 +464,8 @@ def printing(settings: Any) -> Job:
     spec = exam_spec(settings["exam"], Path(f"{settings['stem']}.toml"), ())
 
     def job(asked: Any) -> bytes:
-        pools = tuple((Variant(**{**v, "answers": tuple(v["answers"])}),) for v in asked["variants"])
-        exam = Exam(spec, pools, ((0,) * len(pools),))
+        pools = tuple((read(Variant, v, "A variant"),) for v in asked["variants"])
+        exam = Exam(spec, pools, ((0,) * len(pools),), software=settings["software"])
         copy = Copy(**asked["copy"])
         with typesetting(**settings["typesetting"]):
             return _page(OfPaper(exam, 0, copy, asked["key"])(), asked["form"])
@@ -621,7 +603,7 @@ class OfPaper:
 
     def job(self) -> dict[str, Any]:
         """What somebody else needs to make it, besides what the exam file says."""
-        variants = [asdict(self.exam.pools[q][v]) for q, v in enumerate(self.exam.papers[self.number])]
+        variants = [plain(self.exam.pools[q][v]) for q, v in enumerate(self.exam.papers[self.number])]
         return {"variants": variants, "copy": asdict(self.copy), "key": self.key}
 
 

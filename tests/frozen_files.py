@@ -1,0 +1,126 @@
+"""Frozen files for good: what a format of frozen sets and exams writes, with right answers and the marks on paper.
+
+    python tests/frozen_files.py        makes those of today's format, in tests/frozen/format-N
+
+Files of a format stay as the first release that wrote it made them; a new problem type gets a file in the newest.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from symattn.api import worksheet
+from symattn.exact import Matrix
+from symattn.foundation.dice import Dice
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import FORMAT, FROZEN
+from symattn.teaching.problems import problem_types
+from symattn.teaching.question import (
+    LETTERS,
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+    marks_text,
+    matrix_of,
+)
+from symattn.teaching.sheets import freeze_sheets
+
+FOLDER = Path(__file__).parent / "frozen"
+EXAM = """title = "Midterm"
+institution = "Open University"
+variants = 2
+mechanism = "attention"
+
+[[question]]
+type = "full"
+points = 10
+
+[[question]]
+type = "masks"
+
+[[question]]
+type = "full"
+mechanism = "self_attention"
+points = 30
+text = "Work to the end."
+"""
+
+
+def right(question: Question, part: Part) -> object:
+    """The key of a part as somebody would type it."""
+    match part.answer:
+        case StepAnswer(step):
+            return _rows(matrix_of(question.problem.derivation, step))
+        case EntriesAnswer(step, cells):
+            rows = _rows(matrix_of(question.problem.derivation, step))
+            return [[x if (i, j) in cells else "" for j, x in enumerate(row)] for i, row in enumerate(rows)]
+        case MatrixAnswer(value):
+            return _rows(value)
+        case FormulaAnswer(value):
+            return str(value)
+        case ShapeAnswer(shape):
+            return f"{shape[0]}×{shape[1]}" if shape else "not defined"
+        case ChoiceAnswer() as choice:
+            return " ".join(LETTERS[i] for i in sorted(choice.right))
+        case CellsAnswer(_, cells):
+            return [[i + 1, j + 1] for i, j in sorted(cells)]
+        case OrderAnswer(groups):
+            return " < ".join(" = ".join(group) for group in groups)
+        case PropertyAnswer(model=model):
+            return {name: _rows(matrix) for name, matrix in model.items()}
+        case RubricAnswer():
+            return "In words."
+        case WordAnswer(word):
+            return word
+    raise AssertionError(part.answer)
+
+
+def _rows(matrix: Matrix) -> list[list[str]]:
+    return [[str(x) for x in row] for row in matrix.rows]
+
+
+def told(question: Question) -> dict[str, object]:
+    """The marks of every part as they are printed, and right answers."""
+    return {
+        "type": question.type,
+        "marks": {part.name: marks_text(part.marks) for part in question.parts},
+        "answers": {part.name: right(question, part) for part in question.parts},
+    }
+
+
+def make(folder: Path) -> None:
+    """A set with a sheet of every type, an exam, and what stands on their keys."""
+    folder.mkdir(parents=True)
+    made = [worksheet(problem=name, seed=32)[0] for name in problem_types()]
+    (folder / "worksheets.json").write_text(freeze_sheets(made), encoding="utf-8")
+    _write(folder / "worksheets-marks.json", {sheet.name: told(sheet.question) for sheet in made})
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "exam.toml")
+        path.write_text(EXAM, encoding="utf-8")
+        exam, _ = write_exam(read_exam_file(path), path.parent / "out", ["text"], Dice.seeded(32))
+        (folder / FROZEN).write_bytes((path.parent / "out" / FROZEN).read_bytes())
+    _write(folder / "exam-marks.json", {p: [told(q) for q in exam.questions(k)] for k, p in enumerate(exam.ids)})
+
+
+def _write(path: Path, data: object) -> None:
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    newest = FOLDER / f"format-{FORMAT}"
+    if newest.exists():
+        sys.exit(f"{newest} is there; what a format wrote once stays.")
+    make(newest)
