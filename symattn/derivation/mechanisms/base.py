@@ -403,8 +403,8 @@ def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -
     one = share(size, heads)
     if one is None and isinstance(size, str):
         raise LetterError(
-            f"With {heads} heads, the {axis} of {name} must be a number or as {heads}*{size}, so that a head has some of "
-            f"them, not {size}."
+            f"With {heads} heads, the {axis} of {name} must be a number or as {heads}*{size}, so that a head has some "
+            f"of them, not {size}."
         )
     if one is None:
         raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
