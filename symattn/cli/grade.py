@@ -135,10 +135,10 @@ def grade(
         for line in book.replied:
             click.echo(line)
         for row in book.rows:
-            if row.status == "broken":
-                click.echo(f"broken: {row.file}: {row.reason}")
+            if row.is_unmarked:
+                click.echo(f"{row.status}: {row.file}: {row.reason}")
         click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
-    if exit_code and any(row.status == "broken" for row in book.rows):
+    if exit_code and any(row.is_unmarked for row in book.rows):
         ctx.exit(NOT_ALL_MARKED)
 
 

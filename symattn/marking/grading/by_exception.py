@@ -2,11 +2,11 @@
 
     S12 = 3; A1 = .5 .5 0; S' = S; Z = [[1, 2], [3, 4]]; (b) = C; blank: A Z; C1
 
-Statements stand between semicolons.  A target is a box (S12, S[1,2]), a row (A1), a whole matrix or answer (Z), also by
-the label that is printed before it ((c)), of one of several questions with its number in front (Q2 S12).  It gets what
-was written, the name of another matrix that was copied, or one of three words: key, blank (nothing is written there) and
-follows (what follows from the lines before).  With several questions, Q4 is the fourth of them, and row 4 of a matrix Q
-is Q[4].
+Statements stand between semicolons.  A target is a box (S12, S[1,2]), a row (A1), a whole matrix or answer (Z), also
+by the label that is printed before it ((c)), of one of several questions with its number in front (Q2 S12).  It gets
+what was written, the name of another matrix that was copied, or one of three words: key, blank (nothing is written
+there) and follows (what follows from the lines before).  With several questions, Q4 is the fourth of them, and row 4 of
+a matrix Q is Q[4].
 Words may stand first and have many targets, or stand alone, for everything that is not said otherwise.  The id of a
 misconception changes what everything after it is compared with: somebody with it goes on consistently.  Of two
 statements about a box the narrower one counts.
@@ -174,9 +174,15 @@ class Entered:
     # -- saying
 
     def say(self, text: str) -> None:
-        """Statements; `InputError` says which of them cannot be understood, and why."""
+        """Statements; `InputError` says which of them cannot be understood, all of them, and why."""
+        wrong = list[str]()
         for statement in _statements(text):
-            self._say(statement)
+            try:
+                self._say(statement)
+            except InputError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise InputError(" ".join(wrong))
 
     def put(self, name: str, text: str) -> None:
         """What stands in a box, a row or a whole matrix of that name."""
