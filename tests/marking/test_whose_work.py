@@ -160,6 +160,8 @@ LATE = {"20231815.toml": ANSWER}
 @example(("Moodle, folders", [], LATE, ""))
 @example(("Gradescope", [], {METADATA: FOREIGN, "submission_70001/x.toml": ANSWER}, ""))
 @example(("Canvas", [CLASS[0]], LATE, ""))
+@example(("Gradescope", [CLASS[1]], {METADATA: FOREIGN}, ""))
+@example(("Gradescope", [CLASS[1]], {"work.zip": zipped({METADATA: FOREIGN})}, "export/"))
 @example(("folders by name", [CLASS[0]], {METADATA: FOREIGN, "Ada Lovelace.toml": ANSWER}, "export/"))
 def test_no_file_of_one_changes_what_another_is_given(situation):
     """Mallory is nobody in the class list, and then one of the class."""
@@ -195,3 +197,10 @@ def test_a_short_number_or_an_id_of_two_is_nobodys(path):
 )  # fmt: skip
 def test_a_file_named_by_hand(path, number):
     assert list(given_out([File.of(path, ANSWER)])) == ([number] if number else [])
+
+
+def test_names_in_a_zip_say_nothing():
+    """In a zip that names nobody, whatever else there is; in one that does, they may not say anything else."""
+    inside = zipped({"Ada Lovelace.toml": ANSWER, "20230001/a.toml": ANSWER})
+    assert given_out([File.of("work.zip", inside), File.of("Alan Turing/work.zip", inside)]) == {}
+    assert list(given_out([File.of("Ada Lovelace.zip", zipped({"Ada Lovelace 2.toml": ANSWER}))])) == [1]
