@@ -336,6 +336,14 @@ LECTURE = tuple(
         (f"{CANVAS.format('nobody')}sheet.md", None),
         ("Lovelace_1815_9_sheet.md", None),  # as Canvas has it of somebody called Lovelace
         ("Ada_Lovelace_1815_sheet.md", 3),
+        ("Ada_Lovelace_1815_9_sheet.md", 3),
+        ("musterannamaria_1815_text.html", 1),
+        ("lovelaceada_LATE_1815_link.html", 3),
+        ("1student_1815_77_Ada Lovelace.md", None),  # a name with a digit, which the class list lacks
+        ("anon_a1B2c_77_Ada Lovelace.md", None),
+        ("LATE_anon_a1B2c_77_Ada Lovelace.md", None),
+        (f"{MOODLE.format('Group 1-Ada Lovelace')}/sheet.md", 3),
+        (f"{MOODLE.format('Group 1-Ada Lovelace Byron')}/sheet.md", None),
     ],
 )
 def test_download_folders_say_whose_a_file_is(tmp_path, path, number):

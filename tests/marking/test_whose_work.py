@@ -204,3 +204,11 @@ def test_names_in_a_zip_say_nothing():
     inside = zipped({"Ada Lovelace.toml": ANSWER, "20230001/a.toml": ANSWER})
     assert given_out([File.of("work.zip", inside), File.of("Alan Turing/work.zip", inside)]) == {}
     assert list(given_out([File.of("Ada Lovelace.zip", zipped({"Ada Lovelace 2.toml": ANSWER}))])) == [1]
+
+
+@pytest.mark.parametrize("sign", [" ", "_", "1", "_1", "(1)", "a", "- "])
+def test_no_name_is_too_long_to_be_looked_at(sign):
+    """The names in a student's zip may have 65,535 characters, and a pattern that seeks in them takes their square."""
+    long = sign * (60_000 // len(sign))
+    assert given_out([File.of("work.zip", zipped({f"{long}x.toml": ANSWER, f"a{long}/b.toml": ANSWER}))]) == {}
+    assert list(given_out([File.of("Ada Lovelace.zip", zipped({f"x{long}x.toml": ANSWER}))])) == [1]

@@ -30,6 +30,8 @@ SHORT, SHORTEST = 4, 3
 """Digits of a number that may stand in a name for anything else, a homework's or a year; and, if it is the whole name,
 the fewest that are taken for an id."""
 LONGEST_NAME = 100
+LONGEST_PART = 500
+"""Characters of a part of a path that are looked at; those in zips may be long, and a pattern takes their square."""
 
 Submitters = tuple[tuple[str, str], ...]
 """Names and ids of whoever handed something in, as a platform's list says."""
@@ -107,7 +109,7 @@ class Owners:
         self._roster = Roster(entrants)
         self._told = told
         self._seen: dict[str, Meant] = {}
-        folders = {tuple(path[: k + 1]) for path in paths for k in range(len(path) - 1)}
+        folders = {_cut(path[: k + 1]) for path in paths for k in range(len(path) - 1)}
         self._of_students = {path[:-1] for path in folders if self._platform(path) or self._meant(path[-1]).fits}
         """Folders that hold one for each student."""
 
@@ -116,6 +118,7 @@ class Owners:
 
         `outer` are the parts of its path; if it lies in a zip among them, up to that, and `inner` the parts in the zip.
         """
+        outer, inner = _cut(outer), _cut(inner)
         for k, part in enumerate(outer):
             name = part if k < len(outer) - 1 else _stem(part)
             below = [*outer[k + 1 : -1], *map(_stem, outer[k + 1 :][-1:]), *inner[:-1], *map(_stem, inner[-1:])]
@@ -124,7 +127,7 @@ class Owners:
                 below.insert(0, _stem(part)[made.end() :])
             elif (meant := self._meant(name)).fits:
                 found = self._by_hand(part, meant)
-            elif k < len(outer) - 1 and tuple(outer[:k]) in self._of_students:
+            elif k < len(outer) - 1 and outer[:k] in self._of_students:
                 return message(
                     "It is not clear whose it is: the folder {folder}, beside those of students, names nobody in the "
                     "class list.",
@@ -151,9 +154,10 @@ class Owners:
         match made.lastgroup:
             case "moodle":
                 platform, name = "Moodle", made["moodle"]
-                found = self._roster.with_name(name)
-            case "canvas":
-                platform, name = "Canvas", made["canvas"]
+                behind = (name[at.end() :] for at in re.finditer("-", name))
+                found = next(filter(None, map(self._roster.with_name, (name, *behind))), frozenset())
+            case "canvas" | "blind" as kind:
+                platform, name = "Canvas", made[kind]
                 found = self._roster.joined(name)
             case _:
                 return self._by_list(path)
@@ -234,12 +238,19 @@ _NO_LESS = r"(?<![^\W_])"
 _NO_MORE = r"(?![^\W_])"
 _GRADESCOPE = re.compile(r"submission_\d+")
 _MADE = re.compile(
-    r"(?P<moodle>.+?)_\d+_assignsubmission_[a-z]+_?|(?P<canvas>[^\W\d_]+)(?:_LATE)?_\d+_\d+_"
+    r"(?P<moodle>.+?)_\d+_assignsubmission_[a-z]+_?"
+    r"|(?P<blind>(?:LATE_)?anon_[^\W_]+)_(?:\d+_|(?:text|link)\.html\Z)"
+    r"|(?P<canvas>\w+?)(?:_LATE)?_\d+_(?:\d+_|(?:text|link)\.html\Z)"
     r"|(?P<gradescope>submission_\d{5,})(?:\.\w+)?\Z",
     re.IGNORECASE,
 )
-"""What platforms call a student's file or folder, or begin its name with; a folder submission_2 may be anybody's."""
+"""What platforms call a student's file or folder, or begin its name with: Moodle with the full name, perhaps behind a
+group's and a hyphen; Canvas with the name in one word, or anon and letters; a folder submission_2 may be anybody's."""
 _COPIED = re.compile(r"(?:\s*\(\d{1,3}\))+\Z")
+
+
+def _cut(path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part[:LONGEST_PART] for part in path)
 
 
 def _stem(part: str) -> str:
