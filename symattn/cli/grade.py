@@ -77,9 +77,8 @@ def grade(
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
     with a file for each student, of any kind that check reads (.md, .txt, .html, .pdf, .ipynb, .toml, .json, .csv,
     .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
-    Gradescope export them, where the platform's part of a name decides.  A file that cannot be marked, or of which it
-    is not clear whose it is, is named with the reason, and the rest is marked.  The same command again marks only
-    what is new.  Pages are in the exam's language, unless --language says otherwise.
+    Gradescope export them.  A file that cannot be marked is named with the reason, and the rest is marked.  The
+    same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
     The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
     Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
@@ -95,10 +94,10 @@ def grade(
     Grace Hopper,blank: A Z; S11=blank  nothing is written there
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
-    If there are several questions, put the number in front (Q2 S12=3); alone it is the whole question (blank: Q4), and
-    row 4 of a matrix Q is Q[4].  If later lines would follow from an entry, you
-    are asked whether they do so on the paper (follows: A Z), are as in the key (key: A Z) or are something else;
-    without a terminal they are taken to follow, and a copy of the table is written in which you can change that.
+    With several questions, the number stands in front (Q2 S12=3; blank: Q4 is the whole question).  If later lines
+    would follow from an entry, you are asked whether they do so on the paper (follows: A Z), are as in the key (key: A
+    Z) or are something else; without a terminal they are taken to follow, and a copy of the table is written in which
+    you can change that.
 
     \b
     symattn grade output/midterm submissions/
