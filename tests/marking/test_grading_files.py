@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import unicodedata
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -342,14 +343,22 @@ LECTURE = tuple(
         ("1student_1815_77_Ada Lovelace.md", None),  # a name with a digit, which the class list lacks
         ("anon_a1B2c_77_Ada Lovelace.md", None),
         ("LATE_anon_a1B2c_77_Ada Lovelace.md", None),
-        (f"{MOODLE.format('Group 1-Ada Lovelace')}/sheet.md", 3),
-        (f"{MOODLE.format('Group 1-Ada Lovelace Byron')}/sheet.md", None),
+        (f"{MOODLE.format('Mary-Ada Lovelace')}/sheet.md", None),
+        (f"{CANVAS.format('अनुपमा')}Ada Lovelace.md", None),
+        (f"{CANVAS.format(unicodedata.normalize('NFD', 'ñandújosé'))}sheet.md", 2),
     ],
 )
 def test_download_folders_say_whose_a_file_is(tmp_path, path, number):
     papers = Papers("Midterm", "this exam", "0", {SHEETS[0]: Paper((SHEETS[0],), list)}, LECTURE)
     one = only(tmp_path, path, head(), papers)
     assert (one.entrant.number if one.entrant else None) == number
+
+
+def test_moodle_puts_a_group_before_all_names(tmp_path):
+    papers = Papers("Midterm", "this exam", "0", {SHEETS[0]: Paper((SHEETS[0],), list)}, LECTURE)
+    names = ["Group 1-b-Ada Lovelace", "Group 1-b-José Ñandú", "Group 1-b-Ada Lovelace Byron"]
+    handed = found(hand_in(tmp_path, **{f"{MOODLE.format(name)}/sheet.md": head() for name in names}), papers)
+    assert [one.entrant and one.entrant.number for one in handed] == [2, 3, None]
 
 
 FAR = tuple(
@@ -400,19 +409,24 @@ submission_8:
   :submitters:
   - :name: Somebody
     :sid: '99'
+submission_9:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '1882'
 """
 
 
 def test_a_list_of_gradescope_says_whose_a_file_is_and_is_none_itself(tmp_path):
     papers = Papers("Midterm", "this exam", "0", {SHEETS[0]: Paper((SHEETS[0],), list)}, LECTURE)
-    names = {f"export/submission_{k}/work.md": head() for k in (5, 6, 7, 8)}
+    names = {f"export/submission_{k}/work.md": head() for k in (5, 6, 7, 8, 9)}
     handed = found(hand_in(tmp_path, **{"export/submission_metadata.yml": GRADESCOPE}, **names), papers)
     by_folder = {one.file.path.split("/")[1][-1]: one for one in handed}
-    assert len(handed) == 4
+    assert len(handed) == 5
     assert (by_folder["5"].entrant.name, by_folder["7"].entrant.name) == ("Ada Lovelace", "José Ñandú")
     assert by_folder["6"].unclear == (
         "Several students handed it in: Muster, Anna Maria (), José Ñandú (1882); mark it for each of them."
     )
+    assert by_folder["9"].unclear.endswith("fits 'José Ñandú' ('1882'), 'Ada Lovelace' ('1815').")
     assert by_folder["8"].unclear == "It was handed in by Somebody (99): not in the class list."
 
 
@@ -631,3 +645,20 @@ def test_names_of_what_is_written_are_plain_and_different(tmp_path):
     stems = [one.stem for one in found(tmp_path, NO_CLASS)]
     assert len({stem.casefold() for stem in stems}) == len(names) - 1
     assert all(re.fullmatch(r"file-[A-Za-z0-9_-]{1,50}", stem) for stem in stems)
+
+
+def test_a_file_without_any_name_is_a_file(tmp_path):
+    """In the class's zip, and in a student's."""
+
+    def nameless(path: Path, **more: bytes) -> bytes:
+        with zipfile.ZipFile(path, "w") as archive:
+            with archive.open(zipfile.ZipInfo(""), "w") as file:
+                file.write(head().encode())
+            for name, data in more.items():
+                archive.writestr(name, data)
+        return path.read_bytes()
+
+    nameless(tmp_path / "all.zip", **{"001-s001.zip": nameless(tmp_path / "inner.zip")})
+    ada, nobody = in_order(files(tmp_path / "all.zip"))
+    assert (ada.entrant, ada.complaint, ada.file.path) == (ENTRANTS[0], "", "001-s001.zip/")
+    assert (nobody.unclear, nobody.file.path) == (NOBODY, "\ufffd")

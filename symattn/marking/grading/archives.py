@@ -49,7 +49,7 @@ def members(archive: bytes) -> list[Member]:
     with _unpacking(), zipfile.ZipFile(io.BytesIO(archive)) as opened:
         for number, info in enumerate(opened.infolist()):
             path = path_of(info)
-            if info.is_dir() or is_left_out(path):
+            if path.endswith("/") or is_left_out(path):
                 continue
             if len(found) == MOST_MEMBERS:
                 raise InputError(message("It is a zip of more than {most} files.", most=MOST_MEMBERS))

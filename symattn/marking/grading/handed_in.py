@@ -229,7 +229,7 @@ def _of_zip(path: Path) -> Iterator[File]:
         archive = zipfile.ZipFile(path)  # closed with the last of its files
         for info in archive.infolist():
             name = archives.path_of(info)
-            if not info.is_dir() and not is_left_out(name):
+            if not name.endswith("/") and not is_left_out(name):
                 reader = partial(archives.read, archive, info)
                 yield File(label(name), archives.refused(info), reader=reader)
     except (OSError, zipfile.BadZipFile) as error:
@@ -237,8 +237,8 @@ def _of_zip(path: Path) -> Iterator[File]:
 
 
 def label(path: str) -> str:
-    """A path as it can be printed anywhere: no control character, nothing that is no character at all."""
-    return printable(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    """A path as it can be printed anywhere: no control character, nothing that is no character at all, not empty."""
+    return printable(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) or "\ufffd"
 
 
 def natural(text: str) -> list[tuple[int, int, str, str]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import PurePosixPath
@@ -109,7 +109,10 @@ class Owners:
         self._roster = Roster(entrants)
         self._told = told
         self._seen: dict[str, Meant] = {}
-        folders = {_cut(path[: k + 1]) for path in paths for k in range(len(path) - 1)}
+        cut = [_cut(path) for path in paths]
+        made = (_MADE.match(part) for path in cut for part in path)
+        self._group = _group({found["moodle"] for found in made if found and found["moodle"]})
+        folders = {path[: k + 1] for path in cut for k in range(len(path) - 1)}
         self._of_students = {path[:-1] for path in folders if self._platform(path) or self._meant(path[-1]).fits}
         """Folders that hold one for each student."""
 
@@ -154,8 +157,7 @@ class Owners:
         match made.lastgroup:
             case "moodle":
                 platform, name = "Moodle", made["moodle"]
-                behind = (name[at.end() :] for at in re.finditer("-", name))
-                found = next(filter(None, map(self._roster.with_name, (name, *behind))), frozenset())
+                found = self._roster.with_name(name) or self._roster.with_name(name.removeprefix(self._group))
             case "canvas" | "blind" as kind:
                 platform, name = "Canvas", made[kind]
                 found = self._roster.joined(name)
@@ -183,7 +185,12 @@ class Owners:
                 "It is in a folder of Gradescope's, and no submission_metadata.yml at the top of the export says whose "
                 "that is."
             )
-        known = [self._roster.with_id(id) or self._roster.with_name(name) for name, id in people]
+        known = []
+        for name, id in people:
+            by_id, by_name = self._roster.with_id(id), self._roster.with_name(name)
+            if by_id and by_name and not by_id & by_name:
+                return self._by_hand(f"{name} ({id})", Meant((by_id, by_name)))
+            known.append(by_id or by_name)
         names = printable(", ".join(f"{name} ({id})" for name, id in people))[:LONGEST_NAME]
         students = frozenset().union(*known)
         if len(students) > 1 or (students and len(people) > 1):
@@ -240,17 +247,23 @@ _GRADESCOPE = re.compile(r"submission_\d+")
 _MADE = re.compile(
     r"(?P<moodle>.+?)_\d+_assignsubmission_[a-z]+_?"
     r"|(?P<blind>(?:LATE_)?anon_[^\W_]+)_(?:\d+_|(?:text|link)\.html\Z)"
-    r"|(?P<canvas>\w+?)(?:_LATE)?_\d+_(?:\d+_|(?:text|link)\.html\Z)"
+    r"|(?P<canvas>[^\s.,()-]+?)(?:_LATE)?_\d+_(?:\d+_|(?:text|link)\.html\Z)"
     r"|(?P<gradescope>submission_\d{5,})(?:\.\w+)?\Z",
     re.IGNORECASE,
 )
-"""What platforms call a student's file or folder, or begin its name with: Moodle with the full name, perhaps behind a
-group's and a hyphen; Canvas with the name in one word, or anon and letters; a folder submission_2 may be anybody's."""
+"""What platforms call a student's file or folder, or begin its name with: Moodle with the full name, Canvas with the
+name in one word, whose marks and signs `\\w` does not know, or anon and letters; a submission_2 may be anybody's."""
 _COPIED = re.compile(r"(?:\s*\(\d{1,3}\))+\Z")
 
 
 def _cut(path: Sequence[str]) -> tuple[str, ...]:
-    return tuple(part[:LONGEST_PART] for part in path)
+    return tuple(unicodedata.normalize("NFC", part[:LONGEST_PART]) for part in path)
+
+
+def _group(names: Set[str]) -> str:
+    """What Moodle puts before all names if a group's work is downloaded: "Group 1-"."""
+    heads = [{name[: at.end()] for at in re.finditer("-", name)} for name in names]
+    return max(set[str].intersection(*heads), key=len, default="") if len(names) > 1 else ""
 
 
 def _stem(part: str) -> str:
