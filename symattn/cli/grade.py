@@ -94,9 +94,10 @@ def grade(
     Grace Hopper,blank: A Z; S11=blank  nothing is written there
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
-    If there are several questions, put the number in front (Q2 S12=3).  If later lines would follow from an entry, you
-    are asked whether they do so on the paper (follows: A Z), are as in the key (key: A Z) or are something else;
-    without a terminal they are taken to follow, and a copy of the table is written in which you can change that.
+    With several questions, the number stands in front (Q2 S12=3; blank: Q4 is the whole question).  If later lines
+    would follow from an entry, you are asked whether they do so on the paper (follows: A Z), are as in the key (key: A
+    Z) or are something else; without a terminal they are taken to follow, and a copy of the table is written in which
+    you can change that.
 
     \b
     symattn grade output/midterm submissions/
@@ -135,10 +136,10 @@ def grade(
         for line in book.replied:
             click.echo(line)
         for row in book.rows:
-            if row.status == "broken":
-                click.echo(f"broken: {row.file}: {row.reason}")
+            if row.is_unmarked:
+                click.echo(f"{row.status}: {row.file}: {row.reason}")
         click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
-    if exit_code and any(row.status == "broken" for row in book.rows):
+    if exit_code and any(row.is_unmarked for row in book.rows):
         ctx.exit(NOT_ALL_MARKED)
 
 

@@ -56,7 +56,8 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),
         "marking/implementations", "marking/trial.py",
         *(f"marking/grading/{name}.py" for name in (
-            "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables", "worker",
+            "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables",
+            "whose", "worker",
         )),
         "derivation/symbolic.py", "derivation/counts.py",
         *(f"foundation/{name}.py" for name in ("cluster", "software", "spreadsheet")),

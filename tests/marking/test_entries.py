@@ -28,6 +28,7 @@ import symattn
 from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew
+from symattn.foundation.dice import Dice
 from symattn.foundation.spreadsheet import harmless, typed_again
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
@@ -37,6 +38,8 @@ from symattn.marking.grading.source import papers
 from symattn.marking.grading.tables import read_table, table
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
+from symattn.teaching.exam import make_exam, read_exam_file
+from symattn.teaching.exam.deploy import freeze
 
 TERMS = Terms(POLICIES["ecf"])
 
@@ -154,6 +157,10 @@ def test_what_is_not_said_is_as_in_the_key(question):
         ("S12=4; S=blank", "S", (0, 1), "4"),
         ("S1=1 2 3; S = [[9,9,9],[9,9,9],[9,9,9]]", "S", (0, 1), "2"),
         ("blank; S12=4", "S", (0, 1), "4"),
+        ("S1=-", "S", (0, 1), ""),
+        ("S=-", "S", (0, 1), ""),
+        ("(a)=[[1,2,3],[4,5,6],[7,8,9]]", "S", (0, 1), "2"),
+        ("(c)12=3", "A", (0, 1), "3"),
     ],
 )
 def test_boxes_rows_and_matrices_are_named_as_people_name_them(question, statement, step, box, text):
@@ -281,6 +288,74 @@ def test_of_several_questions_the_number_stands_in_front_where_it_is_needed(two_
         paper.say("Q3 S12=1")
 
 
+@pytest.fixture(scope="module")
+def four_questions(tmp_path_factory) -> tuple:
+    """Q is asked for and has four rows; the third question has parts (a) to (i), and the last one parts (a) to (d)."""
+    made = paper_class.made_exam(
+        tmp_path_factory.mktemp("four"),
+        '[[question]]\ntype = "full"\nmechanism = "causal_self_attention"\nsizes = {n=4, d_model=4}\n'
+        '[[question]]\ntype = "choice"\nitems = 9\n[[question]]\ntype = "choice"\nitems = 4\n',
+    )
+    known = papers(made)
+    return known.questions(known.entrants[0].sheet)
+
+
+def lost(questions, *statements: str) -> list[int]:
+    """The marks that go, question by question."""
+    return [report.available - report.total for report in marked(entered(questions, *statements)).reports]
+
+
+def test_with_several_questions_a_number_is_the_question(four_questions):
+    """Each of them blank costs its own marks and no other's; the dash says the same as the word."""
+    available = [report.available for report in marked(entered(four_questions, "all right")).reports]
+    assert lost(four_questions, "all right") == [0, 0, 0, 0]
+    for n in range(4):
+        alone = [worth * (n == k) for k, worth in enumerate(available)]
+        for said in (f"blank: Q{n + 1}", f"Q{n + 1}=blank", f"Q{n + 1} = -", f"blank: q{n + 1}."):
+            assert lost(four_questions, said) == alone, said
+    assert lost(four_questions, "blank: Q3, Q4") == [0, 0, *available[2:]]
+    assert lost(four_questions, "blank: Q1 Z Q4") == [4, 0, 0, available[3]]
+    assert lost(four_questions, "blank; key: Q4") == [*available[:3], 0]
+
+
+@pytest.mark.parametrize("name", ["Q2 Q4", "Q[4]", "Q(4)", "Q2 Q[4]", "q2 Q_4"])
+def test_a_row_of_q_has_a_name_that_is_no_question(four_questions, name):
+    paper = entered(four_questions, f"{name} = 7 8 9 6")
+    assert paper.answers()["q2"]["answers"]["Q"][3] == ["7", "8", "9", "6"]
+    assert paper.target(name) == paper.target("Q2 Q[4]")
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("Q4=1 2 3 4", "Q4 is question 4 and was given '1 2 3 4'; key, blank or follows was expected; the row of that "
+                       "name is Q2 Q[4]."),
+        ("blank: Q2 Q4", "Q2 Q4 can be taken in two ways; Q2 Q[4], or Q2, Q4 for the two questions, was expected."),
+        ("Q5=1 2 3 4", "there is no question 5; the paper has 4."),
+        ("S12=3", "S12 can be taken in several ways; Q1 S[1,2] or Q2 S[1,2] was expected."),
+        ("(a)=-", "(a) can be taken in several ways; Q1 S or Q2 Q or Q3 a was expected."),
+        ("Q2 i=-", "there is no box 'Q2 i'; there are "),
+        ("blank: X; Q4=3", "there is no box 'X';"),
+    ],
+)  # fmt: skip
+def test_what_can_be_taken_in_two_ways_names_both(four_questions, statement, says):
+    with pytest.raises(InputError, match=f"^{re.escape(says)}"):
+        entered(four_questions, statement)
+
+
+def test_all_that_is_wrong_in_a_row_is_told(four_questions):
+    with pytest.raises(InputError, match=r"there is no box 'X';.* Q4 is question 4 and was given '3'"):
+        entered(four_questions, "blank: X; Q4=3")
+
+
+def test_printed_labels_are_names(four_questions):
+    """(i) is the ninth part of the third question, and of no other."""
+    for name in ("(i)", "i", "Q3 (i)", "Q3(i)", "Q3 i"):
+        assert sum(lost(four_questions, f"{name}=-")) == lost(four_questions, f"{name}=blank")[2] > 0
+    named = [entered(four_questions).target(f"Q2 ({letter})").place.name for letter in "abcd"]
+    assert named == [part.name for part in four_questions[1].parts[:4]]
+
+
 @pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", [name for name in hostile.NAMES if name not in ("example note-004",)])
 def test_the_key_is_right_and_every_box_has_a_name_whatever_is_asked(name):
@@ -374,7 +449,7 @@ def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
     then = [row[2] for row in read_table(tmp_path / "class-answered.csv")]
     assert then == ["then", "follows: S'; A11=.5; key: A; follows: Z", "key: S'", "follows: S'; follows: A; follows: Z"]
     again = read_entries(entries.sheet, papers(exam), ask=lambda question: pytest.fail("asked again"))
-    assert [one.file.data for one in again.handed] == [one.file.data for one in entries.handed]
+    assert [one.file.read() for one in again.handed] == [one.file.read() for one in entries.handed]
 
 
 def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
@@ -497,6 +572,43 @@ def test_a_table_that_cannot_be_used_is_refused_in_one_sentence(exam, tmp_path, 
     assert says in result.output
     assert result.output.count("\n") == 1
     assert not (tmp_path / "marked").exists()
+
+
+def test_every_row_that_is_nobodys_is_told_at_once(exam, tmp_path):
+    rows = ["s0091,", "s001,", "S001,", ",Student X", *(f"x{k}," for k in range(9)), "s002,"]
+    (tmp_path / "class.csv").write_text("\n".join(["id,name,differs", *(f"{row},S=-" for row in rows)]), "utf-8")
+    with pytest.raises(InputError) as refused:
+        read_entries(tmp_path / "class.csv", papers(exam))
+    said = refused.value.said
+    assert [int(row) for row in re.findall(r"\brow (\d+): ", said)] == [2, 4, 5, 6, 7, 8, 9, 10]
+    assert said.endswith(" … and 4 more.")
+
+
+def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
+    """In the letters a to z, in another order, in capitals or not; what fits two is refused, and both are named."""
+    (tmp_path / "notes.toml").write_text(paper_class.EXAM, "utf-8")
+    names = "Jürgen Müller,j1\nŁukasz Żółć,l1\nAda King Lovelace,a1\nAlan Turing,A1\nLi Wei,w1\nLi Wei,w2\n"
+    (tmp_path / "class.csv").write_text(f"name,id\n{names}", "utf-8")
+    made = exam_of(tmp_path)
+    table = tmp_path / "entries.csv"
+    rows = ["Juergen Mueller,", "LUKASZ ZOLC,", '"Lovelace, Ada King",', "Turing Alan,A1", "Li Wei,W2"]
+    table.write_text("\n".join(["name,id,differs", *(f"{row},all right" for row in rows)]), "utf-8")
+    assert [one.id for one in read_entries(table, papers(made)).handed] == ["j1", "l1", "a1", "A1", "w2"]
+    table.write_text("name,id,differs\nLi Wei,,all right\nAlan Turing,a1,all right\n", "utf-8")
+    with pytest.raises(
+        InputError,
+        match=r"row 2: the name 'Li Wei' may be that of Li Wei \(w1\) or Li Wei \(w2\);.* "
+        r"row 3: the id a1 is that of Ada King Lovelace, and the name is Alan Turing",
+    ):
+        read_entries(table, papers(made))
+
+
+def exam_of(folder: Path) -> Path:
+    dice = Dice.seeded(3)
+    (folder / "made").mkdir()
+    frozen = freeze(make_exam(read_exam_file(folder / "notes.toml"), dice), dice)
+    (folder / "made/exam.json").write_text(frozen, encoding="utf-8")
+    return folder / "made"
 
 
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):

@@ -254,6 +254,22 @@ def test_pages_about_an_exam_are_in_its_language(tmp_path):
     assert symattn.check(exam, given).text().startswith("Rückmeldung")
 
 
+def test_a_file_that_is_nobodys_is_pending_and_named(exam, tmp_path):
+    """It has no marks, and a page on what is left to do; where that is asked for, the exit code says so."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/homework 2.toml").write_text("[answers]\nS = [[1]]\n", encoding="utf-8")
+    result = run("grade", exam, tmp_path / "in", "--out", tmp_path / "out", "--format", "text", "--exit-code")
+    assert result.exit_code == 1
+    assert result.output.startswith("pending: homework 2.toml: It is not clear whose it is: ")
+    assert result.output.splitlines()[-1].startswith(f"{tmp_path / 'out'}: 1 pending, 12 missing; ")
+    last = table(tmp_path / "out")[-1]
+    assert (last["file"], last["status"], last["total"], last["of"]) == ("homework 2.toml", "pending", "", "")
+    summary = " ".join((tmp_path / "out/summary.txt").read_text(encoding="utf-8").split())
+    assert "Not marked: 1" in summary
+    assert "homework 2.toml: It is not clear whose it is" in summary
+    assert not (tmp_path / "out/feedback").exists()
+
+
 @pytest.mark.slow
 def test_the_exit_code_says_that_something_could_not_be_marked_where_that_is_asked_for(exam, tmp_path):
     (tmp_path / "in").mkdir()
@@ -685,8 +701,9 @@ def test_three_hundred_submissions_ten_of_them_broken(tmp_path):
     rows = table(tmp_path / "marked")
     assert [row["id"] for row in rows[:300]] == [f"s{k:03}" for k in range(1, 301)]
     assert {row["id"]: int(row["total"]) for row in rows[:290]} == {id: WORTH[kind] for id, kind in kinds.items()}
-    assert {row["file"] for row in rows if row["status"] == "broken"} == set(broken)
-    named = dict(re.findall(r"^broken: (\S+): (.+)$", result.output, re.MULTILINE))
+    assert {row["file"] for row in rows if row["status"] == "broken"} == set(broken) - {"s999.toml"}
+    assert [row["file"] for row in rows if row["status"] == "pending"] == ["s999.toml"]  # it is nobody's
+    named = dict(re.findall(r"^(?:broken|pending): (\S+): (.+)$", result.output, re.MULTILINE))
     assert set(named) == set(broken)
     assert all(reason.endswith(".") for reason in named.values()), named
     assert len(list((tmp_path / "marked/feedback").iterdir())) == 290
@@ -716,7 +733,7 @@ def test_nobody_can_change_the_marks_of_somebody_else(exam, submissions, tmp_pat
     )
     assert [row.total for row in book.rows[2:10]] == [WORTH[kind] for kind in KINDS[2:]]
     [nobody] = [row for row in book.rows if row.file == "zzz.json"]
-    assert (nobody.number, nobody.status) == (None, "broken")
+    assert (nobody.number, nobody.status, nobody.has_marks) == (None, "pending", False)
     assert "An answer has to be read" not in book.text()
     assert f"It answers paper {other}" in " ".join(book.text().split())
 

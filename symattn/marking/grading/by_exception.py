@@ -2,9 +2,11 @@
 
     S12 = 3; A1 = .5 .5 0; S' = S; Z = [[1, 2], [3, 4]]; (b) = C; blank: A Z; C1
 
-Statements stand between semicolons.  A target is a box (S12, S[1,2]), a row (A1), a whole matrix or answer (Z), of one
-of several questions with its number in front (Q2 S12).  It gets what was written, the name of another matrix that was
-copied, or one of three words: key, blank (nothing is written there) and follows (what follows from the lines before).
+Statements stand between semicolons.  A target is a box (S12, S[1,2]), a row (A1), a whole matrix or answer (Z), also
+by the label that is printed before it ((c)), of one of several questions with its number in front (Q2 S12).  It gets
+what was written, the name of another matrix that was copied, or one of three words: key, blank (nothing is written
+there) and follows (what follows from the lines before).  With several questions, Q4 is the fourth of them, and row 4 of
+a matrix Q is Q[4].
 Words may stand first and have many targets, or stand alone, for everything that is not said otherwise.  The id of a
 misconception changes what everything after it is compared with: somebody with it goes on consistently.  Of two
 statements about a box the narrower one counts.
@@ -29,6 +31,7 @@ from symattn.marking.submissions.names import normal
 from symattn.marking.submissions.written import RawText, Written, grids_of
 from symattn.marking.trial import value_of
 from symattn.page.writers import text as plain
+from symattn.page.writers.common import letter
 from symattn.teaching.question import (
     EntriesAnswer,
     FormulaAnswer,
@@ -85,7 +88,7 @@ class Place:
 
     Of a matrix, `key` is what the key has; `text` is the answer of another kind.  `shown` is how it is named on the
     page, `aliases` how it may be called besides.  `derivation` and `step` are what it may follow from.  `inside` is its
-    name in a part that asks for several matrices.
+    name in a part that asks for several matrices; `label` is the letter that is printed before its part.
     """
 
     question: int
@@ -99,6 +102,7 @@ class Place:
     derivation: Derivation | None = None
     step: str = ""
     inside: str = ""
+    label: str = ""
 
     @property
     def shape(self) -> Box:
@@ -170,9 +174,15 @@ class Entered:
     # -- saying
 
     def say(self, text: str) -> None:
-        """Statements; `InputError` says which of them cannot be understood, and why."""
+        """Statements; `InputError` says which of them cannot be understood, all of them, and why."""
+        wrong = list[str]()
         for statement in _statements(text):
-            self._say(statement)
+            try:
+                self._say(statement)
+            except InputError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise InputError(" ".join(wrong))
 
     def put(self, name: str, text: str) -> None:
         """What stands in a box, a row or a whole matrix of that name."""
@@ -246,10 +256,13 @@ class Entered:
         place, text = target.place, text.strip()
         if not text:
             raise InputError(f"nothing stands behind {target}; a value, or blank, was expected.")
-        if word := WORDS.get(text.casefold(), ""):
+        if word := WORDS.get(text.casefold(), BLANK if entry(text, self.decimal_mark).blank else ""):
             return self._set(target, Word(word))
         if place is None:
-            raise InputError(f"{target} was given {text!r}; key, blank or follows was expected.")
+            raise InputError(
+                f"{target} is question {target.question + 1} and was given {text!r}; key, blank or follows was expected"
+                f"{self._row_instead(target)}."
+            )
         if place.key is None:
             self._check_text(place, text)
             return self._set(target, text)
@@ -391,6 +404,8 @@ class Entered:
 
     def target(self, name: str) -> Target:
         """What a name means; `InputError` if it means nothing here, or several things."""
+        if (whole := self._numbered(name)) is not None:
+            return whole
         number, bare = self._question(name)
         places = [place for place in self.places if number in (None, place.question)]
         shown = " ".join(name.split())
@@ -398,10 +413,6 @@ class Entered:
         outside: list[str] = []
         for fold in (False, True):
             found = found or list(dict.fromkeys(_meanings(bare, places, fold, outside)))
-        if len(self.questions) > 1 and (whole := _QUESTION_ALONE.fullmatch(name.strip())):
-            q = int(whole[1]) - 1
-            if 0 <= q < len(self.questions):
-                found.append(Target(Level.QUESTION, question=q))
         if len(found) > 1:  # row 3 of Z is Z.3, where both are asked
             together = [target for target in found if target.place and "." not in target.place.name]
             if len(together) == 1:
@@ -413,6 +424,29 @@ class Entered:
             nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
             raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
         return found[0]
+
+    def _numbered(self, name: str) -> Target | None:
+        """The question that a name such as Q4 means, where there are several; None for any other name.
+
+        `InputError` if there is no such question, and the name is not that of a single box (Q12) either.
+        """
+        found = _QUESTION_ALONE.fullmatch(name.strip()) if len(self.questions) > 1 else None
+        if found is None:
+            return None
+        whole = Target(Level.QUESTION, question=int(found[1]) - 1)
+        if 0 <= whole.question < len(self.questions):
+            return whole
+        if any(target.level is Level.BOX for target in _meanings(name, self.places, False, [])):
+            return None
+        raise InputError(
+            f"there is no question {found[1]}; the paper has {len(self.questions)}{self._row_instead(whole)}."
+        )
+
+    def _row_instead(self, whole: Target) -> str:
+        """How to name the rows and boxes that a question's name could be taken for."""
+        other = list(dict.fromkeys(_meanings(str(whole), self.places, False, [])))
+        what = {Level.ROW: "row", Level.BOX: "box"}
+        return "".join(f"; the {what[one.level]} of that name is {self._in_question(one)}" for one in other[:2])
 
     def name(self, target: Target) -> str:
         """The shortest name of a target that means nothing else."""
@@ -443,19 +477,31 @@ class Entered:
 
     def _listed(self, text: str) -> Iterator[Target]:
         """The targets of a list: A Z, or A, Q2 Z."""
-        words = [word.strip(",;") for word in text.split()]
+        words = text.replace(",", ", ").split() if "[" not in text else text.split()
         while words:
-            first = words.pop(0)
-            if words and len(self.questions) > 1 and _QUESTION_ALONE.fullmatch(first):
-                with_next = f"{first} {words[0]}"
-                if not _QUESTION_ALONE.fullmatch(words[0]):
+            word = words.pop(0)
+            first = word.strip(",;")
+            if words and word == first and len(self.questions) > 1 and _QUESTION_ALONE.fullmatch(first):
+                second = words[0].strip(",;")
+                if not _QUESTION_ALONE.fullmatch(second):
                     words.pop(0)
-                    yield self.target(with_next)
+                    yield self.target(f"{first} {second}")
                     continue
+                self._check_apart(first, second)
             if tokens := self._tokens(first):
                 yield from (Target(Level.ANSWER, place) for place in tokens)
             elif first and first != "and":
                 yield self.target(first)
+
+    def _check_apart(self, first: str, second: str) -> None:
+        """`InputError` if two questions in a list could also be a row in one of them: Q1 Q4."""
+        number, bare = self._question(f"{first} {second}")
+        places = [place for place in self.places if place.question == number]
+        for target in _meanings(bare, places, False, []):
+            raise InputError(
+                f"{first} {second} can be taken in two ways; {self._in_question(target)}, or {first}, {second} for the "
+                "two questions, was expected."
+            )
 
     def _names(self) -> list[str]:
         return [place.name for place in self.places]
@@ -601,10 +647,11 @@ class Entered:
 
 _WORD_FIRST = re.compile(r"(?i)(key|right|follows|blank|nothing|empty)(?:\s*:\s*|\s+)(?=[^=:\s])(.+)")
 _ASSIGNED = re.compile(r"([^=:]+?)\s*[=:]\s*(.*)")
-_QUESTION = re.compile(r"[qQ]\s?(\d{1,2})(?:\s*\.\s*|\s+)(?=[^\s=:\d])")
+_QUESTION = re.compile(r"[qQ]\s?(\d{1,2})(?:\s*\.\s*|\s+|(?=\([a-z]{1,2}\)))(?=[^\s=:\d])")
 _QUESTION_ALONE = re.compile(r"[qQ](\d{1,2})\.?")
 _INDEXED = re.compile(r"(?P<name>.*?[^\d\s_,{(\[])(?:_?\{?|\s+)(?P<first>\d+)(?:,(?P<second>\d+))?\}?")
 _BRACKETED = re.compile(r"(?P<name>.+?)_?\s*[\[(]\s*(?P<first>\d+)\s*(?:[,;\s]\s*(?P<second>\d+)\s*)?[\])]")
+_LABEL = re.compile(r"\(\s*([a-z]{1,2})\s*\)")
 _LATE_PRIMES = re.compile(r"([_{]*\d[\d,{}]*)(['′’‘´]+)")
 
 
@@ -624,11 +671,14 @@ def _meanings(name: str, places: Sequence[Place], fold: bool, outside: list[str]
     name = _LATE_PRIMES.sub(r"\2\1", visible(name).strip().strip("$"))
 
     def called(text: str) -> list[Place]:
-        """As the page calls it; if it calls several so, those that are called so everywhere."""
+        """As the page calls it; if it calls several so, those that are called so everywhere; else by its label."""
+        if label := _LABEL.fullmatch(text.strip()):
+            return [place for place in places if place.label == label[1]]
         sign = normal(text)
         shown = [place for place in places if sign and sign in place.shown]
         own = [place for place in shown if normal(place.name) == sign]
-        return own or shown or [place for place in places if sign and place.called(sign, fold)]
+        named = own or shown or [place for place in places if sign and place.called(sign, fold)]
+        return named or [place for place in places if fold and place.label == text.strip()]
 
     for place in called(name):
         yield Target(Level.ANSWER, place)
@@ -723,7 +773,11 @@ def _laid(d: Derivation | None, place: Place) -> Matrix | None:
 def _places(number: int, question: Question) -> Iterator[Place]:
     """Everything that is written in a question: matrices in the order of their steps, so that each comes after those
     that it is worked out from."""
-    found = [place for part in question.parts for place in _of_part(number, question, part)]
+    found = [
+        replace(place, label=letter(position).lower())
+        for position, part in enumerate(question.parts)
+        for place in _of_part(number, question, part)
+    ]
     order = {}
     for place in found:
         steps = [step.name for step in place.derivation] if place.derivation else []

@@ -11,9 +11,10 @@ from pathlib import Path
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import counted, listed, message
 from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, Doubt, Entered
-from symattn.marking.grading.handed_in import File, Handed, folded
+from symattn.marking.grading.handed_in import File, Handed
 from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.grading.tables import Rows, check_kind, read_table, table
+from symattn.marking.grading.whose import Roster, folded
 
 HEADS = {
     "name": ("name", "student", "full name"),
@@ -26,6 +27,8 @@ HEADS = {
 """Columns by what they are called; those of "" are not read.  The others hold statements or are named like a box."""
 
 STATEMENTS = ("differs", "differences", "exceptions", "entries", "errors", "mistakes", "wrong", "")
+MOST_TOLD = 8
+"""Rows or columns of which a refusal says what is wrong."""
 ALL_THAT_REMAIN = "F"
 ANSWERS = {"": FOLLOWS, ALL_THAT_REMAIN: FOLLOWS, **LETTERS}
 
@@ -124,55 +127,74 @@ def _headed(path: Path, lines: Rows, against: Papers) -> tuple[list[str], list[_
     if not {"name", "id"} & set(head):
         shown = ", ".join(repr(cell) for cell in lines[start][:6])
         raise InputError(f"{path}, row {start + 1}: the headings are {shown}; one of them must be name or id.")
-    for column in (c for c in head if c not in (*HEADS, "differs", "not read")):
-        _check_column(path, column, known, against)
+    boxes = [column for column in head if column not in (*HEADS, "differs", "not read")]
+    _refuse(path, [f"column {column!r}: {why}" for column in boxes if (why := _no_column(column, known, against))])
     wide = max(map(len, lines))
     head += ["differs"] * (wide - len(head))
     rows = [_Row(k, line) for k, line in enumerate(lines[start + 1 :], start + 2) if any(line)]
     return head, rows
 
 
-def _check_column(path: Path, column: str, known: Sequence[str], against: Papers) -> None:
-    """`InputError` unless some paper has a box of that name."""
+def _no_column(column: str, known: Sequence[str], against: Papers) -> str:
+    """Why no paper has a box of that name; "" if one has."""
     complaint = ""
     for sheet in against.papers:
         try:
             Entered(against.questions(sheet)).target(column)
-            return
         except InputError as error:
             complaint = complaint or str(error)
-    near = offered(column, known, "besides boxes there are {}")
-    raise InputError(f"{path}, column {column!r}: {complaint.rstrip('.?')}; {near}")
+        else:
+            return ""
+    return f"{complaint.rstrip('.?')}; {offered(column, known, 'besides boxes there are {}')}"
 
 
 def _with_owners(path: Path, rows: Sequence[_Row], head: Sequence[str], against: Papers) -> None:
-    """Whose each row is; `InputError` for somebody who is not in the class list, or comes twice."""
-    by_id = {folded(e.id): e for e in against.entrants}
-    names = [folded(e.name) for e in against.entrants]
-    by_name = {folded(e.name): e for e in against.entrants if names.count(folded(e.name)) == 1}
+    """Whose each row is; `InputError` names every row of somebody who is not in the class list, or comes twice."""
+    roster = Roster(against.entrants)
     seen: dict[object, int] = {}
+    wrong: list[str] = []
     for row in rows:
         cells = dict(zip(reversed(head), reversed([*row.cells, *[""] * (len(head) - len(row.cells))]), strict=True))
         row.name, row.id, row.sheet = (cells.get(column, "") for column in ("name", "id", "paper"))
-        where = f"{path}, row {row.number}"
-        if against.entrants:
-            row.entrant = by_id.get(folded(row.id)) or (None if row.id else by_name.get(folded(row.name)))
-            if row.entrant is None and (row.id or row.name):
-                what, own = ("id", row.id) if row.id else ("name", row.name)
-                many = " (several have that name: give the id)" if names.count(folded(row.name)) > 1 else ""
-                near = offered(own, [getattr(e, what) for e in against.entrants], f"{len(names)} others are")
-                raise InputError(f"{where}: the {what} {own!r} is not in the class list{many}; {near}")
-            if row.entrant and row.name and folded(row.name) != folded(row.entrant.name):
-                raise InputError(f"{where}: the id {row.id} is that of {row.entrant.name}, and the name is {row.name}.")
-            if row.entrant:
+        try:
+            if against.entrants and (row.id or row.name):
+                row.entrant = _entrant(row, roster, against.entrants)
                 row.name, row.id = row.entrant.name, row.entrant.id
-        whose: object = row.entrant.number if row.entrant else (folded(row.name), folded(row.id), folded(row.sheet))
-        if any((row.name, row.id)) and seen.setdefault(whose, row.number) != row.number:
-            raise InputError(f"{where}: {row.who} comes a second time; the first is row {seen[whose]}.")
+            whose: object = row.entrant or (folded(row.name), folded(row.id), folded(row.sheet))
+            if any((row.name, row.id)) and seen.setdefault(whose, row.number) != row.number:
+                raise InputError(f"{row.who} comes a second time; the first is row {seen[whose]}.")
+        except InputError as error:
+            wrong.append(f"row {row.number}: {error}")
+    _refuse(path, wrong)
+
+
+def _entrant(row: _Row, roster: Roster, entrants: Sequence[Entrant]) -> Entrant:
+    """Whoever of the class list a row names: by the id if there is one, and the name must not be another's."""
+    named = roster.with_name(row.name) if row.name else frozenset()
+    found = roster.with_id(row.id) if row.id else named
+    what, own = ("id", row.id) if row.id else ("name", row.name)
+    if not found:
+        near = offered(own, [getattr(e, what) for e in entrants], f"{len(entrants)} others are")
+        raise InputError(f"the {what} {own!r} is not in the class list; {near}")
+    if row.id and row.name and not found & named:
+        whose = " or ".join(sorted(e.name for e in found))
+        raise InputError(f"the id {row.id} is that of {whose}, and the name is {row.name}.")
+    both = found & named if row.id and row.name else found
+    if len(both) > 1:
+        several = " or ".join(f"{e.name} ({e.id})" for e in sorted(both, key=lambda e: e.number))
+        raise InputError(f"the {what} {own!r} may be that of {several}; give the id as it is in the class list.")
+    return next(iter(both))
+
+
+def _refuse(path: Path, wrong: Sequence[str]) -> None:
+    """`InputError` with everything that is wrong, as far as it can be read in one go."""
+    if wrong:
+        more = f" … and {len(wrong) - MOST_TOLD} more." if len(wrong) > MOST_TOLD else ""
+        raise InputError(f"{path}, {' '.join(wrong[:MOST_TOLD])}{more}")
 
 
 def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) -> None:
-    """Everything that a row says; `InputError` says in which column what is wrong."""
+    """Everything that a row says; `InputError` says in which columns what is wrong."""
     columns = [(column, cell) for column, cell in zip(head, row.cells, strict=False) if cell]
     told = [(column, cell) for column, cell in columns if column not in ("name", "id", "paper", "not read")]
     row.said = [cell if column in ("differs", "then") else f"{column}={cell}" for column, cell in told]
@@ -183,6 +205,7 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
     stated = row.sheet or (row.entrant.sheet if row.entrant else "")
     row.sheet = against.sheet(stated)
     entered = Entered(against.questions(row.sheet), decimal_mark)
+    wrong = list[str]()
     for column, cell in told:
         try:
             if column in ("differs", "then"):
@@ -192,7 +215,9 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
             else:
                 entered.put(column, cell)
         except InputError as error:
-            raise InputError(f"column {column}: {error}") from error
+            wrong.append(f"column {column}: {error}")
+    if wrong:
+        raise InputError(" ".join(wrong))
     if "rest" in head and entered.unsaid:
         raise InputError(
             f"{entered.boxes - entered.unsaid} of {entered.boxes} boxes are filled in; whether the rest is as in the "
@@ -206,7 +231,7 @@ def _handed(path: Path, row: _Row) -> Handed:
     entered = row.entered if not row.complaint else None
     answers = entered.answers() if entered and not entered.blank else {}
     data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers}
-    file = File(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
+    file = File.of(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:
         doubt = message(
@@ -223,7 +248,7 @@ def _handed(path: Path, row: _Row) -> Handed:
     if row.open:
         boxes = "; ".join(line for doubted in row.open for line in doubted.follows)
         notices.append(message("What follows from the entries was assumed to be on the paper: {boxes}.", boxes=boxes))
-    return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices))
+    return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices), hash=file.hash)
 
 
 # ------------------------------------------------------------------------------------------------ what follows

@@ -155,8 +155,10 @@ def _whose(row: Row) -> tuple[int | None, str]:
 
 def _why(before: Row, after: Row | None, terms: tuple[Terms, Terms], software: tuple[str, str]) -> str:
     said = []
-    if after is None or not after.has_marks:
-        said.append("no file any more" if after is None or after.status == "missing" else f"broken: {after.reason}")
+    if after is None or after.status == "missing":
+        said.append("no file any more")
+    elif not after.has_marks:
+        said.append(f"{after.status}: {after.reason}")
     elif before.hash != after.hash:
         said.append("another file")
     elif before.unread and not after.unread:

@@ -122,7 +122,12 @@ class Row:
 
     @property
     def has_marks(self) -> bool:
-        return self.status in ("marked", "pending")
+        return bool(self.results)
+
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether it was handed in and has no marks: it is broken, or nobody can tell whose it is."""
+        return self.status != "missing" and not self.results
 
     @property
     def unread(self) -> bool:

@@ -7,11 +7,12 @@ ended, however abruptly, is continued by the next, and leaves the same bytes, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,17 @@ from symattn.foundation.crew import Crew, Progress, crew, silent
 from symattn.foundation.folders import alone_in, put, staging_in
 from symattn.foundation.identity import digest
 from symattn.foundation.spreadsheet import csv_lines
+from symattn.foundation.languages import unpacked
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Limits, LostError
+from symattn.marking.grading.archives import Member
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import Change, Gradebook, changed
-from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
+from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, matched
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.settled import PENDING, Marks, Settled, pending_table, read_settled
 from symattn.marking.grading.source import Papers, papers
-from symattn.marking.grading.worker import FOLDERS, HEAD, MARKED, PRACTICE
+from symattn.marking.grading.worker import FOLDERS, HEAD, LOOKED_INTO, MARKED, PRACTICE
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
@@ -89,11 +92,13 @@ def grade_class(
             "readers": list(readers),
         }
         with crew(jobs, executor, limits=Limits(time_limit, MEMORY)) as workers:
-            handed = matched(found, _heads(found, folder, workers), against, typed.handed if typed else ())
+            found = _looked_into(found, workers)
+            heads = partial(_heads, folder=folder, workers=workers)
+            handed = matched(found, heads, against, typed.handed if typed else ())
             for one in handed:
                 kept = folder.kept(one) if folder else None
-                if one.complaint or kept is not None:
-                    rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
+                if one.complaint or one.unclear or kept is not None:
+                    rows[one.stem] = kept or _row(one)
                 else:
                     todo.append(one)
             todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
@@ -111,35 +116,68 @@ def grade_class(
         return folder.finish(book, [one.stem for one in marked], pending_table(loose, folder.settled))
 
 
+def _looked_into(found: Sequence[File], workers: Crew) -> list[File]:
+    """The files, and those in the zips among them; a zip that cannot be unpacked is one file, with the reason."""
+    zips = {at: file for at, file in enumerate(found) if file.is_zip}
+    inside: dict[int, list[File]] = {}
+    jobs = _read(zips, lambda at, why: inside.update({at: [replace(zips[at], complaint=why)]}))
+    for at, answer in workers.as_done(LOOKED_INTO, None, ((at, {"data": data}) for at, data in jobs)):
+        why = f"Unpacking it {answer.why}." if isinstance(answer, LostError) else unpacked(answer["complaint"])
+        if why:
+            inside[at] = [replace(zips[at], complaint=why)]
+        else:
+            inside[at] = [zips[at].holding(Member.read(member)) for member in answer["members"]]
+    return [one for at, file in enumerate(found) for one in inside.get(at, [file])]
+
+
 def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
     """What every file says about itself, as far as it is not known from the last run."""
     kept = folder.heads() if folder else {}
-    heads = [head_without_reading(file) or kept.get(_key(file)) for file in found]
-    ask = [number for number, head in enumerate(heads) if head is None]
+    heads = {at: Head(complaint=file.complaint) for at, file in enumerate(found) if file.complaint}
+    hashes: dict[int, str] = {}
     hold = set(range(len(found)))  # what holds until the file changes
-    for at, answer in workers.as_done(
-        HEAD, None, ((at, {"form": found[at].form, "data": found[at].data}) for at in ask)
-    ):
+
+    def unknown() -> Iterator[tuple[int, dict[str, Any]]]:
+        rest = {at: file for at, file in enumerate(found) if at not in heads}
+        for at, data in _read(rest, lambda at, why: heads.update({at: Head(complaint=why)})):
+            hashes[at] = sha256(data).hexdigest() if found[at].zipped is None else found[at].hash
+            if (known := kept.get(_key(found[at], hashes[at]))) is not None:
+                heads[at] = known
+            else:
+                yield at, {"form": found[at].form, "data": data, "zipped": found[at].zipped}
+
+    for at, answer in workers.as_done(HEAD, None, unknown()):
         if isinstance(answer, LostError):
             answer = {"head": Head(complaint=_told(answer)).json(), "keep": False}
         heads[at] = Head.read(answer["head"])
         if not answer["keep"]:
             hold.discard(at)
-    read = [head for head in heads if head is not None]
     if folder:
-        folder.keep_heads({_key(found[at]): read[at] for at in sorted(hold) if found[at].data})
-    return read
+        folder.keep_heads({_key(found[at], hashes[at]): heads[at] for at in sorted(hold & hashes.keys())})
+    return [replace(heads[at], hash=hashes.get(at, "")) for at in range(len(found))]
 
 
-def _key(file: File) -> str:
+def _read(found: Mapping[int, File], failed: Callable[[int, str], object]) -> Iterator[tuple[int, bytes]]:
+    """The bytes of files, one after the other; where they cannot be read, `failed` is told why."""
+    for at, file in found.items():
+        try:
+            yield at, file.read()
+        except InputError as error:
+            failed(at, error.said)
+
+
+def _key(file: File, hash: str) -> str:
     """What the head of a file depends on."""
-    return digest([file.hash, file.form, SOFTWARE])
+    return digest([hash, file.form, SOFTWARE])
 
 
 def _row(one: Handed) -> Row:
-    about: dict[str, Any] = {"file": one.file.path, "hash": one.file.hash, "notices": one.notices}
-    if one.doubt:
-        about |= {"status": "pending", "reason": one.doubt}
+    """The row of a submission before it is marked, and for good if it is not."""
+    about: dict[str, Any] = {"file": one.file.path, "hash": one.hash, "notices": one.notices}
+    if one.complaint:
+        about |= {"status": "broken", "reason": one.complaint}
+    elif reason := one.unclear or one.doubt:
+        about |= {"status": "pending", "reason": reason}
     if one.entrant is None:
         return Row(None, one.name, one.id, one.sheet, **about)
     entrant = one.entrant
@@ -147,7 +185,8 @@ def _row(one: Handed) -> Row:
 
 
 def _job(one: Handed, given: Marks) -> dict[str, Any]:
-    return {"row": _row(one).json(), "stem": one.stem, "data": one.file.data, "settled": given}
+    read = {"data": one.file.read(), "zipped": one.file.zipped}
+    return {"row": _row(one).json(), "stem": one.stem, **read, "settled": given}
 
 
 def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:

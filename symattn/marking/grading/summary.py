@@ -313,7 +313,7 @@ def _signed(value: Fraction) -> str:
 
 def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     """What a person still has to do."""
-    broken = [(row, [row.reason, *row.notices]) for row in rows if row.status == "broken"]
+    broken = [(row, [row.reason, *row.notices]) for row in rows if row.is_unmarked]
     missing = [(row, list[str]()) for row in rows if row.status == "missing"]
     unread = [message("An answer has to be read by a person.")]
     seen = [

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import message, packed, sentences
 from symattn.foundation.workers import Job
+from symattn.marking.grading import archives
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head
 from symattn.marking.grading.record import Result, Row, Terms
@@ -17,13 +18,13 @@ from symattn.marking.grading.settled import Marks, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
-from symattn.marking.submissions.files import FORMS
+from symattn.marking.submissions.files import EMPTY, FORMS
 from symattn.page.document import Look
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import render, suffix
 
-HEAD, MARKED = f"{__name__}:head_of", f"{__name__}:marked"
-"""The two jobs that there are with a submission, for `symattn.foundation.crew`."""
+LOOKED_INTO, HEAD, MARKED = f"{__name__}:looked_into", f"{__name__}:head_of", f"{__name__}:marked"
+"""The jobs that there are with a submission, for `symattn.foundation.crew`."""
 
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
 PRACTICE = ("exercises", "solutions")
@@ -31,6 +32,10 @@ PRACTICE = ("exercises", "solutions")
 
 
 Answer = dict[str, Any]
+
+
+def looked_into(settings: Any) -> Job:
+    return members
 
 
 def head_of(settings: Any) -> Job:
@@ -41,11 +46,20 @@ def marked(settings: Any) -> Job:
     return Marker(settings).mark
 
 
+def members(job: Any) -> Answer:
+    """What is in a zip, or why it is not looked into."""
+    try:
+        return {"complaint": packed(""), "members": [member.json() for member in archives.members(job["data"])]}
+    except InputError as error:
+        return {"complaint": packed(error.said), "members": []}
+
+
 def head(job: Any) -> Answer:
     """The sheet, the name and the id in a file, or a complaint; `keep`: whether it is the file's own fault."""
     keep = True
     try:
-        head = Head(*sheet_of(job["data"], job["form"]))
+        data = _content(job)
+        head = Head(*sheet_of(data, job["form"])) if data.strip() else Head(complaint=EMPTY)
     except InputError as error:
         head = Head(complaint=str(error))
     except MemoryError:
@@ -53,6 +67,12 @@ def head(job: Any) -> Answer:
     except Exception as error:
         head, keep = Head(complaint=defect("read", error)), False
     return {"head": head.json(), "keep": keep}
+
+
+def _content(job: Any) -> bytes:
+    """The bytes of a job's file, out of the zip that it is in."""
+    data, zipped = job["data"], job["zipped"]
+    return data if zipped is None else archives.content(data, zipped)
 
 
 class Marker:
@@ -75,7 +95,7 @@ class Marker:
         """
         row = Row.read(job["row"])
         try:
-            marked, marking = self._marked(row, job["data"], job["settled"])
+            marked, marking = self._marked(row, _content(job), job["settled"])
             with typesetting(**self.typesetting):
                 pages = dict(self._pages(marking, job["stem"]))
         except SymattnError as error:

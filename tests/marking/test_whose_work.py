@@ -1,0 +1,214 @@
+"""Whose work a file is: what a platform calls it decides, and no file of one student changes what another is given."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from symattn.foundation.crew import Crew
+from symattn.foundation.identity import identity
+from symattn.marking.grading.handed_in import METADATA, File, matched
+from symattn.marking.grading.run import _heads, _looked_into
+from symattn.marking.grading.source import Entrant, Paper, Papers
+
+SHEETS = [identity(k) for k in range(4)]
+PEOPLE = [
+    ("Ada Lovelace", "20231815"), ("Alan Turing", "a1"), ("Emmy Noether", "A1"), ("Kurt Gödel", "2"),
+    ("Li Wei", "20230001"), ("Li Wei", "20230002"), ("Anna Maria Muster", "1912"), ("Anna Maria", "20230003"),
+]  # fmt: skip
+CLASS = tuple(Entrant(k, name, id, SHEETS[k % 4], f"{k:03}-{id}") for k, (name, id) in enumerate(PEOPLE, 1))
+EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS}, CLASS)
+MALLORY = "Mallory Malone"
+
+ANSWER = b"[answers]\nQ = [[1]]\n"
+
+
+# ------------------------------------------------------------------------------------------------ platforms
+
+
+@dataclass(frozen=True)
+class Platform:
+    """How a platform calls what somebody handed in; `also` are files of its own beside it, made of everybody's.
+
+    `knows` is whether it says of somebody who is not in the class list that it is somebody else.
+    """
+
+    path: Callable[[int, str, str], str]
+    also: Callable[[Mapping[int, str]], Mapping[str, bytes]] = lambda people: {}
+    flat: bool = False
+    knows: bool = True
+
+
+def _sortable(name: str) -> str:
+    *first, last = name.split()
+    return "".join(c for c in (last + "".join(first)).lower() if c.isalnum())
+
+
+def _metadata(people: Mapping[int, str]) -> Mapping[str, bytes]:
+    lines = ["---"]
+    for number, name in people.items():
+        lines += [f"submission_{70000 + number}:", "  :submitters:", f"  - :name: {name}", "    :sid: ''"]
+    return {METADATA: "\n".join(lines).encode()}
+
+
+PLATFORMS = {
+    "Moodle, folders": Platform(lambda k, who, file: f"{who}_{900 + k}_assignsubmission_file_/{file}"),
+    "Moodle, no folders": Platform(lambda k, who, file: f"{who}_{900 + k}_assignsubmission_file_{file}", flat=True),
+    "Canvas": Platform(lambda k, who, file: f"{_sortable(who)}_{1800 + k}_{60 + k}_{file}", flat=True),
+    "Canvas, late": Platform(lambda k, who, file: f"{_sortable(who)}_LATE_{1800 + k}_{60 + k}_{file}", flat=True),
+    "Gradescope": Platform(lambda k, who, file: f"submission_{70000 + k}/{file}", _metadata),
+    "folders by name": Platform(lambda k, who, file: f"{who}/{file}", knows=False),
+    "folders by paper": Platform(lambda k, who, file: f"{k:03}-{dict(PEOPLE).get(who, 'x')}/{file}", knows=False),
+    "folders, late": Platform(lambda k, who, file: f"Midterm/{who}-late/{file}", knows=False),
+}
+KNOWN = tuple(e for e in CLASS if e.name not in ("Li Wei", "Kurt Gödel"))
+"""Those whom every platform tells apart."""
+
+
+def export(platform: Platform, handed: Mapping[int, tuple[str, Mapping[str, bytes]]], top: str = "") -> list[File]:
+    """A platform's download: by number, who handed in what."""
+    named = {number: who for number, (who, _) in handed.items()}
+    texts = dict(platform.also(named))
+    for number, (who, files) in handed.items():
+        texts |= {platform.path(number, who, file): data for file, data in files.items()}
+    return [File.of(top + path, data) for path, data in texts.items()]
+
+
+def given_out(files: list[File]) -> dict[int, tuple[object, ...]]:
+    """What each of the class is given, by number; 0: what waits or belongs to nobody."""
+    looked_into = _looked_into(files, Crew())
+    found: dict[int, tuple[object, ...]] = {}
+    for one in matched(looked_into, lambda some: _heads(some, None, Crew()), EXAM):
+        if one.entrant:
+            found[one.entrant.number] = one.file.path, one.hash, one.sheet, one.complaint, one.doubt, one.notices
+    return found
+
+
+def zipped(texts: Mapping[str, bytes]) -> bytes:
+    out = BytesIO()
+    with ZipFile(out, "w") as archive:
+        for name, data in texts.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_every_platform_says_whose_each_is(name):
+    platform = PLATFORMS[name]
+    handed = {e.number: (e.name, {"work.toml": ANSWER}) for e in KNOWN}
+    for top in ("", "export/"):
+        found = given_out(export(platform, handed, top))
+        assert found.keys() == {e.number for e in KNOWN}
+        assert all(not complaint and not doubt and not notices for *_, complaint, doubt, notices in found.values())
+
+
+# ------------------------------------------------------------------------------------------------ the law
+
+WORDS = (
+    *(name for name, _ in PEOPLE), *(id for _, id in PEOPLE), *SHEETS, *(e.stem for e in CLASS), "homework 2",
+    "Ada Lovelace_901_assignsubmission_file_", "lovelaceada_1801_61_", "submission_70001", "work", "zzz", "(2)", "2",
+    "Li Wei 20230001", "Ada.Lovelace", "late",
+)  # fmt: skip
+NAMES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("_".join)
+ENDS = st.sampled_from([".toml", " (2).toml", ".md", ".zip", ".png", ""])
+FOREIGN = "\n".join(
+    ["---", *(line for k in range(1, 9) for line in (
+        f"submission_{70000 + k}:", "  :submitters:", "  - :name: Ada Lovelace", "    :sid: '20231815'"))]
+).encode()  # fmt: skip
+CONTENTS = st.sampled_from(
+    [
+        ANSWER,
+        b"",
+        b'student = "20231815"\nname = "Ada Lovelace"\n' + ANSWER,
+        f'sheet = "{SHEETS[1]}"\n'.encode(),
+        FOREIGN,
+    ]
+)
+
+
+@st.composite
+def made_by_mallory(draw, flat: bool):
+    """Any files at all that one student can hand in: folders and zips among them, with any names and in any number."""
+    texts = {}
+    for _ in range(draw(st.integers(1, 4))):
+        folders = [] if flat else draw(st.lists(NAMES, max_size=2))
+        name = draw(st.one_of(st.just(METADATA), st.builds(str.__add__, NAMES, ENDS)))
+        if name.endswith(".zip"):
+            inside = draw(st.dictionaries(st.builds("{}{}".format, NAMES, ENDS), CONTENTS, min_size=1, max_size=3))
+            data = zipped({**inside, **draw(st.sampled_from([{}, {METADATA: FOREIGN}, {f"a/{METADATA}": FOREIGN}]))})
+        else:
+            data = draw(CONTENTS)
+        texts["/".join((*folders, name))] = data
+    return texts
+
+
+@st.composite
+def situations(draw):
+    name = draw(st.sampled_from(sorted(PLATFORMS)))
+    others = draw(st.lists(st.sampled_from(KNOWN), unique=True, max_size=3))
+    return name, others, draw(made_by_mallory(PLATFORMS[name].flat)), draw(st.sampled_from(["", "export/"]))
+
+
+LATE = {"20231815.toml": ANSWER}
+
+
+@given(situations())
+@example(("Moodle, folders", [], LATE, ""))
+@example(("Gradescope", [], {METADATA: FOREIGN, "submission_70001/x.toml": ANSWER}, ""))
+@example(("Canvas", [CLASS[0]], LATE, ""))
+@example(("Gradescope", [CLASS[1]], {METADATA: FOREIGN}, ""))
+@example(("Gradescope", [CLASS[1]], {"work.zip": zipped({METADATA: FOREIGN})}, "export/"))
+@example(("folders by name", [CLASS[0]], {METADATA: FOREIGN, "Ada Lovelace.toml": ANSWER}, "export/"))
+def test_no_file_of_one_changes_what_another_is_given(situation):
+    """Mallory is nobody in the class list, and then one of the class."""
+    name, others, files, top = situation
+    platform = PLATFORMS[name]
+    handed = {e.number: (e.name, {"work.toml": ANSWER}) for e in others}
+    before = given_out(export(platform, handed, top)) if handed else {}
+    assert before.keys() == {e.number for e in others}
+    if platform.knows or others:
+        assert given_out(export(platform, {**handed, 9: (MALLORY, files)}, top)) == before
+    for one in KNOWN:
+        if one not in others:
+            after = given_out(export(platform, {**handed, one.number: (one.name, files)}, top))
+            assert {k: what for k, what in after.items() if k != one.number} == before
+            break
+
+
+@pytest.mark.parametrize(
+    "path", ["homework 2.json", "2.json", "(2).json", "work (2).json", "midterm 1912.json", "a1.md"]
+)
+def test_a_short_number_or_an_id_of_two_is_nobodys(path):
+    """2 and 1912 are ids, and so are a1 and A1."""
+    assert given_out([File.of(path, ANSWER)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        ("002-a1.toml", 2), ("003-A1 (2).toml", 3), ("Alan Turing a1.toml", 2), ("20231815(1).toml", 1), ("1912.md", 7),
+        ("Kurt Gödel homework 2.json", 4), (f"{SHEETS[1].lower()} (3).md", None), ("Li Wei 20230002.md", 6),
+        ("Ada Lovelace homework 2 (2).md", 1),
+    ],
+)  # fmt: skip
+def test_a_file_named_by_hand(path, number):
+    assert list(given_out([File.of(path, ANSWER)])) == ([number] if number else [])
+
+
+def test_names_in_a_zip_say_nothing():
+    """In a zip that names nobody, whatever else there is; in one that does, they may not say anything else."""
+    inside = zipped({"Ada Lovelace.toml": ANSWER, "20230001/a.toml": ANSWER})
+    assert given_out([File.of("work.zip", inside), File.of("Alan Turing/work.zip", inside)]) == {}
+    assert list(given_out([File.of("Ada Lovelace.zip", zipped({"Ada Lovelace 2.toml": ANSWER}))])) == [1]
+
+
+@pytest.mark.parametrize("sign", [" ", "_", "1", "_1", "(1)", "a", "- "])
+def test_no_name_is_too_long_to_be_looked_at(sign):
+    """The names in a student's zip may have 65,535 characters, and a pattern that seeks in them takes their square."""
+    long = sign * (60_000 // len(sign))
+    assert given_out([File.of("work.zip", zipped({f"{long}x.toml": ANSWER, f"a{long}/b.toml": ANSWER}))]) == {}
+    assert list(given_out([File.of("Ada Lovelace.zip", zipped({f"x{long}x.toml": ANSWER}))])) == [1]
