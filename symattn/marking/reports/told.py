@@ -385,7 +385,7 @@ class Told:
         says: Inlines = ()
         if known is not None:
             wording = self._wording(event.part)
-            name = begun(wording.in_signs(known.name) if wording else in_signs(known.name))
+            name = begun(wording.in_signs(known.called(wording.orientation)) if wording else in_signs(known.name))
             says = self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
             named = self.reader == "teacher"  # the name of a slip is the examiner's
