@@ -147,7 +147,7 @@ class ProblemType(Generic[C, F]):
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
     that `draws` sizes or given matrices itself takes none that are stated; one with `rows_only` is worded for tokens
-    as rows.
+    as rows, and refuses a notation with columns.
     """
 
     name: str
