@@ -1,4 +1,4 @@
-"""A setting that is stated is used or refused: no default, and nothing that makes random numbers come out, overrides it."""
+"""A setting that is stated is used or refused: no default overrides it, nor what makes random numbers come out."""
 
 from __future__ import annotations
 
@@ -87,8 +87,9 @@ def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None
 def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated() -> None:
     """Vaswani et al. 2017, section 3.5: with no setting, a position turns by 1 in the first pair of features."""
     givens = {"E": [[0] * 4] * 2, "W_Q": [[1]] * 4, "W_K": [[1]] * 4, "W_V": [[1]] * 4}
-    usual, hundred = derive("positional_self_attention", **givens), derive(
-        "positional_self_attention", **givens, wavelength=100
+    usual, hundred = (
+        derive("positional_self_attention", **givens),
+        derive("positional_self_attention", **givens, wavelength=100),
     )
     assert [str(p.at(1)[1]) for p in usual["P"].op.angles] == ["sin(1)", "sin(1/100)"]
     assert [str(p.at(1)[1]) for p in hundred["P"].op.angles] == ["sin(1)", "sin(1/10)"]

@@ -128,7 +128,8 @@ def test_a_masked_sheet_can_be_drawn(name: str) -> None:
     spec = problem_type("full").spec({"mechanism": name, "settings": {"mask": "causal"}})
     d = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1)).derivation
     backs = [step for step in d if isinstance(step.op, SoftmaxGradient)]
-    assert backs and all(step.result[0, 1] == 0 != step.result[1, 0] for step in backs)
+    assert backs
+    assert all(step.result[0, 1] == 0 != step.result[1, 0] for step in backs)
     for step in backs:  # each row of the weights' gradient times the Jacobian of the softmax
         weights, upstream = (floats(d, operand.name) for operand in step.operands)
         expected = weights * (upstream - (weights * upstream).sum(axis=1, keepdims=True))

@@ -351,8 +351,10 @@ def test_an_odd_number_of_features_ends_in_a_sine_without_its_cosine(width: int,
     d = run("positional_encoding", {"E": zeros}, position=kind, wavelength=100, orientation=orientation)
     turns = np.outer(range(3), 100.0 ** (-np.arange(0, width, 2) / width))
     expected = np.zeros((3, width))
-    sines, cosines = (slice(0, None, 2), slice(1, None, 2)) if kind == "sinusoidal" else np.split(
-        np.arange(width), [(width + 1) // 2]
+    sines, cosines = (
+        (slice(0, None, 2), slice(1, None, 2))
+        if kind == "sinusoidal"
+        else np.split(np.arange(width), [(width + 1) // 2])
     )
     expected[:, sines], expected[:, cosines] = np.sin(turns), np.cos(turns)[:, : width // 2]
     np.testing.assert_allclose(floats(d, "P"), expected if orientation == "rows" else expected.T, atol=1e-12)

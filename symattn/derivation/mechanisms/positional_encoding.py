@@ -1,6 +1,7 @@
 """Positions added to embeddings, X = E + P: sinusoids (Vaswani et al. 2017, section 3.5), or learned ones, given.
 
-`positioned` and `angles` serve the mechanisms that go on from there.
+Where d_model is odd, the last feature is a sine without its cosine.  `positioned` and `angles` serve the mechanisms
+that go on from there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Self-attention of tokens that know where they stand: X = E + P (Vaswani et al. 2017, section 3.5), then Q, K, V."""
+"""Self-attention of tokens that know where they stand: X = E + P (Vaswani et al. 2017, section 3.5), then Q, K, V.
+
+Random worksheets turn by 90° from one position to the next unless a wavelength or angles are stated, so that sines and
+cosines are 0, 1 and −1.
+"""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ def _also_right(questions: Sequence[Question]) -> Iterator[Inlines]:
 
 
 def _mixed_first(problem: Problem) -> Formula | None:
-    """(A X) W_V, or W_V (X A) where tokens are columns; none where V is not X times W_V, or several heads have a part."""
+    """(A X) W_V, or W_V (X A) where tokens are columns; none where V is more than X times W_V, or heads share it."""
     d, wording = problem.derivation, wording_of(problem)
     values = next((step for step in d if step.name == "V"), None)
     if values is None or "A" not in d or {operand.name for operand in values.operands} != {"X", "W_V"}:
@@ -514,7 +514,9 @@ def _numbers(values: Iterable[float]) -> Iterator[Inlines]:
 
 
 PAPERS_WEIGHTS: Mapping[str, Message] = {
-    "rows": message("The weights of every paper: a row is a query, a column a key; white is 0 and black more than 0.7."),
+    "rows": message(
+        "The weights of every paper: a row is a query, a column a key; white is 0 and black more than 0.7."
+    ),
     "columns": message(
         "The weights of every paper: a column is a query, a row a key; white is 0 and black more than 0.7."
     ),

@@ -36,7 +36,9 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
 
 
 SHEETS_WEIGHTS: Mapping[str, Message] = {
-    "rows": message("The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."),
+    "rows": message(
+        "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
+    ),
     "columns": message(
         "The weights of every sheet: a column is a query, a row a key; white is 0 and black more than 0.7."
     ),
