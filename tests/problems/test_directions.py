@@ -42,8 +42,9 @@ def directions(text: str) -> set[str]:
     for line in text.splitlines():
         line = re.sub(r"\$[^$]*\$", "F", line)
         for said in re.split(r"(?<=[.;:|])\s+", re.sub(r"\d+(?:[./]\d+)?", "N", line)):
+            said = said.strip(" |*-")
             if re.search(r"\b(rows?|columns?)\b", said, re.IGNORECASE) and not any(re.search(e, said) for e in EITHER):
-                found.add(said.strip(" |*-"))
+                found.add(said)
     return found
 
 

@@ -350,7 +350,7 @@ def _also_right(questions: Sequence[Question]) -> Iterator[Inlines]:
     """Ways that are marked in full; the output in another order by the names of each question."""
     yield from ((Words(text),) for text in ALSO_RIGHT)
     outputs = (_mixed_first(question.problem) for question in questions if question.problem is not None)
-    for product in dict.fromkeys(filter(None, outputs)):
+    for product in dict.fromkeys(output for output in outputs if output is not None):
         yield sentence("The output as {product}.", product=product)
 
 

@@ -220,8 +220,8 @@ def _made_of_stated_numbers(d: Derivation) -> set[str]:
 
 def _own_numbers(op: Op) -> Iterator[int | Fraction]:
     """The rational numbers that an operation brings: a divisor, the matrix of a bias."""
-    for field in fields(op) if is_dataclass(op) else ():
-        value = getattr(op, field.name)
+    names = [field.name for field in fields(op)] if is_dataclass(op) else []
+    for value in (getattr(op, name) for name in names):
         yield from (x for x in (value if isinstance(value, Matrix) else (value,)) if isinstance(x, int | Fraction))
 
 
