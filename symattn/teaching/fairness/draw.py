@@ -220,7 +220,7 @@ def _made_of_stated_numbers(d: Derivation) -> set[str]:
 
 def _own_numbers(op: Op) -> Iterator[int | Fraction]:
     """The rational numbers that an operation brings: a divisor, the matrix of a bias."""
-    names = [field.name for field in fields(op)] if is_dataclass(op) else []
+    names: list[str] = [field.name for field in fields(op)] if is_dataclass(op) else []
     for value in (getattr(op, name) for name in names):
         yield from (x for x in (value if isinstance(value, Matrix) else (value,)) if isinstance(x, int | Fraction))
 
