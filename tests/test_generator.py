@@ -14,6 +14,7 @@ from symattn.errors import InputError
 from symattn.formula import MatrixOf, Relation, Row
 from symattn.page.notation import notations
 from symattn.teaching.fairness import draw
+from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
 from symattn.teaching.sheets import render, sheets
 
@@ -134,6 +135,38 @@ def test_sizes_that_leave_no_room_are_an_error_that_says_why():
     chosen = mechanism("attention")
     with pytest.raises(InputError, match=r"No variant of attention with .*worth setting"):
         draw(chosen, Settings(), {"n": 9, "m": 9, "d_k": 1, "d_v": 1}, random.Random(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sizes"),
+    [
+        ("attention", {"bias": "alibi"}, {}),
+        ("self_attention", {"bias": "alibi", "mask": "causal"}, {}),
+        ("attention", {"temperature": 37}, {}),
+        ("attention", {"scale": 41, "cap": 2}, {}),
+        ("attention", {"bias": "alibi", "heads": 2}, {}),
+        ("multi_head_attention", {"bias": "alibi", "heads": 3}, {}),
+        ("multi_head_attention", {"bias": "alibi", "heads": 6}, {"d_k": 1, "d_v": 1}),
+        ("attention", {}, {"n": 3, "m": 3, "d_k": 1, "d_v": 1}),
+        ("attention", {}, {"n": 4, "m": 4, "d_k": 1, "d_v": 1}),
+        ("positional_encoding", {}, {"d_model": 3}),
+        ("positional_self_attention", {}, {"d_model": 5}),
+    ],
+)
+def test_no_stated_number_and_no_ordinary_size_leaves_nothing_to_set(name: str, settings: dict, sizes: dict) -> None:
+    """Slopes of 1/256 stand in every variant, and are no reason to draw another; nor is a single feature."""
+    spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
+    drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))
+    scores = [step.result for step in drawn.derivation if step.stem == "S"]
+    for rows in (oracles.floats(m) for m in scores):
+        assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+@pytest.mark.slow
+def test_a_seed_that_takes_long_is_no_seed_without_a_sheet():
+    """Numbers drawn in vain end after a count; this seed once took more than were allowed."""
+    [sheet] = worksheet("cross_attention_gradient", seed=94793)
+    assert sheet.key
 
 
 @pytest.mark.parametrize("size", [0, -1, "N"])

@@ -10,7 +10,8 @@ import json
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 from textwrap import indent
@@ -18,7 +19,7 @@ from typing import Any
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import NOT_OF_ALL
+from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size
@@ -36,11 +37,12 @@ SEED = 7
 PROBES: Mapping[str, tuple[object, ...]] = {
     "scale": ("none", 3), "mask": ("none", "causal", "window:1"), "base": (2, 3), "orientation": ("columns", "rows"),
     "activation": ("relu", "identity"), "order": ("KVQ", "QKV"), "rounding": ({"places": 2}, {"places": 3}),
+    "mask_style": ("additive", "keep"),
 }  # fmt: skip
 """Values of each setting that every mechanism takes: a mechanism has it where they do not all lead to the same."""
 
-WITH = {"mask_style": "mask"}
-"""What matters just where another setting does."""
+WITH: Mapping[str, Mapping[str, object]] = {"mask_style": {"mask": "causal"}}
+"""What a setting says something about, and is nothing without."""
 
 INDEPENDENT = ("arithmetic", "stop_at")
 """The settings that change no step, and that every mechanism has."""
@@ -165,7 +167,7 @@ def settings_of(name: str) -> tuple[str, ...]:
     chosen = mechanism(name)
     settings = Settings.read(chosen.defaults)
     general = (one for one in ABOUT if one not in NOT_OF_ALL and one not in INDEPENDENT)
-    own = {one for one in general if _matters(chosen, settings, WITH.get(one, one))}
+    own = {one for one in general if _matters(chosen, settings, one)}
     return tuple(one for one in ABOUT if one in chosen.uses or one in INDEPENDENT or one in own)
 
 
@@ -178,12 +180,27 @@ def refuse_idle(name: str, stated: Mapping[str, object]) -> None:
 
 
 def _matters(chosen: Mechanism, settings: Settings, name: str) -> bool:
-    """Whether a setting changes a step, or is asked for more than letters have."""
+    """Whether a setting changes a step, with all usual givens or without one: where weights are given, no mask is seen.
+
+    One that is asked for more than letters have does matter.
+    """
     given = {one: getattr(settings, one) for one in chosen.defaults}
+    probed = [Settings.read(layered(given, WITH.get(name, {}), {name: probe})) for probe in PROBES[name]]
     try:
-        first, *others = (_program(chosen, Settings.read({**given, name: probe})) for probe in PROBES[name])
+        if _differ(chosen, probed):
+            return True
     except InputError:
         return True
+    for left_out in chosen.usual:
+        with suppress(InputError):  # without a gradient of the output there is no way back
+            if _differ(replace(chosen, usual=tuple(name for name in chosen.usual if name != left_out)), probed):
+                return True
+    return False
+
+
+def _differ(chosen: Mechanism, probed: Sequence[Settings]) -> bool:
+    """Whether some of these settings lead to other steps than the first."""
+    first, *others = (_program(chosen, one) for one in probed)
     return any(other != first for other in others)
 
 

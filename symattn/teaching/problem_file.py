@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
+from symattn.derivation.mechanisms.base import layered
 from symattn.derivation.sizes import read_size
 from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
@@ -150,7 +151,7 @@ class ProblemFile:
     def _settings(self, mode: Mode, notation: Notation, foreign: bool, over: Mapping[str, object]) -> Settings:
         """The notation's way of going about it, then the file's own, then what the mode and the caller say."""
         layout = {"by", "order", "scores", "orientation"} if foreign else set()
-        stated = {key: value for key, value in {**self.settings, **mode.settings}.items() if key not in layout}
+        stated = {key: value for key, value in layered(self.settings, mode.settings).items() if key not in layout}
         if self.mechanism == "custom":
             for key in (*stated, *over):
                 if key not in OF_CUSTOM:
@@ -160,7 +161,7 @@ class ProblemFile:
                     )
             return Settings.read({**stated, **over})
         chosen = mechanism(self.mechanism)
-        return Settings.read({**chosen.defaults, **chosen.layout(notation.settings), **stated, **over})
+        return Settings.read(layered(chosen.defaults, chosen.layout(notation.settings), stated, over))
 
     def _derive(
         self,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.base import INSTEAD
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
@@ -72,7 +73,7 @@ class Recipe:
             preset["base"] = settings.base
         for name in (name for name in ABOUT if name not in ("by", "rounding")):
             value = getattr(settings, name)
-            if value != preset.get(name, defaults[name].default):
+            if value != preset.get(name, defaults[name].default) or (name in INSTEAD and name in spec.settings):
                 rows: Any = value.rows if isinstance(value, Matrix) else value
                 listed = isinstance(rows, list | tuple)
                 text = json.dumps([[int(x) for x in row] for row in rows]) if listed else str(value)

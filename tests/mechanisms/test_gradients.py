@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 import sympy
 from autograd import Autograd
 
+from symattn.api import derive
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import SECTION, backward
@@ -21,7 +23,9 @@ from symattn.derivation.ops.position import Direction
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
+from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.problems import problem_type
 
 Given = dict[str, list[list[Any]]]
 
@@ -100,6 +104,37 @@ def test_attention_exactly(seed: int) -> None:
     back.back(back.attention(back["Q"], back["K"], back["V"], settings), "dZ")
     back.agrees(lambda name: floats(d, name), ["Q", "K", "V"])
     self_check(d)
+
+
+@pytest.mark.parametrize("mask", ["causal", "padding:2", "window:2", [[1, 0, 1], [1, 1, 0], [0, 1, 1]]])
+@pytest.mark.parametrize("name", ["self_attention_gradient", "multi_head_gradient"])
+def test_a_mask_may_be_stated(name: str, mask: object) -> None:
+    """As it is asked for from outside, which refuses settings that change no step."""
+    rng = random.Random(f"{name} {mask}")
+    heads = 1 if name == "self_attention_gradient" else 2
+    given: Given = {"X": numbers(rng, 3, 2), **{f"W_{role}": numbers(rng, 2, heads) for role in "QKV"}}
+    upstream = "dZ" if heads == 1 else "dC"
+    given[upstream] = numbers(rng, 3, heads)
+    settings = {"mask": mask, "heads": heads, "scale": "none"}
+    d = derive(name, **given, mask=mask, scale="none")
+    back = Autograd(given)
+    back.back(back.heads(back["X"], settings), upstream)
+    back.agrees(lambda matrix: floats(d.problem.derivation, matrix), ["X", "W_Q", "W_K", "W_V"])
+
+
+@pytest.mark.parametrize("name", ["self_attention_gradient", "multi_head_gradient", "rotary_attention_gradient"])
+def test_a_masked_sheet_can_be_drawn(name: str) -> None:
+    """The first token sees one key, so that its scores get no gradient: that is no reason to draw again."""
+    spec = problem_type("full").spec({"mechanism": name, "settings": {"mask": "causal"}})
+    d = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1)).derivation
+    backs = [step for step in d if isinstance(step.op, SoftmaxGradient)]
+    assert backs
+    assert all(step.result[0, 1] == 0 != step.result[1, 0] for step in backs)
+    for step in backs:  # each row of the weights' gradient times the Jacobian of the softmax
+        weights, upstream = (floats(d, operand.name) for operand in step.operands)
+        expected = weights * (upstream - (weights * upstream).sum(axis=1, keepdims=True))
+        rate = math.log(2) if name == "rotary_attention_gradient" else 1
+        np.testing.assert_allclose(floats(d, step.name), rate * expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(30))

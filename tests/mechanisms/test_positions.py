@@ -343,13 +343,30 @@ def test_random_numbers_come_out_well(seed: int) -> None:
     assert all(len(set(row)) == 3 and max(row) - min(row) <= 3 for row in scores.tolist())
 
 
+@pytest.mark.parametrize("width", [1, 3, 5, 7])
+@pytest.mark.parametrize("kind", ["sinusoidal", "sinusoidal-halves"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_an_odd_number_of_features_ends_in_a_sine_without_its_cosine(width: int, kind: str, orientation: str) -> None:
+    zeros = np.zeros((3, width) if orientation == "rows" else (width, 3)).astype(int).tolist()
+    d = run("positional_encoding", {"E": zeros}, position=kind, wavelength=100, orientation=orientation)
+    turns = np.outer(range(3), 100.0 ** (-np.arange(0, width, 2) / width))
+    expected = np.zeros((3, width))
+    sines, cosines = (
+        (slice(0, None, 2), slice(1, None, 2))
+        if kind == "sinusoidal"
+        else np.split(np.arange(width), [(width + 1) // 2])
+    )
+    expected[:, sines], expected[:, cosines] = np.sin(turns), np.cos(turns)[:, : width // 2]
+    np.testing.assert_allclose(floats(d, "P"), expected if orientation == "rows" else expected.T, atol=1e-12)
+    self_check(d)
+
+
 # ------------------------------------------------------------------------------------------------ what is refused
 
 
 @pytest.mark.parametrize(
     ("name", "givens", "settings", "words"),
     [
-        ("positional_encoding", {"E": [[1, 2, 3]]}, {}, "even number of them, not 3"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "90, 45"}, "angles has 2 angles; 1 or 1"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "1/2+1/2i"}, "squares sum to 1/2"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "sqrt(2)"}, "not a whole number or fraction of degrees"),

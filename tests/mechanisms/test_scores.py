@@ -15,7 +15,7 @@ from symattn.derivation.mechanisms import Settings, custom, mechanism
 from symattn.derivation.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
 from symattn.derivation.ops.scores import alibi, alibi_slope
 from symattn.errors import InputError, SelfCheckError, UndefinedError
-from symattn.exact import Matrix, compare, decide, exact
+from symattn.exact import Matrix, compare, decide, decimal_text, exact
 from symattn.exact.intervals import enclose
 from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
@@ -160,8 +160,23 @@ def test_the_slopes_of_alibi_are_those_of_the_paper():
     sixteen = [alibi_slope(k, 16) for k in range(1, 17)]
     assert sixteen[1::2] == [Fraction(1, 2**k) for k in range(1, 9)]
     assert [decide(x * x, Fraction(1, 2**k)).equal for k, x in enumerate(sixteen, 1)] == [True] * 16
-    with pytest.raises(InputError, match="not for 3"):
-        alibi_slope(1, 3)
+    half = Fraction(1, 2)
+    assert [alibi_slope(k, 3) for k in (1, 2, 3)] == [half**4, half**8, half**2]
+    assert [alibi_slope(k, 6) for k in range(1, 7)] == [half**2, half**4, half**6, half**8, half, half**3]
+    twelve = [alibi_slope(k, 12) for k in range(1, 13)]  # the released code: those of 8, then 2^−1/2, 2^−3/2, …
+    assert twelve[:8] == [half**k for k in range(1, 9)]
+    assert [decide(x * x, half**k).equal for k, x in zip((1, 3, 5, 7), twelve[8:], strict=True)] == [True] * 4
+
+
+@pytest.mark.parametrize("heads", range(1, 33))
+def test_slopes_of_any_number_of_heads_differ(heads: int) -> None:
+    """2^(−8k/h) in floats, where h is a power of two; elsewhere every second one of twice as many is put in."""
+    lower = max(2**a for a in range(6) if 2**a <= heads)
+    expected = [2 ** (-8 * k / lower) for k in range(1, lower + 1)]
+    expected += [2 ** (-4 * k / lower) for k in range(1, 2 * lower, 2)][: heads - lower]
+    found = [float(decimal_text(alibi_slope(k, heads), 12)) for k in range(1, heads + 1)]
+    assert found == pytest.approx(expected, abs=1e-11)
+    assert len(set(expected)) == heads
 
 
 def test_the_bias_of_alibi_written_out():

@@ -84,8 +84,8 @@ def is_written(question: Question) -> None:
             assert writer.write(document)
 
 
-def refuses_columns_and_sizes(chosen: ProblemType[Any, Any]) -> None:
-    with pytest.raises(InputError, match="columns"):
-        next(contents(chosen, 1, notation="columns"))
+def takes_columns_and_no_sizes(chosen: ProblemType[Any, Any]) -> None:
+    for question in questions(chosen, 1, notation="columns"):
+        is_written(question)
     with pytest.raises(InputError, match="own sizes"):
         next(contents(chosen, 1, sizes={"n": 4}))

@@ -10,7 +10,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
+from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -221,7 +221,7 @@ def test_other_notations_are_written(notation):
 def test_unknown_items_are_refused_with_those_there_are():
     with pytest.raises(InputError, match="impossible"):
         next(contents(TYPE, 1, options={"items": ["guess"]}))
-    refuses_columns_and_sizes(TYPE)
+    takes_columns_and_no_sizes(TYPE)
 
 
 def no_power_of_2(content):

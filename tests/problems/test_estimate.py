@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
+from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
 
 from symattn.errors import SelfCheckError
 from symattn.foundation.dice import Dice
@@ -165,7 +165,7 @@ def test_reasons_are_worth_a_mark_each_and_can_be_left_out():
 def test_questions_are_written(notation):
     for question in questions(TYPE, 2, notation=notation, level="long"):
         is_written(question)
-    refuses_columns_and_sizes(TYPE)
+    takes_columns_and_no_sizes(TYPE)
 
 
 @pytest.mark.parametrize("kind", ["effect", "limit", "entropy", "largest"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
+from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
 
 from symattn.errors import SelfCheckError
 from symattn.page.document import HeatMap
@@ -165,7 +165,7 @@ def test_every_head_rules_the_others_out_by_a_cell_that_shows_it():
 def test_questions_are_written(notation):
     for question in questions(TYPE, 2, notation=notation, level="long"):
         is_written(question)
-    refuses_columns_and_sizes(TYPE)
+    takes_columns_and_no_sizes(TYPE)
 
 
 @pytest.mark.parametrize("kind", ["matrix", "mask", "head", "statements"])

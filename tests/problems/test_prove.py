@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
+from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
@@ -239,7 +239,7 @@ def test_theorems_are_written_in_other_notations(notation):
 def test_an_unknown_theorem_is_refused_with_those_there_are():
     with pytest.raises(InputError, match="key bias"):
         next(contents(TYPE, 1, options={"theorem": "Fermat"}))
-    refuses_columns_and_sizes(TYPE)
+    takes_columns_and_no_sizes(TYPE)
 
 
 def test_a_wrong_key_does_not_survive():

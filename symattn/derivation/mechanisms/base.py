@@ -163,7 +163,22 @@ class Settings:
         settings = read_data(cls, {name: value for name, value in given.items() if value is not None}, where)
         if settings.heads % settings.groups:
             raise InputError(f"{settings.heads} heads cannot share {settings.kv_heads} key and value heads evenly.")
+        if settings.angles is not None and given.get("wavelength") is not None:
+            raise InputError("Angles follow from a wavelength or are stated; wavelength and angles are both given.")
         return settings
+
+
+INSTEAD: Mapping[str, str] = {"wavelength": "angles", "angles": "wavelength"}
+"""What a setting takes the place of, another way of saying the same."""
+
+
+def layered(*levels: Mapping[str, object]) -> dict[str, object]:
+    """Settings of several levels, each over those before it: what one says is said no more in another way by these."""
+    merged: dict[str, object] = {}
+    for level in levels:
+        stated = {name for name, value in level.items() if value is not None}
+        merged = {name: value for name, value in merged.items() if INSTEAD.get(name) not in stated} | dict(level)
+    return merged
 
 
 CHOICES = choices(Settings)

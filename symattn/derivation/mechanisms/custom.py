@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_origin, get_type_hints
 
@@ -204,7 +204,8 @@ def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) 
     """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
     settings = Settings(wavelength=told.wavelength, angles=told.angles, first_position=told.first_position)
     rows, width = before.shape
-    return kind(angles(settings, width), positions(settings, rows), told.layout)
+    waves = kind(angles(settings, width, alone=kind is Sinusoids), positions(settings, rows), told.layout)
+    return replace(waves, odd=width % 2 == 1) if isinstance(waves, Sinusoids) and isinstance(width, int) else waves
 
 
 def _positional(told: OfPositions, before: Before) -> Op:

@@ -38,6 +38,9 @@ LARGEST_HIDDEN = 3
 LARGEST_SHOWN = 30
 """Of rational numbers that come out, the largest size of numerators and denominators."""
 
+HEADS_THAT_DIFFER = 2
+"""Up to so many heads no column of one head is like one of another; columns of −1, 0 and 1 are too few for more."""
+
 MOST_WEIGHT = 0.95
 LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
 """From the smallest to the largest visible scaled score of a row (rules.md 4.8): 1 to 3, where they are whole."""
@@ -129,7 +132,7 @@ def attention_weights(
         "K": side_by_side(keys, settings),
         "V": side_by_side(values, settings),
     }
-    if any(map(dull, drawn.values())):
+    if h <= HEADS_THAT_DIFFER and any(map(dull, drawn.values())):
         return None
     return {Scope(place=place)(f"W_{role}"): Matrix(w) for role, w in {**drawn, "O": outputs}.items()}
 

@@ -182,7 +182,7 @@ def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
         grid = [flat[i * columns : (i + 1) * columns] for i in range(rows)]
         if dull(grid) or (forms is not None and not all(_fits(form, flat) for form in forms)):
             continue
-        if not _is_idle(_back(d, found := Matrix(grid))):
+        if not _is_idle(d, _back(d, found := Matrix(grid))):
             return found
     return None
 
@@ -234,13 +234,17 @@ def _fits(form: Form, numbers: Sequence[int]) -> bool:
     return is_small(Fraction(sum(map(mul, factors, numbers)), below))
 
 
-def _is_idle(steps: Sequence[Step]) -> bool:
-    """Whether a gradient is 0, or no score of a token gets any."""
+def _is_idle(d: Derivation, steps: Sequence[Step]) -> bool:
+    """Whether a gradient is 0, or no score of a token gets any; one that sees a single key never does."""
     for step in steps:
         if not isinstance(step.result, Matrix) or not any(x != 0 for x in step.result):
             return True
-        if isinstance(step.op, SoftmaxGradient) and not all(any(x != 0 for x in row) for row in step.result.rows):
-            return True
+        if isinstance(step.op, SoftmaxGradient):
+            weights = step.operands[0].of(d.value(step.operands[0].name))
+            assert isinstance(weights, Matrix)
+            lines = zip(weights.rows, step.result.rows, strict=True)
+            if any(sum(x != 0 for x in own) > 1 and not any(x != 0 for x in got) for own, got in lines):
+                return True
     return False
 
 

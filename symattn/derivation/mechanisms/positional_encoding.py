@@ -1,6 +1,7 @@
 """Positions added to embeddings, X = E + P: sinusoids (Vaswani et al. 2017, section 3.5), or learned ones, given.
 
-`positioned` and `angles` serve the mechanisms that go on from there.
+Where d_model is odd, the last feature is a sine without its cosine.  `positioned` and `angles` serve the mechanisms
+that go on from there.
 """
 
 from __future__ import annotations
@@ -41,13 +42,17 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
             "P is given for learned positions, and worked out for others."
         )
     if settings.position != "learned":
-        d = d.then(
-            "P", Sinusoids(angles(settings, sizes["d_model"]), positions(settings, sizes["n"]), layout(settings))
-        )
+        d = d.then("P", sinusoids(settings, sizes["n"], sizes["d_model"]))
     return d.then("X", Add(), embedded, "P")
 
 
 # ------------------------------------------------------------------------------------------ positions and angles
+
+
+def sinusoids(settings: Settings, n: Size, width: Size) -> Sinusoids:
+    """The encodings of n positions, so many features wide."""
+    turns = angles(settings, width, alone=True)
+    return Sinusoids(turns, positions(settings, n), layout(settings), odd=2 * len(turns) != width)
 
 
 def positions(settings: Settings, n: Size) -> tuple[int, ...]:
@@ -62,12 +67,15 @@ def layout(settings: Settings) -> Layout:
     return "halves" if settings.position.endswith("-halves") else "pairs"
 
 
-def angles(settings: Settings, width: Size) -> tuple[Angle, ...]:
-    """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says."""
-    if not isinstance(width, int) or width % 2:
+def angles(settings: Settings, width: Size, *, alone: bool = False) -> tuple[Angle, ...]:
+    """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says.
+
+    With `alone` the last feature of an odd number has one, too.
+    """
+    if not isinstance(width, int) or (width % 2 and not alone):
         refused = InputError if isinstance(width, int) else LetterError
         raise refused(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
-    pairs = width // 2
+    pairs = (width + 1) // 2
     if settings.angles is None:
         if is_symbolic(settings.wavelength) or sign(settings.wavelength) <= 0:
             raise InputError(f"wavelength is {settings.wavelength}; a positive number such as 10000 was expected.")

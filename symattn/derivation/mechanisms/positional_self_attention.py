@@ -1,4 +1,8 @@
-"""Self-attention of tokens that know where they stand: X = E + P (Vaswani et al. 2017, section 3.5), then Q, K, V."""
+"""Self-attention of tokens that know where they stand: X = E + P (Vaswani et al. 2017, section 3.5), then Q, K, V.
+
+Random worksheets turn by 90° from one position to the next unless a wavelength or angles are stated, so that sines and
+cosines are 0, 1 and −1.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,8 @@ MECHANISM = Mechanism(
         "W_V": ("d_model", "d_v"),
     },
     optional={"P": ("n", "d_model"), "b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
-    defaults={"position": "sinusoidal", "angles": "90"},
+    defaults={"position": "sinusoidal", "arithmetic": "auto"},  # sines and cosines are soon too long to be exact
+    drawn={"angles": "90", "arithmetic": "exact"},  # sines and cosines are 0, 1 and −1
     uses=SCORES | POSITIONS,
     default_sizes={"n": 3, "d_model": 4, "d_k": 4, "d_v": 2},
     draw=draw,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation, column_of, row_of
-from symattn.derivation.mechanisms.base import BY_TOKEN, Mechanism, Settings, gather, mix, mix_token
+from symattn.derivation.mechanisms.base import Mechanism, Settings, gather, mix, mix_token
 from symattn.errors import LetterError
 from symattn.exact import Size
 
@@ -26,7 +26,7 @@ MECHANISM = Mechanism(
     name="weighted_values",
     title="Given the weights: the weighted values",
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
-    uses=BY_TOKEN,
+    uses=frozenset({"by"}),
     turns=False,
     relabels=True,
     derive=derive,

@@ -48,7 +48,8 @@ class Misconception:
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
     the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  A name
-    that speaks of rows or columns has `turned_name` beside it, for tokens as columns.
+    that speaks of rows or columns has `turned_name` beside it, for tokens as columns; products in names are those of
+    tokens as rows, and turned where they are written.
     """
 
     id: str
@@ -62,6 +63,10 @@ class Misconception:
     prior: Prior
     core: bool = False
     turned_name: str = ""
+
+    def called(self, orientation: Literal["rows", "columns"]) -> str:
+        """Its name where tokens are rows, or columns."""
+        return (self.turned_name if orientation == "columns" else "") or self.name
 
     def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None where it has no place in it.

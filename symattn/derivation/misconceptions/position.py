@@ -62,7 +62,7 @@ def _exchanged(of: Op) -> Matrix:
     assert isinstance(of, Sinusoids)
     half = len(of.angles)
     order = [j ^ 1 for j in range(2 * half)] if of.layout == "pairs" else [*range(half, 2 * half), *range(half)]
-    return Matrix.of([row[j] for j in order] for row in of.apply().rows)
+    return Matrix.of([row[j] for j in order[: of.width]] for row in replace(of, odd=False).apply().rows)
 
 
 def concatenated(d: Derivation) -> Rewritten | None:

@@ -138,7 +138,7 @@ MISCONCEPTIONS = (
         "$@name(W_Q)$.",
         source="column and row conventions disputed in probml/pml2-book #228",
         prior="high",
-        turned_name="columns of W used: Wᵀ X",
+        turned_name="columns of W used: X Wᵀ",
     ),
     Misconception(
         "P2",

@@ -217,19 +217,25 @@ class Sinusoids(RuleOp):
     """The matrix of sin pθ_k and cos pθ_k, a line for every position p: no operands, n × 2·(number of angles).
 
     pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
-    implementation (tensor2tensor).
+    implementation (tensor2tensor).  Where the number of features is `odd`, the last cosine is left out.
     """
 
     angles: tuple[Angle, ...]
     positions: tuple[int, ...]
     layout: Layout = "pairs"
     tokens: Tokens = "rows"
+    odd: bool = False
     arity = 0
     title = "Positional encoding"
     shows_factors = False
 
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return 2 * len(self.angles) - self.odd
+
     def shape(self, *shapes: Shape) -> Shape:
-        shape = (len(self.positions), 2 * len(self.angles))
+        shape = (len(self.positions), self.width)
         return shape if self.tokens == "rows" else shape[::-1]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
@@ -246,7 +252,7 @@ class Sinusoids(RuleOp):
 
     def witness(self, *operands: Floats) -> Floats:
         turns = [[angle.turned(p) for angle in self.angles] for p in self.positions]
-        rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row]) for row in turns]
+        rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row])[: self.width] for row in turns]
         return rows if self.tokens == "rows" else transposed(rows)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -255,7 +261,8 @@ class Sinusoids(RuleOp):
         return ListOf(waves, separator=",")
 
     def numpy(self, *operands: str) -> str:
-        return f"sinusoids({_numpy_turns(self.layout)})" + (".T" if self.tokens == "columns" else "")
+        rows = f"sinusoids({_numpy_turns(self.layout)})" + ("[:, :-1]" if self.odd else "")
+        return rows + (".T" if self.tokens == "columns" else "")
 
     def numpy_above(self) -> tuple[str, ...]:
         return _numpy_angles(self.positions, self.angles)
@@ -267,7 +274,8 @@ class Sinusoids(RuleOp):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         thetas = _thetas(self.angles)
         waves = [_wave(function, theta) for theta in thetas for function in ("sin", "cos")]
-        features = ListOf(tuple(waves if self.layout == "pairs" else (*waves[::2], *waves[1::2])), separator=",")
+        ordered = waves if self.layout == "pairs" else (*waves[::2], *waves[1::2])
+        features = ListOf(tuple(ordered[: self.width]), separator=",")
         token = "The row of a position is {features}.", "The column of a position is {features}."
         line = convention(token[self.tokens == "columns"], features=features)
         return [stated_positions(self.positions), line, _stated_angles(self.angles, thetas)]

@@ -207,13 +207,15 @@ def alibi(slope: Value, rows: int, columns: int) -> Bias:
 
 
 def alibi_slope(head: int, heads: int) -> Value:
-    """2^(−8k/h) for head k of h, a power of two (Press et al. 2022, section 3)."""
-    if heads & (heads - 1):
-        raise InputError(
-            f"ALiBi has slopes of its own for 1, 2, 4, 8, 16 and so on heads, and not for {heads}; "
-            "state one for every head, such as alibi:1/2,1/4,1/8."
-        )
-    return power(2, divide(-8 * head, heads))
+    """2^(−8k/h) for head k of h, a power of two (Press et al. 2022, section 3).
+
+    Between two powers of two, p and 2p, the first p heads have the slopes of p heads, and the others the first, third,
+    fifth, … of 2p heads, as in the paper's released code.
+    """
+    lower = 1 << (heads.bit_length() - 1)
+    if head <= lower:
+        return power(2, divide(-8 * head, lower))
+    return power(2, divide(-8 * (2 * (head - lower) - 1), 2 * lower))
 
 
 # ---------------------------------------------------------------------------------------------- weights

@@ -230,7 +230,7 @@ def _why(line: StepComparison, departure: Departure, wording: Wording) -> Iterat
 
 
 def _mistake(one: Misconception, wording: Wording) -> Inlines:
-    return sentence("{code} ({name})", code=one.id, name=wording.in_signs(one.name))
+    return sentence("{code} ({name})", code=one.id, name=wording.in_signs(one.called(wording.orientation)))
 
 
 def _row(line: StepComparison, wording: Wording, digits: int) -> tuple[Inlines, ...]:

@@ -417,7 +417,7 @@ class Told:
         says: Inlines = ()
         if known is not None:
             wording = self._wording(event.part)
-            name = begun(wording.in_signs(known.name) if wording else in_signs(known.name))
+            name = begun(wording.in_signs(known.called(wording.orientation)) if wording else in_signs(known.name))
             # Of a mistake in one row alone, what is said of whole matrices would be untrue.
             says = (Words(_sentence(candidate)),) if candidate.says else self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":

@@ -100,9 +100,10 @@ class Known:
         return self.said(sentence("This is the result of a mistake: {name}.", name=self._signs(id)))
 
     def _signs(self, id: str) -> Inlines:
-        problem = self.question.problem
-        name = misconceptions()[id].name
-        return Wording(problem.derivation, problem.notation).in_signs(name) if problem else (Words(name),)
+        problem, known = self.question.problem, misconceptions()[id]
+        if problem is None:
+            return (Words(known.name),)
+        return Wording(problem.derivation, problem.notation).in_signs(known.called(problem.derivation.orientation))
 
     def _counted(self, part: Part, row: int) -> Iterator[KnownWrong]:
         errors = part.answer.errors if isinstance(part.answer, FormulaAnswer | MatrixAnswer) else ()

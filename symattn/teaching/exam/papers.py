@@ -3,13 +3,13 @@ stands before it in a pile, and the overview of all papers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Operand, Step
 from symattn.derivation.ops import Softmax
 from symattn.exact import decimal_text, exponential
-from symattn.formula import Bracketed, Formula, Name, Power, Relation, Sum, Transposed, decimal, number
+from symattn.formula import Bracketed, Formula, Name, Power, Product, Relation, Sum, Transposed, decimal, number
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import Message, counted, listed, message
 from symattn.foundation.version import VERSION
@@ -299,17 +299,18 @@ def _exponentials() -> Table:
 ALSO_RIGHT = (
     "Any equivalent form: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
     "Scaling the queries, or queries and keys, before their product instead of the scores.",
-    "Subtracting the same number from every score of a row before the softmax.",
-    "Masking after the softmax, if every row is divided by its sum again.",
-    "The transposed layout throughout: columns for rows, and softmax along columns.",
-    "Working row by row, and the output as (A X) times the weights of the values.",
+    "Subtracting the same number from every score of a query before the softmax.",
+    "Masking after the softmax, if the weights of every query are divided by their sum again.",
+    "The transposed layout throughout: rows and columns exchanged, also for the softmax.",
+    "Working token by token.",
 )
+"""Of tokens as rows and as columns."""
 
 TRIAGE = (
-    ("columns sum to 1, rows do not", "X1"),
+    ("the weights of every key sum to 1, those of a query do not", "X1"),
     ("all entries together sum to 1", "X2"),
-    ("every row sums to the same number below 1", "C8"),
-    ("rows sum to less than 1 where entries are masked", "M5"),
+    ("the weights of every query sum to the same number below 1", "C8"),
+    ("the weights of a query sum to less than 1 where some are masked", "M5"),
     ("entries above 1", listed(["X6", "X13"], "or")),
     ("negative entries", listed(["X5", "X13"], "or")),
     ("the largest score has the weight 0", "X8"),
@@ -318,8 +319,9 @@ TRIAGE = (
     ("nearly uniform, ratios of at most e", "X7"),
     ("not 0 where masked", listed(["M1", "M2", "M4", "M6"], "or")),
     ("0 on the diagonal", listed(["M3", "X12"], "or")),
-    ("rows sum to 0.9 or 1.1 in rounded figures", "rounding, no misconception"),
+    ("the weights of a query sum to 0.9 or 1.1 in rounded figures", "rounding, no misconception"),
 )
+"""Queries may be rows or columns."""
 
 
 def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
@@ -327,7 +329,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     said = "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
     blocks: list[Block] = [Paragraph((Words(said),)), *conventions_box(questions, spec.conventions)]
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
-        blocks.append(Box("Also accepted", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
+        blocks.append(Box("Also accepted", (ItemList(tuple(_also_right(questions))),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
@@ -342,6 +344,26 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
                 blocks.append(Paragraph(told))
         blocks += [*map(lowered, question.after), _about(question)]
     return _for_marking(spec, of_paper("Answer key", sheet), tuple(blocks), sheet)
+
+
+def _also_right(questions: Sequence[Question]) -> Iterator[Inlines]:
+    """Ways that are marked in full; the output in another order by the names of each question."""
+    yield from ((Words(text),) for text in ALSO_RIGHT)
+    outputs = (_mixed_first(question.problem) for question in questions if question.problem is not None)
+    for product in dict.fromkeys(output for output in outputs if output is not None):
+        yield sentence("The output as {product}.", product=product)
+
+
+def _mixed_first(problem: Problem) -> Formula | None:
+    """(A X) W_V, or W_V (X A) where tokens are columns; none where V is more than X times W_V, or heads share it."""
+    d, wording = problem.derivation, wording_of(problem)
+    values = next((step for step in d if step.name == "V"), None)
+    if values is None or "A" not in d or {operand.name for operand in values.operands} != {"X", "W_V"}:
+        return None
+    pair = wording.name("A"), wording.name("X")
+    if d.orientation == "rows":
+        return Product((Bracketed(Product(pair)), wording.name("W_V")))
+    return Product((wording.name("W_V"), Bracketed(Product(pair[::-1]))))
 
 
 def of_paper(what: str, sheet: str) -> Message:
@@ -491,9 +513,14 @@ def _numbers(values: Iterable[float]) -> Iterator[Inlines]:
     return ((Words(f"{x:g}"),) for x in values)
 
 
-PAPERS_WEIGHTS = message(
-    "The weights of every paper: a row is a query, a column a key; white is 0 and black more than 0.7."
-)
+PAPERS_WEIGHTS: Mapping[str, Message] = {
+    "rows": message(
+        "The weights of every paper: a row is a query, a column a key; white is 0 and black more than 0.7."
+    ),
+    "columns": message(
+        "The weights of every paper: a column is a query, a row a key; white is 0 and black more than 0.7."
+    ),
+}
 
 
 def _class(students: Sequence[Student], ids: Sequence[str], given_out: Sequence[int]) -> Iterator[Table]:

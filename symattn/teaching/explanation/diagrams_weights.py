@@ -33,7 +33,7 @@ def weights(wording: Wording) -> list[Block]:
 
 
 def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
-    """A heat map of every matrix of weights, under its name; a row is a query, a column a key."""
+    """A heat map of every matrix of weights, under its name, that lies as the matrix does."""
     groups: dict[str, list[Step]] = {}
     for step in wording.derivation:
         if step.stem == "A" and isinstance(step.result, Matrix):
@@ -41,7 +41,8 @@ def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
     for role, steps in groups.items():
         rows = [row for step in steps for row in _of_queries(step, wording)]
         if len({len(row) for row in rows}) == 1 and not any(has_symbols(x) for row in rows for x in row):
-            yield (Math(wording.name(role)),), _heat_map(rows, wording)
+            columns = wording.orientation == "columns"
+            yield (Math(wording.name(role)),), _heat_map(list(zip(*rows, strict=True)) if columns else rows, wording)
 
 
 def _of_queries(step: Step, wording: Wording) -> tuple[tuple[Value, ...], ...]:
@@ -55,12 +56,13 @@ def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:
     said, *others = [capitalised(rows_said[0]), *rows_said[1:]]
     for other in others:
         said = message("{rows}; {row}", rows=said, row=other)
-    queries, keys = wording.notation.named("Q").row, wording.notation.named("K").row
+    labels = (wording.notation.named("Q").row, wording.notation.named("K").row)
+    down, across = labels if wording.orientation == "rows" else labels[::-1]
     return HeatMap(
         tuple(tuple(map(level, row)) for row in rows),
         message("The weights as a heat map, from 0, white, to 1, black. {rows}.", rows=said),
-        row_labels=tuple(wording.read(queries, i=i + 1) for i in range(len(rows))),
-        column_labels=tuple(wording.read(keys, i=j + 1) for j in range(len(rows[0]))),
+        row_labels=tuple(wording.read(down, i=i + 1) for i in range(len(rows))),
+        column_labels=tuple(wording.read(across, i=j + 1) for j in range(len(rows[0]))),
         words=words,
     )
 

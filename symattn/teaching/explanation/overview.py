@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symattn.exact import AnyMatrix, Matrix
 from symattn.formula import Formula, ListOf, Relation, decimal
 from symattn.formula.width import width
-from symattn.foundation.languages import counted, message
+from symattn.foundation.languages import Message, counted, message
 from symattn.page.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words, listing
 from symattn.teaching.explanation.diagrams_weights import weight_maps
 from symattn.teaching.explanation.parts import wording_of
@@ -35,16 +35,27 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
     )
 
 
-SHEETS_WEIGHTS = message(
-    "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
-)
+SHEETS_WEIGHTS: Mapping[str, Message] = {
+    "rows": message(
+        "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
+    ),
+    "columns": message(
+        "The weights of every sheet: a column is a query, a row a key; white is 0 and black more than 0.7."
+    ),
+}
 
 
-def weights_overview(sheets: Iterable[tuple[str, Question]], lead: str = SHEETS_WEIGHTS) -> list[Block]:
-    """The weights of all sheets as small heat maps under their ids; nothing where there are none in numbers."""
-    maps = []
+def weights_overview(
+    sheets: Iterable[tuple[str, Question]], leads: Mapping[str, Message] = SHEETS_WEIGHTS
+) -> list[Block]:
+    """The weights of all sheets as small heat maps under their ids; nothing where there are none in numbers.
+
+    `leads` says of tokens as rows, and as columns, what is seen.
+    """
+    maps, lead = [], leads["rows"]
     for name, question in sheets:
         if question.problem is not None:
+            lead = leads[question.problem.derivation.orientation]
             found = list(weight_maps(wording_of(question.problem)))
             for _, picture in found:
                 bare = replace(picture, row_labels=(), column_labels=(), words=())

@@ -194,6 +194,8 @@ class Wording:
     def _sign(self, typed: str) -> Formula:
         if typed.startswith("e^"):
             return self.read(typed.replace("(", "{").replace(")", "}"))
+        if " " in typed:
+            return _product(typed, self.name, self.orientation == "columns")
         name = typed.removeprefix("√")
         formula = self.letters.get(name) or self.name(name)
         return formula if name == typed else Root(formula)
@@ -556,13 +558,27 @@ def step_in_signs(step: str) -> Inlines:
     return (Math(read_formula(step)),) if _STEP.fullmatch(step) else (Words(Quoted(step)),)
 
 
+def _product(typed: str, name: Callable[[str], Formula], turned: bool) -> Formula:
+    """Q Kᵀ; its factors change places where tokens are columns: Kᵀ Q."""
+    factors = [factor for factor in typed.split() if factor != "∘"]
+    written = tuple(Transposed(name(f[:-1])) if f.endswith("ᵀ") else name(f) for f in factors)
+    if "∘" in typed:  # entry by entry, either way round
+        return Product(written, "⊙")
+    return Product(written[::-1] if turned else written)
+
+
 def _as_typed(typed: str) -> Formula:
+    if " " in typed:
+        return _product(typed, _as_typed, False)
     weights = re.sub("^W_([A-Z])$", r"W^\1", typed)
     formula = read_formula(weights.removeprefix("√").replace("(", "{").replace(")", "}"))
     return Root(formula) if typed.startswith("√") else formula
 
 
-NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
+NAMES = re.compile(
+    r"(\b[A-Z]ᵀ? (?:∘ )?[A-Z]ᵀ?(?!\w)"  # Q Kᵀ, A ∘ V
+    r"|√?(?:[A-Z]|\bd)_[A-Za-z]+|\b[QKV]\b|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))"
+)
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
     ("Q", ("n", "d_k")),

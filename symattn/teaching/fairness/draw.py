@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 
-from symattn.derivation.derivation import Derivation, StepName
+from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, is_small
+from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, is_small
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
+from symattn.foundation.dice import whole
 
 FILLED = 0.7
 """The share of inputs and weights that are not 0, for widths up to 5; wider sums need more zeros."""
@@ -87,14 +88,27 @@ def _candidate(
         if name == "A":
             givens[name] = _weights(rows, columns, settings, rng)
         else:
-            givens[name] = _entries(name, rows, columns, filled, rng)
+            tokens, width = (rows, columns) if settings.orientation == "rows" else (columns, rows)
+            largest = _largest_needed(tokens, width) if name in ("Q", "K") else 1
+            givens[name] = _entries(name, rows, columns, filled, largest, rng)
     return givens
 
 
-def _entries(name: str, rows: int, columns: int, filled: float, rng: random.Random) -> Matrix:
-    """Entries −1, 0 and 1; drawn again while the matrix alone would be refused."""
+def _largest_needed(tokens: int, width: int) -> int:
+    """The largest entry with which as many queries or keys can differ, none of them 0: scores of equal ones are equal.
+
+    1, unless there are a feature or two, and many tokens.
+    """
+    largest = 1
+    while (2 * largest + 1) ** width <= tokens:
+        largest += 1
+    return largest
+
+
+def _entries(name: str, rows: int, columns: int, filled: float, largest: int, rng: random.Random) -> Matrix:
+    """Entries of a size, −1, 0 and 1 mostly; drawn again while the matrix alone would be refused."""
     for _ in range(TRIES):
-        matrix = Matrix.of([_entry(rng, filled) for _ in range(columns)] for _ in range(rows))
+        matrix = Matrix.of([_entry(rng, filled, largest) for _ in range(columns)] for _ in range(rows))
         if not any(_dull(name, matrix)):
             return matrix
     raise InputError(f"Of the {rows}×{columns} matrices of −1, 0 and 1 none is fit for {name}: all have equal rows.")
@@ -104,10 +118,12 @@ def _width(sizes: Mapping[str, Size]) -> int:
     return max((s for s in (sizes.get("d_model"), sizes.get("d_k")) if isinstance(s, int)), default=1)
 
 
-def _entry(rng: random.Random, filled: float) -> int:
-    """−1, 0 or 1, by `random()` alone: the only method whose sequence Python promises never to change."""
+def _entry(rng: random.Random, filled: float, largest: int) -> int:
+    """−1, 0 or 1, or up to a size, by `random()` alone: the only method whose sequence Python promises never to
+    change."""
     x = rng.random()
-    return 0 if x >= filled else -1 if x < filled * NEGATIVE else 1
+    sign = 0 if x >= filled else -1 if x < filled * NEGATIVE else 1
+    return sign * whole(rng, 1, largest) if largest > 1 else sign
 
 
 def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) -> Matrix:
@@ -169,7 +185,8 @@ def _general_complaints(
     """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
     for name, matrix in givens.items():
         decided_by_mask = StepName.of(name).stem == "A" and masks(settings.mask) is not None
-        if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
+        of_many_heads = StepName.of(name).stem[:1] == "W" and settings.heads > HEADS_THAT_DIFFER
+        if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask and not of_many_heads:
             yield from _dull(name, matrix)
     try:
         d = worked_out()
@@ -177,10 +194,11 @@ def _general_complaints(
         yield str(error)
         return
     fits = is_small if settings.arithmetic == "exact" else (lambda x: -LARGEST_SHOWN <= x <= LARGEST_SHOWN)
+    stated = _made_of_stated_numbers(d)
     for step in d:
         if not isinstance(step.result, Matrix):
             continue
-        for x in step.result:
+        for x in step.result if step.name not in stated else ():
             if isinstance(x, int | Fraction) and not (fits(x) or (d.taken and _is_short(x))):
                 yield f"{step.name} has {x} in it"
         if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
@@ -189,6 +207,22 @@ def _general_complaints(
     yield from _bad_weights(d)
     if complaint := mechanism.complaint(d):
         yield complaint
+
+
+def _made_of_stated_numbers(d: Derivation) -> set[str]:
+    """The steps that a setting's own number makes long, such as ALiBi's slope of 1/256: no other draw is shorter."""
+    found = set[str]()
+    for step in d:
+        if any(operand.name in found for operand in step.operands) or not all(map(is_small, _own_numbers(step.op))):
+            found.add(step.name)
+    return found
+
+
+def _own_numbers(op: Op) -> Iterator[int | Fraction]:
+    """The rational numbers that an operation brings: a divisor, the matrix of a bias."""
+    names: list[str] = [field.name for field in fields(op)] if is_dataclass(op) else []
+    for value in (getattr(op, name) for name in names):
+        yield from (x for x in (value if isinstance(value, Matrix) else (value,)) if isinstance(x, int | Fraction))
 
 
 def _is_short(x: int | Fraction) -> bool:

@@ -64,6 +64,7 @@ class Prose:
 
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
+        self.columns = notation.settings.get("orientation") == "columns"
         self.wording = Wording(Derivation({}), notation)
         self.number = self.wording.number
         self.values = self.wording.values
@@ -75,6 +76,15 @@ class Prose:
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
         return (Sentence(text, (*written.items(), *places_of(words))),)
+
+    def turned(self, m: Matrix) -> Matrix:
+        """A matrix that belongs to tokens as rows, as it lies in this notation."""
+        return m.T if self.columns else m
+
+    def cell(self, query: int, key: int) -> Mapping[str, int]:
+        """Where the weight of a query and a key stands, as row and column from 1; both come from 0."""
+        row, column = (key, query) if self.columns else (query, key)
+        return {"row": row + 1, "column": column + 1}
 
     def formula(self, text: str, **shown: Formula) -> Formula:
         return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)

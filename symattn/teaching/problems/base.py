@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.mechanisms.base import scale_op
+from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.foundation.dice import whole
@@ -77,13 +77,13 @@ class Spec(Shared):
             drawn |= chosen.drawn_exactly
         if self.settings.get("weights", "softmax") != "softmax":
             drawn.pop("base", None)
-        if "angles" in self.settings:  # those that are drawn have exact cosines and sines; others need not
+        if {"angles", "wavelength"} & self.settings.keys():  # those that are drawn have exact cosines and sines
             drawn.pop("arithmetic", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
         if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
             preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
-        return Settings.read({**preset, **base, **self.settings})
+        return Settings.read(layered(preset, base, self.settings))
 
     def chosen_sizes(self) -> dict[str, int]:
         """The sizes that the mechanism has: as stated, else the defaults (as many keys as queries)."""
@@ -147,7 +147,7 @@ class ProblemType(Generic[C, F]):
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
     that `draws` sizes or given matrices itself takes none that are stated; one with `rows_only` is worded for tokens
-    as rows.
+    as rows, and refuses a notation with columns.
     """
 
     name: str
@@ -179,7 +179,7 @@ class ProblemType(Generic[C, F]):
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
         read(Spec, stated, where)
         preset = self._preset(stated.get("options", NOTHING))
-        chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
+        chosen = layered(preset.get("settings", NOTHING), stated.get("settings", NOTHING))
         spec = read(Spec, {**self.defaults, **preset, **stated, "type": self.name, "settings": chosen})
         usual = "attention" if spec.level == "starter" else "self_attention"
         spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)

@@ -126,5 +126,4 @@ TYPE = ProblemType(
         )
     },
     draws=("sizes", "given"),
-    rows_only=True,
 )

@@ -1,4 +1,4 @@
-"""Reasoning without computing: order rows, say what a change does to a weight, find limits (rules.md 5, type 17).
+"""Reasoning without computing: order lists, say what a change does to a weight, find limits (rules.md 5, type 17).
 
 Rows that are to be ordered can be compared by eye: each comes from the one before by moving weight to a smaller part,
 or by lowering a score that is not the largest.  Every claim is decided exactly in `prove`.
@@ -47,7 +47,7 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
     "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
 }
 ENTROPY: Inlines = (
-    Words("The entropy of a row is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."),
+    Words("The entropy of weights is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."),
 )
 
 
@@ -93,18 +93,18 @@ def _gaps(row: Sequence[int]) -> list[int]:
 ORDERINGS: Mapping[str, Ordering] = {
     "entropy": Ordering(
         "Entropy",
-        "Put these rows of weights in order of entropy, smallest first. The weights are given as multiples of "
-        "$frac(1, {whole})$, so each row sums to {whole}.",
-        "The more evenly a row is spread, the greater its entropy. Sorted, each row comes from the one before by "
+        "Put these lists of weights in order of entropy, smallest first. The weights are given as multiples of "
+        "$frac(1, {whole})$, so each list sums to {whole}.",
+        "The more evenly weights are spread, the greater their entropy. Sorted, each list comes from the one before by "
         "moving weight from a larger part to a smaller one:",
         _entropy_rank,
         _parts,
     ),
     "largest": Ordering(
         "Largest weight",
-        "Put these rows of scores in order of the largest weight that softmax gives them, smallest first.",
-        "Only differences count. The other scores lie below the largest of their row by these numbers, which grow "
-        "from row to row:",
+        "Put these lists of scores in order of the largest weight that softmax gives them, smallest first.",
+        "Only differences count. The other scores lie below the largest of their list by these numbers, which grow "
+        "from list to list:",
         _gaps,
         lambda row: _gaps(row)[1:],
     ),
@@ -528,7 +528,7 @@ def make(content: Content) -> Question:
         [_reasoned(part) for part in parts] if content.reasons else parts,
         introduction=say.paragraph("Answer without working out any weight."),
         conventions=(
-            say("Softmax is taken along each row, with base $e$; hidden scores are $-∞$."),
+            say("Softmax is taken over all scores of a query, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
             *([ENTROPY] if any(item.kind == "entropy" for item in items) else []),
         ),
@@ -544,5 +544,4 @@ TYPE = ProblemType(
     proof=prove,
     options={"reasons": (True, "whether a reason in one sentence is asked for, with a mark of its own")},
     draws=("sizes", "given"),
-    rows_only=True,
 )

@@ -430,8 +430,8 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
         return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
-    what = (m.turned_name if d.orientation == "columns" else "") or m.name
-    return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=wording.in_signs(what))
+    what = wording.in_signs(m.called(d.orientation))
+    return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=what)
 
 
 def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:

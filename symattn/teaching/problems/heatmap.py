@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Inlines, Math, Words
+from symattn.page.document import Block, HeatMap, Inlines, Math, Words
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
@@ -56,6 +56,11 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "unmasked": ("M1", "it has weights above the diagonal, where the picture is white."),
     "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones."),
 }
+TURNED: Mapping[str, str] = {
+    "columns": "its rows sum to 1 instead of its columns.",
+    "unmasked": "it has weights below the diagonal, where the picture is white.",
+}
+"""What is said of wrong matrices where tokens are columns, where that is something else."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +90,12 @@ class WhichMatrix(Item):
         shown = _variants(self.scores)
         offers = []
         for name in self.options:
-            text = (Math(say.wording.rounded(shown[name], 2)),)
+            text = (Math(say.wording.rounded(say.turned(shown[name]), 2)),)
             if name == "right":
                 offers.append(Offer(text, say("every entry lies in the range of its cell."), right=True))
             else:
                 diagnosis, why = WRONG[name]
+                why = TURNED.get(name, why) if say.columns else why
                 offers.append(Offer(text, say(why), diagnosis=diagnosis))
         asked = say.paragraph("Which of these matrices (rounded to two places) is shown?")
         ask = (asked, picture(shown["right"], say))
@@ -164,8 +170,8 @@ def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
     """A cell by which another mask is ruled out."""
     i, j = next((i, j) for i, row in enumerate(keep) for j, seen in enumerate(row) if seen != other[i][j])
     if keep[i][j]:
-        return say("it would hide $a_{{row},{column}}$, which is not white.", row=i + 1, column=j + 1)
-    return say("it would show $a_{{row},{column}}$, which is white.", row=i + 1, column=j + 1)
+        return say("it would hide $a_{{row},{column}}$, which is not white.", **say.cell(i, j))
+    return say("it would show $a_{{row},{column}}$, which is white.", **say.cell(i, j))
 
 
 # ------------------------------------------------------------------------------------------------ which head
@@ -242,8 +248,11 @@ def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
     n = A.shape[0]
     if pattern in TARGETS:
         i = next(i for i in range(n) if level(A[i, TARGETS[pattern](i)]) < 4)
-        darkest = "then $a_{{row},{column}}$ would be the darkest of its row, and it is not."
-        return say(darkest, row=i + 1, column=TARGETS[pattern](i) + 1)
+        darkest = {
+            False: "then $a_{{row},{column}}$ would be the darkest of its row, and it is not.",
+            True: "then $a_{{row},{column}}$ would be the darkest of its column, and it is not.",
+        }
+        return say(darkest[say.columns], **say.cell(i, TARGETS[pattern](i)))
     seen = [n if pattern == "uniform" else i + 1 for i in range(n)]
     i = next(
         i
@@ -251,9 +260,9 @@ def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
         if len({level(a) for a in A.rows[i][: seen[i]]}) > 1 or any(map(level, A.rows[i][seen[i] :]))
     )
     if seen[i] == n:
-        return say("then the visible cells of row $q_{row}$ would be alike.", row=i + 1)
-    alike = "then the visible cells of row $q_{row}$ would be alike and those after $k_{last}$ white."
-    return say(alike, row=i + 1, last=seen[i])
+        return say("then the visible cells of $q_{query}$ would be alike.", query=i + 1)
+    alike = "then the visible cells of $q_{query}$ would be alike and those after $k_{last}$ white."
+    return say(alike, query=i + 1, last=seen[i])
 
 
 def _mostly(A: Matrix, target: Callable[[int], int]) -> bool:
@@ -288,20 +297,19 @@ class Statement:
                 return say("$x_{row}$ attends most to $x_{column}$.", row=i + 1, column=j + 1)
             case "range":
                 lies = "$a_{{row},{column}}$ lies in the range {range}."
-                return say(lies, row=i + 1, column=j + 1, range=RANGES[self.level])
+                return say(lies, **say.cell(i, j), range=RANGES[self.level])
             case "greater":
-                return say("$a_{{row},{column}} > a_{{column},{row}}$", row=i + 1, column=j + 1)
+                return say("$a_{{row},{column}} > a_{{column},{row}}$", **say.cell(i, j))
 
     def why(self, A: Matrix, say: Prose) -> Inlines:
         i, j = self.cell
         match self.says:
             case "most":
                 best = max(range(PICTURE), key=lambda k: level(A[i, k]))
-                darkest = "the darkest cell of the row of $q_{row}$ is in the column of $k_{column}$."
-                return say(darkest, row=i + 1, column=best + 1)
+                return say("the darkest cell of $q_{query}$ is that of $k_{key}$.", query=i + 1, key=best + 1)
             case "range":
-                where = "$a_{{row},{column}}$ is in the row of $q_{row}$ and the column of $k_{column}$: {range}."
-                return say(where, row=i + 1, column=j + 1, range=RANGES[level(A[i, j])])
+                where = "$a_{{row},{column}}$ is the cell of $q_{query}$ and $k_{key}$: {range}."
+                return say(where, **say.cell(i, j), query=i + 1, key=j + 1, range=RANGES[level(A[i, j])])
             case "greater":
                 first, second = (RANGES[level(A[cell])] for cell in ((i, j), (j, i)))
                 return say("the first lies in the range {first}, the second in {second}.", first=first, second=second)
@@ -420,8 +428,30 @@ def make(content: Content) -> Question:
         [item.part(say) for item in content.items],
         introduction=say.paragraph("Answer from the pictures alone."),
         given=legend(say),
-        conventions=(say("Tokens are rows: row $i$ of a picture shows the weights of token $i$, which sum to 1."),),
+        conventions=(say(TOKENS[say.columns]),),
     )
+
+
+TOKENS = {
+    False: "Tokens are rows: row $i$ of a picture shows the weights of token $i$, which sum to 1.",
+    True: "Tokens are columns: column $i$ of a picture shows the weights of token $i$, which sum to 1.",
+}
+
+
+def prove_pictures(question: Question) -> None:
+    """As other items are proved, with every picture laid so that a row is a query."""
+    if prose(question.content.notation).columns:
+        question = replace(question, parts=tuple(map(_upright, question.parts)))
+    prove(question)
+
+
+def _upright(part: Part) -> Part:
+    def turned(block: Block) -> Block:
+        if not isinstance(block, HeatMap):
+            return block
+        return replace(block, levels=tuple(zip(*block.levels, strict=True)))
+
+    return replace(part, ask=tuple(map(turned, part.ask)))
 
 
 TYPE = ProblemType(
@@ -430,7 +460,6 @@ TYPE = ProblemType(
     draw=draw,
     make=make,
     content=Content,
-    proof=prove,
+    proof=prove_pictures,
     draws=("sizes", "given"),
-    rows_only=True,
 )

@@ -471,5 +471,4 @@ TYPE = ProblemType(
         "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
     },
     draws=("given",),
-    rows_only=True,
 )

@@ -48,16 +48,19 @@ def levels(weights: Matrix) -> Rows:
 
 
 def picture(weights: Matrix, say: Prose) -> HeatMap:
-    found = levels(weights)
+    """The weights, a row for each query, as they lie in the notation."""
+    found = levels(say.turned(weights))
     n, m = weights.shape
+    queries = tuple(say.formula(f"q_{i + 1}") for i in range(n))
+    keys = tuple(say.formula(f"k_{j + 1}") for j in range(m))
     rows = series(
         message("row {row}: {levels}", row=i, levels=", ".join(map(str, row))) for i, row in enumerate(found, 1)
     )
     return HeatMap(
         found,
         message("Weights by level, from 0, white, to 4, black. {rows}.", rows=capitalised(rows)),
-        row_labels=tuple(say.formula(f"q_{i + 1}") for i in range(n)),
-        column_labels=tuple(say.formula(f"k_{j + 1}") for j in range(m)),
+        row_labels=keys if say.columns else queries,
+        column_labels=queries if say.columns else keys,
     )
 
 
@@ -67,11 +70,16 @@ def scale() -> HeatMap:
     return HeatMap(((0, 1, 2, 3, 4),), description, column_labels=labels)
 
 
+LIES = {
+    False: "In every picture the row is the query and the column is the key. A cell shows the range of the weight:",
+    True: "In every picture the column is the query and the row is the key. A cell shows the range of the weight:",
+}
+"""By whether tokens are columns."""
+
+
 def legend(say: Prose) -> tuple[Block, ...]:
     return (
-        say.paragraph(
-            "In every picture the row is the query and the column is the key. A cell shows the range of the weight:"
-        ),
+        say.paragraph(LIES[say.columns]),
         scale(),
         say.paragraph("A white cell is exactly 0, and no other weight lies on the boundary between two ranges."),
     )
@@ -120,7 +128,7 @@ def clear_scores(rng: random.Random, keep: Keep) -> Rows:
 
 
 def misprinted(A: Matrix, part: Part) -> str:
-    """What is wrong with the levels printed, compared with the ends of their ranges."""
+    """What is wrong with the levels printed, a row for each query, compared with the ends of their ranges."""
     *_, shown = (block for block in part.ask if isinstance(block, HeatMap))  # after the scale, if that stands there
     ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
     for row, cells in zip(A.rows, shown.levels, strict=True):

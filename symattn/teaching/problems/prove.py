@@ -159,5 +159,4 @@ TYPE = ProblemType(
         "lines": (False, "whether the lines of the proof are given, to be put in order"),
     },
     draws=("sizes", "given"),
-    rows_only=True,
 )

@@ -267,7 +267,7 @@ def _chains(content: Content) -> Part:
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(recurrent_layer(tokens, content.d)), how, tokens=tokens))
     asked = say(
-        "Now in more detail: multiplying by a matrix (one row or all rows), a sum, a scaling, a softmax and $f$ "
+        "Now in more detail: multiplying by a matrix (one token or all tokens), a sum, a scaling, a softmax and $f$ "
         "count as one step each. A step can start as soon as everything that it needs is available, and any number "
         "of steps can run at once. How many steps are there in the longest chain in which each step waits for the "
         "one before it? (Self-attention scales its scores; $h_0$ is given.)"

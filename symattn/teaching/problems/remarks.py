@@ -97,7 +97,7 @@ def diagnosis(wrong: WrongDerivation, wording: Wording, strong: bool = False) ->
     """X1 – softmax over columns.  Normalise the row of each query: …"""
     m = wrong.misconception
     code = Strong(m.id) if strong else Words(m.id)
-    name, told = wording.in_signs(m.name), feedback(wrong, wording)
+    name, told = wording.in_signs(m.called(wording.orientation)), feedback(wrong, wording)
     return sentence("{code} – {name}. {feedback}", code=code, name=name, feedback=told)
 
 
@@ -120,7 +120,8 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         return Math(wording.name(step))
 
     def name(id: str) -> Inlines:
-        return sentence("{code} – {name}", code=id, name=wording.in_signs(by_id[id].misconception.name))
+        called = by_id[id].misconception.called(wording.orientation)
+        return sentence("{code} – {name}", code=id, name=wording.in_signs(called))
 
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)

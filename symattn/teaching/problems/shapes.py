@@ -486,5 +486,4 @@ TYPE = ProblemType(
     content=Content,
     proof=prove,
     draws=("sizes", "given"),
-    rows_only=True,
 )

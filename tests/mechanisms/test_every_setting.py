@@ -1,0 +1,100 @@
+"""A setting that is stated is used or refused: no default overrides it, nor what makes random numbers come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from symattn.api import derive
+from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.base import layered
+from symattn.errors import InputError
+from symattn.exact import Outline
+from symattn.teaching.description import settings_of
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.base import DEFAULT_SIZES
+
+TWO: Mapping[str, tuple[object, object]] = {
+    "scale": (3, 5), "mask": ("causal", "window:1"), "mask_style": ("additive", "keep"), "base": (2, 3),
+    "orientation": ("rows", "columns"), "by": ("matrix", "token"), "scores": ("row", "column"),
+    "activation": ("relu", "identity"), "order": ("QKV", "VKQ"), "rounding": ({"places": 1}, {"places": 2}),
+    "heads": (2, 4), "kv_heads": (1, 2), "split": ("consecutive", "interleaved"), "empty": ("undefined", "zero"),
+    "weights": ("softmax", "hardmax"), "cap": (2, 3), "temperature": (2, 3), "bias": ("alibi:1/2", "alibi:1/3"),
+    "feature": ("relu", "square"), "position": (("sinusoidal", "rotary"), ("sinusoidal-halves", "rotary-halves")),
+    "wavelength": (100, 16), "angles": ("60", "45"), "first_position": (0, 1), "embedding": ("plain", "scaled"),
+    "norm": ("rms", "none"), "norm_place": ("pre", "post"), "epsilon": (1, 2), "variance": ("sample", "population"),
+    "function": ("tanh", "sigmoid"), "blocks": (2, 3), "tile": (1, 2),
+}  # fmt: skip
+"""Two values of each setting that cannot mean the same."""
+
+WITH: Mapping[str, Mapping[str, object]] = {
+    "mask_style": {"mask": "causal"}, "kv_heads": {"heads": 2}, "split": {"heads": 2}, "scores": {"by": "token"},
+    "norm_place": {"norm": "layer"}, "epsilon": {"norm": "layer"}, "variance": {"norm": "layer"},
+    "bias": {"heads": 1}, "base": {"weights": "softmax"},
+}  # fmt: skip
+"""What a setting says something about, and is nothing without."""
+
+GRADIENTS = [name for name in mechanisms() if name.endswith("_gradient")]
+REFUSED = {
+    *((name, "rounding") for name in (*GRADIENTS, "online_softmax")),  # no gradient; no weights
+    ("cross_entropy_gradient", "base"), ("linear_attention", "scale"),
+    *((name, one) for name in ("attention_gradient", "cross_attention_gradient")
+      for one in ("heads", "kv_heads", "split")),  # heads want another gradient than dZ
+}  # fmt: skip
+"""What is told to be impossible, whatever its value."""
+
+OF_NO_STEP = ("arithmetic", "stop_at")
+ALL = [(name, setting) for name in mechanisms() for setting in settings_of(name) if setting not in OF_NO_STEP]
+
+
+def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
+    """The steps, with all usual givens and without each of them; none where a given or a setting is refused."""
+    sizes = {"n": 3, "m": 3, **chosen.default_sizes} if chosen.default_sizes else dict(DEFAULT_SIZES)
+    for usual in (chosen.usual, *(tuple(n for n in chosen.usual if n != left_out) for left_out in chosen.usual)):
+        with suppress(InputError):
+            shapes = replace(chosen, usual=usual).given_shapes(sizes, settings)
+            d = chosen.run({name: Outline(shape) for name, shape in shapes.items()}, settings)
+            yield [(step.name, step.op, step.operands) for step in d]
+
+
+def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settings:
+    """The settings for givens of one's own, or for random ones."""
+    if not random:
+        return Settings.read(layered(mechanism(name).defaults, stated))
+    return problem_type("full").spec({"mechanism": name, "settings": stated}).chosen_settings()
+
+
+@pytest.mark.parametrize("random", [False, True], ids=["given", "random"])
+@pytest.mark.parametrize(("name", "setting"), ALL)
+def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None:
+    chosen = mechanism(name)
+    along = {key: value for key, value in WITH.get(setting, {}).items() if key in settings_of(name)}
+    found = []
+    for value in TWO[setting]:
+        if isinstance(value, tuple):  # of positions, those that are added, or those that rotate
+            value = value["rotary" in str(chosen.defaults.get("position"))]
+        settings = chosen_with(name, {**along, setting: value}, random)
+        found.append(list(programs(chosen, settings)))
+    if found != [[], []]:
+        assert found[0] != found[1]
+    else:
+        assert (name, setting) in REFUSED
+
+
+def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated() -> None:
+    """Vaswani et al. 2017, section 3.5: with no setting, a position turns by 1 in the first pair of features."""
+    givens = {"E": [[0] * 4] * 2, "W_Q": [[1]] * 4, "W_K": [[1]] * 4, "W_V": [[1]] * 4}
+    usual, hundred = (
+        derive("positional_self_attention", **givens),
+        derive("positional_self_attention", **givens, wavelength=100),
+    )
+    assert [str(p.at(1)[1]) for p in usual["P"].op.angles] == ["sin(1)", "sin(1/100)"]
+    assert [str(p.at(1)[1]) for p in hundred["P"].op.angles] == ["sin(1)", "sin(1/10)"]
+
+
+def test_a_wavelength_and_angles_together_are_refused() -> None:
+    with pytest.raises(InputError, match="wavelength and angles are both given"):
+        derive("positional_encoding", E=[[0, 1]], wavelength=100, angles=90)

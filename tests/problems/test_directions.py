@@ -1,0 +1,99 @@
+"""Where tokens are columns, no page says of rows what is true of columns, nor the other way round."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from symattn.api import worksheet
+from symattn.derivation.mechanisms import mechanism, mechanisms
+from symattn.teaching.problems import problem_types
+
+MINE = """
+title = "Tokens c_i are columns"
+shapes = "index"
+[settings]
+orientation = "columns"
+[names]
+X = {matrix = "C", entry = "c_{i,j}", row = "c_i", word = "Tokens"}
+W_Q = {matrix = "W_q", entry = "w^q_{i,j}"}
+W_K = {matrix = "W_k", entry = "w^k_{i,j}"}
+W_V = {matrix = "W_v", entry = "w^v_{i,j}"}
+"""
+
+IN_ROWS = ("masks", "shapes", "design", "prove")
+"""Types whose questions have tokens as rows in any notation, and say so."""
+
+EITHER = (
+    r"A shape is rows × columns", r"\(rows × columns\)", r"^\W*Matrix\W+Rows\W+Columns\W*$",
+    r"[Rr]ow N: [\d, ./]+", r"rows and columns (exchanged|were swapped|swapped)", r"^Rows × columns:$",
+    r"(sums? of products|one product|a row and a column)", r"in the row and the column",
+    r"[Rr]ow N, column N", r"one row or column", r"whole rows or columns", r"^[Rr]ow N:$", r"rows=N cols=N",
+    r"^Column sums of F|column sums of F times F", "its rows are the columns of the picture", "symattn worksheet",
+)  # fmt: skip
+"""What is true of both: where a cell stands, how a shape is written."""
+
+
+def directions(text: str) -> set[str]:
+    """The sentences that name a direction, without numbers and formulas."""
+    found = set()
+    for line in text.splitlines():
+        line = re.sub(r"\$[^$]*\$", "F", line)
+        for said in re.split(r"(?<=[.;:|])\s+", re.sub(r"\d+(?:[./]\d+)?", "N", line)):
+            said = said.strip(" |*-")
+            if re.search(r"\b(rows?|columns?)\b", said, re.IGNORECASE) and not any(re.search(e, said) for e in EITHER):
+                found.add(said)
+    return found
+
+
+def pages(folder: Path, notation: str | Path, problem: str, mechanism: str, **sizes: int) -> str:
+    """All that is written of a sheet: blank, its key, common wrong answers, the overview."""
+    worksheet(
+        mechanism, problem=problem, notation=str(notation), seed=5, out=folder, forms=["markdown"], overview=True,
+        solutions=["blank", "key", "diagnosis"], jobs=1, sizes=sizes or None,
+    )  # fmt: skip
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md")))
+
+
+KINDS = [
+    *(("full", name) for name in mechanisms() if mechanism(name).default_sizes or mechanism(name).relabels),
+    *((name, "") for name in problem_types() if name != "full"),
+]
+
+
+@pytest.fixture(scope="session")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("notation") / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.covering(most=12)
+@pytest.mark.parametrize(("problem", "name"), KINDS)
+def test_no_sentence_on_a_direction_is_that_of_the_other_one(
+    problem: str, name: str, mine: Path, tmp_path: Path
+) -> None:
+    """What is said of rows where tokens are rows is said of columns, or not at all, where they are columns."""
+    if problem in IN_ROWS:
+        text = pages(tmp_path, mine, problem, name)
+        assert re.search(r"Tokens are rows|Row \$i\$ of scores", text)
+        assert "Tokens are columns" not in text
+        return
+    rows, columns = (
+        directions(pages(tmp_path / lies, notation, problem, name))
+        for lies, notation in (("rows", "standard"), ("columns", "columns"))
+    )
+    assert not rows & columns
+    assert not {said for said in directions(pages(tmp_path / "mine", mine, problem, name)) if said in rows}
+
+
+def test_every_letter_is_that_of_the_notation(mine: Path, tmp_path: Path) -> None:
+    """Inputs are C there, and W_q is one of the weights: no X, and no W^Q as in the standard notation."""
+    text = pages(tmp_path, mine, "full", "causal_self_attention", n=3, d_model=4)
+    formulas = " ".join(re.findall(r"\$[^$]+\$", text))
+    assert re.search(r"\bC\b", formulas)
+    assert not re.search(r"\bX\b|W\^\{[QKV]", formulas)
+    assert not re.search(r"(?<!\*\*)\b[XZ] [A-Z]ᵀ|[QKX] [QKX]ᵀ", text)
+    assert {r"$W^{\top} C$", r"$Q^{\top} K$"} <= set(re.findall(r"\$[^$]+\$", text))  # P1 and T2, turned
