@@ -26,8 +26,8 @@ before they were rounded; everything that follows from anything that they may be
 mistake made before; another way of working that is right."""
 
 Flag = Literal["precision", "rounded", "recovered", "easier", "inappropriate", "contradiction", "form"]
-"""`precision`: written to fewer places than were asked for.  `rounded`: the places that are shown do not explain it, and
-coarser rounding on the way does."""
+"""`precision`: written to fewer places than were asked for.  `rounded`: what the places that are shown do not explain,
+and coarser rounding on the way does."""
 
 OF_PLACES: frozenset[Flag] = frozenset({"precision", "rounded"})
 """What costs precision (rules.md 3.5)."""
