@@ -199,7 +199,7 @@ class LinesByHand:
         self._steps = {step.name: step for step in script.d}
 
     def reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int) -> bool:
-        """Whether somebody comes to a number in `own`, of which `shown` places are not 0, who rounds on the way.
+        """Whether somebody comes to a number in `own` who rounds on the way, and has results of `shown` places.
 
         What is wider than `widest` is no evidence: then roundings to more places are tried.
         """

@@ -14,7 +14,7 @@ from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
-from symattn.derivation.ops import Round, Softmax
+from symattn.derivation.ops import Round, Scale, Softmax
 from symattn.derivation.windows import Box, Window
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
@@ -57,8 +57,8 @@ ON_THE_WAY = Fraction(1, 40)
 """The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
 as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
 
-LARGEST_PLACES = 30
-"""Nobody shows more places than a machine."""
+MOST_PLACES = 30
+"""Places that are counted: more than machines show."""
 
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
@@ -492,7 +492,12 @@ class Trace:
             return False
         own = loose_cell(entry.value, entry.unit)
         widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
-        return self._by_hand.reaches(step, i, j, own, widest, _places_shown(entry.value, entry.unit))
+        entries = (
+            [entry]
+            if isinstance(step.op, Scale)
+            else [one for row in self.script.written[step.name].rows for one in row]
+        )
+        return self._by_hand.reaches(step, i, j, own, widest, max(map(_places_shown, entries)))
 
     def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, known: Sequence[Value]) -> tuple[Flag, ...]:
         """What is to be said of an entry that only rounding explains, beside the values `known` that it may be.
@@ -656,15 +661,12 @@ def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, 
     return found
 
 
-def _places_shown(value: Value, unit: Fraction) -> int:
+def _places_shown(entry: Entry) -> int:
     """The places of a decimal without zeros at its end; 0 for what is none, of which nothing is known."""
-    units = value / unit if isinstance(value, RATIONAL) else Fraction(1, 3)
-    if Fraction(units).denominator != 1:
+    value, unit = entry.value, entry.unit
+    if unit is None or not isinstance(value, RATIONAL) or (value / unit).denominator != 1:
         return 0
-    places = 0
-    while (Fraction(value) * 10**places).denominator != 1 and places < LARGEST_PLACES:
-        places += 1
-    return places
+    return next((places for places in range(MOST_PLACES) if (value * 10**places).denominator == 1), MOST_PLACES)
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:

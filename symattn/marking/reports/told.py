@@ -236,11 +236,16 @@ class Told:
     # -- marks
 
     def marks(self) -> Iterator[tuple[Inlines, str]]:
-        """The marks of every line of the scheme that is a line of a derivation, with its name."""
+        """The marks of every line of the scheme that is a line of a derivation, with its name, and those for the answer
+        alone.
+        """
         lines = (g.parts for g in self.report.marks if g.code != "N" and self.step(g.parts[0]) is not None)
         for parts in dict.fromkeys(lines):
             given = [g for g in self.report.marks if g.parts == parts and g.code != "N"]
             yield self._name_of(parts), self._marks_text(given)
+        for alone in self.report.marks:
+            if alone.code == "N":
+                yield (Words(words.ANSWER),), f"N{alone.given}" if self.reader == "teacher" else str(alone.given)
 
     def _marks_text(self, given: Sequence[Given]) -> str:
         """The marks by code, for a teacher; for a student, how many of how many."""
