@@ -188,7 +188,7 @@ def _precision(report: Report) -> Iterator[Notice]:
     rounded = [v for v in report.verdicts if not OF_PLACES.isdisjoint(v.flags)]
     if rounded:
         if all("precision" not in v.flags for v in rounded):
-            says = message("Numerically right, but rounded on the way to fewer places than it shows.")
+            says = message("Numerically right, but rounded on the way to fewer places than are shown.")
         elif _exact(report.question):
             says = message("Numerically right, but the question asks for exact values.")
         else:
