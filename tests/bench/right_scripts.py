@@ -157,7 +157,7 @@ def ten_units_off(rows: list[list[str]], at: tuple[int, int], key: float, point:
     if "." not in typed or "/" in typed or "%" in typed:
         return None
     x = Decimal(typed)
-    off = x + Decimal((x < key, (1, 0), x.as_tuple().exponent))
+    off = x + Decimal((int(x < key), (1, 0), x.as_tuple().exponent))
     other = [list(row) for row in rows]
     other[at[0]][at[1]] = f"{off:f}".replace(".", point)
     return grid(other, point)
