@@ -87,7 +87,7 @@ def shown(op: Op, *boxes: Box, unit: Fraction, weights: bool = False) -> Box | N
     the one that follows from it, so that its boxes are made by this function, too.
 
     >>> shown(MatMul(), ((cell(Fraction(1, 4), Fraction(1, 100)),),), ((cell(2, None),),), unit=Fraction(1, 100))
-    ((Interval(low=Decimal('0.48'), high=Decimal('0.52')),),)
+    ((Interval(low=Decimal('0.480'), high=Decimal('0.520')),),)
     """
     box = window(op, *boxes, weights=weights)
     return None if box is None else tuple(tuple(_to_unit(w, unit) for w in row) for row in box)
@@ -97,7 +97,7 @@ def claimed(value: Value, unit: Fraction) -> Window:
     """Everything that is rounded as this value is, one place before its last: where what it stands for must be.
 
     >>> claimed(Fraction(1, 4), Fraction(1, 100))
-    Interval(low=Decimal('0.20'), high=Decimal('0.30'))
+    Interval(low=Decimal('0.2'), high=Decimal('0.3'))
     """
     return Window(RING.enclose(value - 5 * unit).low, RING.enclose(value + 5 * unit).high)
 
