@@ -1,10 +1,13 @@
 """Right scripts in random styles of rounding: none may be accused; and wrong ones, few of which may pass as rounding.
 
-    python tests/bench/right_scripts.py [-n 2000] [--wrong 10000] [--seed 1] [--list 10]
+    python tests/bench/right_scripts.py [-n 2000] [--wrong 10000] [--outputs 300] [--seed 1] [--list 10]
 
 Students work in decimal arithmetic of their own (`tests/marking/students.py`): two to eight places by step, e^x, sums
 and roots rounded or not, cut off or not, fractions and decimals mixed, float32 and float64, percent, decimal commas,
-scores shifted before the softmax, steps left out.
+scores shifted before the softmax, 1/√d in place of √d, steps left out.
+
+`--outputs` are right scripts with one entry of the output ten units of its last place farther from the key: none may
+pass without a word.
 """
 
 from __future__ import annotations
@@ -24,8 +27,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from symattn.api import make_recipe
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import NEGATIVE_INFINITY
+from symattn.marking.attempt import Grid
 from symattn.marking.marker import mark
 from symattn.marking.marker.diagnosis import ROUNDING
+from symattn.marking.submissions.entries import grid
 from symattn.teaching.sheets import sheets
 from tests.marking.students import Slip, copied, random_style, right_script, script
 
@@ -39,6 +44,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("-n", type=int, default=2000)
     arguments.add_argument("--wrong", type=int, default=0)
+    arguments.add_argument("--outputs", type=int, default=0)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--list", type=int, default=10)
     given = arguments.parse_args()
@@ -70,6 +76,7 @@ def main() -> None:
     print(f"{given.n} right scripts: accused {sum(accused.values())} {dict(accused)}, other losses {dict(lost)}")
     print(f"{1000 * spent / max(1, given.n):.1f} ms of processor time each")
     wrong(given.wrong, rng, drawn, given.list)
+    off_by_ten(given.outputs, Random(given.seed), drawn, given.list)
 
 
 def wrong(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) -> None:
@@ -113,6 +120,47 @@ def wrong(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) ->
     print(f"{planted.total()} wrong scripts: {passed.total()} pass ({share:.2f} %)")
     for kind, many in planted.most_common():
         print(f"  {kind:20} {passed[kind]:4} of {many}")
+
+
+def off_by_ten(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) -> None:
+    """Right scripts with an output ten units of its last place farther from the key: how many pass without a word.
+
+    Where all lines have as many places, and where every line has its own: there an output of more places than the
+    weights have may by chance be what follows from them as they are written, which is right.
+    """
+    for kind in ("places throughout", "places by line"):
+        told = Counter[str]()
+        while told.total() < number:
+            question = rng.choice(drawn[rng.choice(SUBJECTS)])
+            style = replace(random_style(rng, [part.name for part in question.parts]), machine="")
+            if (len(set(style.written.values())) == 1) != (kind == "places throughout"):
+                continue
+            attempt, final = right_script(question, style), question.parts[-1].name
+            rows = texts(attempt)[final]
+            at = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
+            key = question.problem.derivation[question.parts[-1].answer.step].result[at]
+            if (other := ten_units_off(rows, at, float(key), "," if style.comma else ".")) is None:
+                continue
+            report = mark(question, replace(attempt, answers={**attempt.answers, final: other}))
+            verdict = report.of(final)[at]
+            follows = verdict.accepted and verdict.way != "window"
+            how = "told" if not verdict.accepted or "rounded" in verdict.flags else "right" if follows else "silent"
+            told[how] += 1
+            if how != "told" and told.total() - told["told"] <= listed:
+                print(f"{how}: {verdict.written.text} for {rows[at[0]][at[1]]} in {final} {at}: {style}")
+        print(f"{told.total()} outputs ten units off, {kind}: {dict(told)}")
+
+
+def ten_units_off(rows: list[list[str]], at: tuple[int, int], key: float, point: str) -> Grid | None:
+    """The matrix with one decimal ten units of its last place farther from the key; none where no decimal is there."""
+    typed = rows[at[0]][at[1]].replace(",", ".")
+    if "." not in typed or "/" in typed or "%" in typed:
+        return None
+    x = Decimal(typed)
+    off = x + Decimal((int(x < key), (1, 0), x.as_tuple().exponent))
+    other = [list(row) for row in rows]
+    other[at[0]][at[1]] = f"{off:f}".replace(".", point)
+    return grid(other, point)
 
 
 def differs(question: Any, belief: Any) -> bool:

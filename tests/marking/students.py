@@ -35,7 +35,10 @@ HIDDEN = None
 
 @dataclass(frozen=True)
 class Style:
-    """How a student works: places of what is written by step, places of what is not; none for all that there are."""
+    """How a student works: places of what is written by step, places of what is not; none for all that there are.
+
+    `inverse`: multiplies by 1/√d, rounded as roots are, in place of dividing.
+    """
 
     written: dict[str, int | None] = field(default_factory=dict)
     places: int | None = 4
@@ -46,6 +49,7 @@ class Style:
     cut: bool = False
     carries: Literal["written", "all"] = "written"
     shifted: bool = False
+    inverse: bool = False
     fractions: bool = False
     percent: bool = False
     comma: bool = False
@@ -82,6 +86,7 @@ def random_style(rng: Random, steps: list[str]) -> Style:
         percent=rng.random() < 0.1,
         comma=rng.random() < 0.2,
         left_out=frozenset(step for step in steps if step.startswith("S'") and rng.random() < 0.15),
+        inverse=rng.random() < 0.1,
     )
 
 
@@ -139,6 +144,9 @@ class Student:
                 rows, columns = values_shape(step)
                 return [[_times(*(_stretched(a, i, j) for a in m)) for j in range(columns)] for i in range(rows)]
             case Scale():
+                if s.inverse:
+                    factor = s.rounded(1 / _decimal(op.divisor), s.roots)
+                    return [[x if x is None else x * factor for x in row] for row in m[0]]
                 divisor = s.rounded(_decimal(op.divisor), s.roots)
                 return [[x if x is None else x / divisor for x in row] for row in m[0]]
             case Mask():

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
 from symattn.api import make_recipe
-from symattn.marking.marker import mark
+from symattn.derivation.derivation import Derivation
+from symattn.marking.attempt import Attempt
+from symattn.marking.marker import POLICIES, Report, mark
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 from tests.marking.students import Slip, Style, random_style, right_script, script
@@ -90,3 +95,127 @@ def test_a_person_looks_where_no_reading_is_right():
     checked = symattn.check(d, {"S": [[1]], "A": [[1]], "Z": [["4 (5)"]]})
     assert not checked.right
     assert [notice.kind for notice in checked.reports[0].notices] == ["human"]
+
+
+# ------------------------------------------------------------------------------------ the places that are shown
+
+Q, K, V = (
+    [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]],
+    [[2, 1, 0, 0], [0, 1, 1, 2], [1, 1, 0, 1]],
+    [[1, -2], [4, 3], [-1, 2]],
+)
+
+
+@cache
+def exact_scores() -> Derivation:
+    return symattn.derive("attention", Q=Q, K=K, V=V)
+
+
+def typed(matrix: np.ndarray, places: int) -> list[list[str]]:
+    return [[f"{x:.{places}f}" for x in row] for row in matrix]
+
+
+def by_numpy(places: int) -> tuple[dict[str, list[list[str]]], np.ndarray]:
+    """Exact scores and weights of so many places, as they are written; and what follows from them."""
+    scores = np.array(Q) @ np.array(K).T
+    weights = np.exp(scores / 2)
+    weights = np.round(weights / weights.sum(axis=1, keepdims=True), places)
+    rows = {"S": typed(scores, 0), "S'": typed(scores / 2, 1), "A": typed(weights, places)}
+    return rows, np.round(weights @ np.array(V), places)
+
+
+def told(report: Report) -> str:
+    """What is said of an output: nothing, that it was rounded on the way, or that it is wrong."""
+    if any(event.kind != "rounding" for event in report.events):
+        return "wrong"
+    return "rounded" if any("rounded" in verdict.flags for verdict in report.verdicts) else ""
+
+
+@pytest.mark.parametrize("places", [2, 3, 4])
+@pytest.mark.parametrize("at", [(0, 1), (1, 0), (2, 1)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_outputs_have_the_places_of_the_weights(places, at, sign):
+    """One unit of the last place is rounding; ten are not without a word; forty are wrong."""
+    page, output = by_numpy(places)
+    found = {}
+    for units in (0, 1, 10, 40):
+        other = output.copy()
+        other[at] += sign * units / 10**places
+        found[units] = told(symattn.check(exact_scores(), page | {"Z": typed(other, places)}).reports[0])
+    assert (found[0], found[1], found[40]) == ("", "", "wrong")
+    assert found[10] in ("rounded", "wrong")
+
+
+@pytest.mark.parametrize(("d_k", "factor", "fine"), [
+    (3, "0.577", True), (3, "0.58", True), (5, "0.45", True), (5, "0.447", True), (2, "0.71", True), (9, "0.33", True),
+    (3, "0.6", False), (5, "0.4", False), (3, "0.56", False),
+])  # fmt: skip
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_scores_times_a_rounded_inverse_are_a_matter_of_precision(d_k, factor, fine, places):
+    scores = np.array([[7, -4], [11, 9]])
+    queries = [[int(x) for x in row] + [0] * (d_k - 2) for row in scores]
+    keys = [[1, 0] + [0] * (d_k - 2), [0, 1] + [0] * (d_k - 2)]
+    d = symattn.derive("attention", Q=queries, K=keys, V=[[1], [2]])
+    rows = [[str(round(Decimal(int(x)) * Decimal(factor), places)) for x in row] for row in scores]
+    answers = {"S": typed(scores, 0), "S'": rows}
+    [report] = symattn.check(d, answers).reports
+    assert (told(report) != "wrong") is fine
+    if told(report) == "rounded":
+        [strict] = symattn.check(d, answers, policy="uk").reports
+        assert sum(notice.marks for notice in strict.notices if notice.kind == "precision") == 1
+
+
+def test_a_rounded_output_is_told_in_words_and_costs_precision_once():
+    page, output = by_numpy(2)
+    rows = typed(output, 2)
+    rows[0][1] = str(Decimal(rows[0][1]) - Decimal("0.06"))
+    found = symattn.check(exact_scores(), page | {"Z": rows}, policy="uk")
+    assert told(found.reports[0]) == "rounded"
+    assert found.reports[0].total == found.reports[0].available - 1
+    assert "fewer places than are shown" in str(found)
+
+
+@pytest.mark.parametrize("name", ["ecf", "ib", "uk", "strict"])
+@pytest.mark.parametrize("places", [2, 3, 4])
+def test_a_right_answer_alone_earns_its_share_whatever_its_last_digit(name, places):
+    _, output = by_numpy(places)
+    share, totals = Fraction(3, 5), set()
+    for answer in (output, np.array([[float(x) for x in row] for row in exact_scores()["Z"].result.rows])):
+        [report] = symattn.check(exact_scores(), {"Z": typed(answer, places)}, policy=name).reports
+        assert all(verdict.accepted for verdict in report.verdicts if verdict.part == "Z")
+        assert report.total == share * report.available - sum(notice.marks for notice in report.notices)
+        totals.add(report.total)
+    assert len(totals) == 1
+
+
+@given(st.sampled_from(SUBJECTS), st.integers(0, 10**6), st.sampled_from(["ecf", "ib", "uk", "strict"]))
+def test_where_every_entry_of_an_answer_alone_is_ticked_it_earns_marks(name, seed, policy):
+    asked = question(name)
+    steps = [part.name for part in asked.parts]
+    attempt = right_script(asked, replace(random_style(Random(seed), steps), left_out=frozenset()))
+    alone = Attempt({steps[-1]: attempt.answers[steps[-1]]})
+    report = mark(asked, alone, POLICIES[policy])
+    if all(verdict.accepted for verdict in report.of(steps[-1]).values()):
+        assert report.total > 0
+
+
+def test_the_marks_of_the_lines_and_of_the_answer_add_up_to_the_total():
+    page = str(symattn.check(exact_scores(), {"Z": typed(by_numpy(3)[1], 3)}))
+    heads, marks = (next(line.split() for line in page.splitlines() if line.startswith(x)) for x in ("Line", "Marks"))
+    got = [int(cell.partition("/")[0]) for cell in marks[1:]]
+    assert heads[-2:] == ["Answer", "Total"]
+    assert sum(got[:-1]) == got[-1] == 9
+
+
+def test_digits_of_a_machine_claim_less_than_those_of_a_person():
+    """A float32 is printed with some eight digits, of which the last are noise; a person's eight are meant."""
+    page, output = by_numpy(8)
+    assert told(symattn.check(exact_scores(), page | {"Z": typed(output, 8)}).reports[0]) == ""
+    output[0, 1] += 1e-7
+    assert told(symattn.check(exact_scores(), page | {"Z": typed(output, 8)}).reports[0]) != ""
+    scores = (np.array(Q) @ np.array(K).T / 2).astype(np.float32)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    machine = {"A": [[str(x) for x in row] for row in weights]}
+    off = np.nextafter(np.nextafter(weights @ np.array(V, dtype=np.float32), np.float32(9)), np.float32(9))
+    rows = machine | {"Z": [[str(x) for x in row] for row in off]}
+    assert told(symattn.check(exact_scores(), page | rows).reports[0]) == ""

@@ -39,7 +39,7 @@ from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, power, square_root, values_of
 from symattn.marking.marker.by_hand import Rounded, worked
-from symattn.marking.marker.windows import cell, holds, meet, width, window
+from symattn.marking.marker.windows import cell, claimed, holds, meet, shown, width, window
 from symattn.teaching.sheets import sheets
 
 F = Fraction
@@ -589,3 +589,37 @@ def test_whoever_rounds_on_the_way_comes_near_every_line(name):
         assert found is not None, step.name
         for row, right in zip(found, values_of(step.result).rows, strict=True):
             assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
+
+
+# ------------------------------------------------------------------------------------ what the places shown explain
+
+
+@given(box(2, 3), box(3, 2), units, st.integers(0, 2**32 - 1))
+def test_whoever_rounds_to_the_places_shown_stays_in_the_window(a, b, unit, seed):
+    """Sums of any numbers that the lines may stand for, rounded to the unit or cut off there."""
+    windows = shown(MatMul(), written(a), written(b), unit=unit)
+    x, y = points(np.random.default_rng(seed), a, b)
+    for row, result in zip(windows, x @ y, strict=True):
+        for w, number in zip(row, result, strict=True):
+            down = number // unit * unit
+            assert inside(number, w)
+            assert number == down or (inside(down, w) and inside(down + unit, w))
+
+
+def test_what_ends_within_the_places_shown_was_not_rounded():
+    exactly, third = ((cell(F(3, 4), None),),), ((cell(F(1, 3), None),),)
+    one = ((cell(1, None),),)
+    assert shown(MatMul(), exactly, one, unit=F(1, 100)) == ((cell(F(3, 4), None),),)
+    [[w]] = shown(MatMul(), third, one, unit=F(1, 100))
+    assert same(F(1, 3) - F(1, 100), w.low)
+    assert same(F(1, 3) + F(1, 100), w.high)
+
+
+@given(st.decimals(-50, 50, allow_nan=False, places=6), st.integers(1, 4))
+def test_what_is_claimed_rounds_to_one_place_fewer(x, places):
+    """The decimal module rounds a number to the value's last place but one exactly where it is claimed."""
+    short = Decimal(1).scaleb(-places + 1)
+    value = x.quantize(short)
+    w = claimed(F(value), F(1, 10**places))
+    assert (F(w.low), F(w.high)) == (F(value) - F(short) / 2, F(value) + F(short) / 2)
+    assert F(x) in w

@@ -21,7 +21,7 @@ from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.memory import KeyMemory, Memory
 from symattn.marking.marker.methods import ScriptReading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict, Why
+from symattn.marking.marker.report import OF_PLACES, Candidate, Event, Given, Notice, Report, Verdict, Why
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
@@ -215,9 +215,11 @@ def _joined(report: Report, other: Report) -> Report:
 
 def _precision(report: Report) -> Iterator[Notice]:
     """At most one mark a question for everything that was rounded too early or to too few places (3.5)."""
-    rounded = [v for v in report.verdicts if "precision" in v.flags]
+    rounded = [v for v in report.verdicts if not OF_PLACES.isdisjoint(v.flags)]
     if rounded:
-        if _exact(report.question):
+        if all("precision" not in v.flags for v in rounded):
+            says = message("Numerically right, but rounded on the way to fewer places than are shown.")
+        elif _exact(report.question):
             says = message("Numerically right, but the question asks for exact values.")
         else:
             places = _places(report.question)

@@ -22,7 +22,7 @@ from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Given, Notice, Why
 from symattn.marking.marker.scheme import SchemeLine
 from symattn.marking.marker.script import Script
-from symattn.marking.marker.trace import Judged, Mistake
+from symattn.marking.marker.trace import Judged, Mistake, Trace
 from symattn.teaching.fairness.features import product_counts
 from symattn.teaching.question import Mark, total
 
@@ -385,11 +385,13 @@ class Awarding:
         return script.gap(script.d[script.final]) > LONGEST_GAP
 
     def answer_alone(self, earned: int) -> list[Given]:
-        """What a right final answer earns beyond its way: together a share of all the marks (3.9)."""
+        """What a right final answer earns beyond its way: together a share of all the marks (3.9).
+
+        Right is what would be accepted with nothing before it: within its window, whatever its last digit.
+        """
         script, final = self.trace.script, self.trace.script.final
-        alone = {final: script.written[final]} if final in script.written else {}
-        right = all(j.state == "correct" for (name, _, _), j in self.trace.judged.items() if name == final)
-        if not alone or not right or not self._far(replace(script, written=alone)):
+        alone = replace(script, written={final: script.written[final]} if final in script.written else {})
+        if not alone.written or not self._far(alone) or not Trace(alone, self.policy).accepts_all_of(final):
             return []
         whole = sum(total(line.marks) for line in self.lines)
         share = floor(self.policy.no_working * whole + Fraction(1, 2))

@@ -21,7 +21,7 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
-from symattn.marking.marker.report import Given, Notice
+from symattn.marking.marker.report import OF_PLACES, Given, Notice
 from symattn.marking.marker.scheme import SchemeLine
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
@@ -221,8 +221,8 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool)
 class _Rough(Trace):
     """What a script is worth by and large: nothing is asked about roundings that nobody wrote down."""
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
-        return None
+    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+        return False
 
 
 def _accepted(trace: Trace) -> int:
@@ -281,7 +281,7 @@ def _together(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding]) -> 
             same = mixed and own is not None and own.state == verdict.state and own.event is not None
             judged[place], source[place] = (own, written) if own and (left_out or same) else (verdict, way)
             if own and left_out:  # what counts as blank claims no places
-                judged[place] = replace(own, flags=tuple(flag for flag in own.flags if flag != "precision"))
+                judged[place] = replace(own, flags=tuple(flag for flag in own.flags if flag not in OF_PLACES))
     mistakes: list[Mistake] = []
     numbers: dict[tuple[int, int], int] = {}
     for k, way in enumerate(ways):

@@ -3,6 +3,9 @@
 Who works by hand rounds e^x, the sum of a row, √3 and quotients to two or more places and goes on with that.  Every
 number that goes into a further operation is taken for any that it may have been rounded or cut off to, at so many
 places or at more; the operation's rule, read so, encloses everything that somebody who is right can come to.
+
+A sum has no more places than its terms, and a product no more than its factors together.  So an output of three places
+shows that three places of what was added up were used, whatever was rounded before.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 from symattn.derivation.algebra import Algebra, Base, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops import Add, MatMul, Scale, Softmax
+from symattn.derivation.ops.linear import SumOver
 from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Window
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Value, has_symbols
@@ -43,6 +47,9 @@ LARGEST = 400
 
 WHOLE = Context(prec=2 * LARGEST)
 
+ENDING = (MatMul, Add, SumOver, Scale)
+"""Operations that end in a sum of products, or in a product with 1/√d: places of the result are places of its terms."""
+
 
 T = TypeVar("T")
 
@@ -65,17 +72,18 @@ Lines = tuple[tuple[Rounded, ...], ...]
 class ByHand(Algebra[Rounded]):
     """Numbers that are rounded before they go into a further operation."""
 
-    def __init__(self, places: int) -> None:
-        self.places = places
+    def __init__(self, places: int, terms: int = 0) -> None:
+        """Numbers are rounded to `places` places or more, those that are added up to `terms` at least."""
+        self.places, self.terms = places, max(places, terms)
 
-    def used(self, x: Rounded) -> Window:
+    def used(self, x: Rounded, places: int = 0) -> Window:
         """All that it may be where it is gone on with."""
         if x.short or x.written or x.span == HIDDEN or not x.span.bounded:
             return x.span
-        low, high = x.span
+        (low, high), places = x.span, places or self.places
         return Window(
-            min(low, -_raised(-low, self.places) if low < 0 else _cut(low, self.places)),
-            max(high, _raised(high, self.places) if high > 0 else -_cut(-high, self.places)),
+            min(low, -_raised(-low, places) if low < 0 else _cut(low, places)),
+            max(high, _raised(high, places) if high > 0 else -_cut(-high, places)),
         )
 
     def of(self, span: Window) -> Rounded:
@@ -90,7 +98,7 @@ class ByHand(Algebra[Rounded]):
         return Rounded(WINDOWS.size(indices, less), True)
 
     def sum(self, *terms: Rounded) -> Rounded:
-        return Rounded(WINDOWS.sum(*map(self.used, terms)), all(x.short for x in terms))
+        return Rounded(WINDOWS.sum(*(self.used(x, self.terms) for x in terms)), all(x.short for x in terms))
 
     def negative(self, x: Rounded) -> Rounded:
         return Rounded(WINDOWS.negative(x.span), x.short)
@@ -100,7 +108,12 @@ class ByHand(Algebra[Rounded]):
         return Rounded(WINDOWS.product(*map(self.used, factors)), short)
 
     def quotient(self, x: Rounded, y: Rounded) -> Rounded:
-        return self.of(WINDOWS.quotient(self.used(x), self.used(y)))
+        """x/y, or x times 1/y, which may be rounded before."""
+        divided, inverse = WINDOWS.quotient(self.used(x), self.used(y)), self.of(WINDOWS.quotient(UNIT, y.span))
+        if inverse.short:
+            return self.of(divided)
+        places = max(self.places, self.terms - _places(x.span.low)) if _is_fixed(x) else self.places
+        return self.of(_hull(divided, WINDOWS.product(self.used(x), self.used(inverse, places))))
 
     def square(self, x: Rounded) -> Rounded:
         return Rounded(WINDOWS.square(self.used(x)), x.short and _is_whole(x.span))
@@ -143,7 +156,7 @@ class ByHand(Algebra[Rounded]):
             self._shares([self.exponential(x, op.base) for x in way]) for way in ([scores[k] for k in seen], shifted)
         ]
         for k, *shares in zip(seen, *ways, strict=True):
-            found[k] = self.of(Window(min(w.low for w in shares), max(w.high for w in shares)))
+            found[k] = self.of(_hull(*shares))
         return found
 
     def _shares(self, powers: Sequence[Rounded]) -> list[Window]:
@@ -182,23 +195,19 @@ class LinesByHand:
 
     def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
         self.script, self.carried, self.misshapen = script, carried, misshapen
-        self._results: dict[tuple[str, int, World], Lines | None] = {}
+        self._results: dict[tuple[str, int, World, int], Lines | None] = {}
         self._steps = {step.name: step for step in script.d}
 
-    def reaches(
-        self, step: Step, i: int, j: int, own: Window, widest: Fraction, least_places: int = LEAST_PLACES
-    ) -> bool:
-        """Whether somebody comes to a number in `own` who rounds to so many places or more.
+    def reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int) -> bool:
+        """Whether somebody comes to a number in `own` who rounds on the way, and has results of `shown` places.
 
         What is wider than `widest` is no evidence: then roundings to more places are tried.
         """
-        return any(self._reaches(step, i, j, own, widest, least_places, world) for world in WORLDS)
+        return any(self._reaches(step, i, j, own, widest, shown, world) for world in WORLDS)
 
-    def _reaches(
-        self, step: Step, i: int, j: int, own: Window, widest: Fraction, least_places: int, world: World
-    ) -> bool:
-        for places in range(least_places, max(least_places, MOST_PLACES) + 1):
-            lines = self.result(step, places, world)
+    def _reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int, world: World) -> bool:
+        for places in range(LEAST_PLACES, MOST_PLACES + 1):
+            lines = self.result(step, places, world, shown)
             if lines is None or i >= len(lines) or j >= len(lines[0]):
                 continue
             span = lines[i][j].span
@@ -206,13 +215,14 @@ class LinesByHand:
                 return meet(own, span)
         return False
 
-    def result(self, step: Step, places: int, world: World) -> Lines | None:
-        """What a step gives from the lines before it."""
-        key = step.name, places, world
+    def result(self, step: Step, places: int, world: World, shown: int = 0) -> Lines | None:
+        """What a step gives from the lines before it, where the result has `shown` places."""
+        shown = shown if shown > places and isinstance(step.op, ENDING) else 0
+        key = step.name, places, world, shown
         if key not in self._results:
             before = {o.name: self._gone_on_with(o.name, places, world) for o in step.operands}
             self._results[key] = self.script.memory.once(
-                ("by_hand", places), (step, *before.values()), lambda: _worked_out(step, before, places)
+                ("by_hand", places, shown), (step, *before.values()), lambda: _worked_out(step, before, places, shown)
             )
         return self._results[key]
 
@@ -267,9 +277,9 @@ def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, befor
     return Rounded(cell, short=False)
 
 
-def _worked_out(step: Step, before: Mapping[str, Lines | None], places: int) -> Lines | None:
+def _worked_out(step: Step, before: Mapping[str, Lines | None], places: int, shown: int) -> Lines | None:
     operands = operands_of(step, before.__getitem__)
-    return None if operands is None else worked(step.op, operands, places)
+    return None if operands is None else worked(step.op, operands, places, shown)
 
 
 def operands_of(
@@ -293,9 +303,12 @@ def operands_of(
     return found
 
 
-def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
-    """What an operation gives, rounded on the way to `places` places or more; None where that is not known."""
-    hand = ByHand(places)
+def worked(op: Op, operands: Sequence[Lines], places: int, shown: int = 0) -> Lines | None:
+    """What an operation gives, rounded on the way to `places` places or more; None where that is not known.
+
+    `shown`: places that the result of one of `ENDING` has, which it has from its terms.
+    """
+    hand = ByHand(places if isinstance(op, Scale) else max(places, shown - _fixed_places(operands, shown)), shown)
     try:
         if isinstance(op, Softmax):
             (scores,) = operands
@@ -332,6 +345,22 @@ def _places(x: Decimal) -> int:
     """Places that a number has, without zeros at its end."""
     exponent = x.normalize(WHOLE).as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _fixed_places(operands: Sequence[Lines], shown: int) -> int:
+    """Places that a product may have from factors that are used as they stand; half of them where there are none."""
+    fixed = [_places(x.span.low) for lines in operands for row in lines for x in row if _is_fixed(x)]
+    return max(fixed, default=shown // 2)
+
+
+def _is_fixed(x: Rounded) -> bool:
+    """Whether a number is used as it stands."""
+    return (x.short or x.written) and x.span.bounded and x.span.low == x.span.high
+
+
+def _hull(*windows: Window) -> Window:
+    """The least window that holds all of these."""
+    return Window(min(w.low for w in windows), max(w.high for w in windows))
 
 
 def _is_whole(span: Window) -> bool:

@@ -372,7 +372,7 @@ class Diagnosis(Trace):
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
         judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
-        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "precision" in j.flags]
+        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "rounded" in j.flags]
         tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
         fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
         if not fits:

@@ -25,7 +25,12 @@ Way = Literal["key", "written", "unrounded", "window", "event", "other way"]
 before they were rounded; everything that follows from anything that they may be rounded from; what follows from a
 mistake made before; another way of working that is right."""
 
-Flag = Literal["precision", "recovered", "easier", "inappropriate", "contradiction", "form"]
+Flag = Literal["precision", "rounded", "recovered", "easier", "inappropriate", "contradiction", "form"]
+"""`precision`: written to fewer places than were asked for.  `rounded`: what the places that are shown do not explain,
+and coarser rounding on the way does."""
+
+OF_PLACES: frozenset[Flag] = frozenset({"precision", "rounded"})
+"""What costs precision (rules.md 3.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,7 @@ class Report:
 
 
 __all__ = [
+    "OF_PLACES",
     "Candidate",
     "Event",
     "Flag",

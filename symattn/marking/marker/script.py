@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import frexp
+from struct import pack, unpack
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Step
@@ -106,8 +108,11 @@ class Script:
 MACHINE_DIGITS = 7
 """Digits that a number has which a machine printed: float32 has as many."""
 
-NOISE = Fraction(1, 10**6)
-"""What the numbers of a machine may be off by, as a share of the largest number beside them."""
+CHANCE = Fraction(1, 20)
+"""What is less likely than this for the numbers of a person is taken for a machine's."""
+
+SINGLE, DOUBLE = Fraction(1, 10**6), Fraction(1, 10**12)
+"""What the numbers of a machine may be off by, as a share of the largest number beside them, in float32 and float64."""
 
 
 def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
@@ -124,18 +129,42 @@ def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
             own[step] = min(found)
             of_all[role] = min(own[step], of_all.get(role, own[step]))
 
-    def claim(entry: Entry, common: Fraction | None, largest: Fraction) -> Entry:
+    def claim(entry: Entry, common: Fraction | None, largest: Fraction, noise: Fraction) -> Entry:
         if entry.unit is None:
             whole = isinstance(entry.value, int) and common is not None
             return replace(entry, unit=common) if whole else entry
-        return replace(entry, unit=max(entry.unit, NOISE * largest)) if _by_machine(entry) else entry
+        return replace(entry, unit=max(entry.unit, noise * largest)) if _by_machine(entry) else entry
 
     claims: dict[str, Grid] = {}
     for step, grid in written.items():
         sizes = [abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)]
         common, largest = own.get(step, of_all.get(step.partition(".")[0])), max(sizes, default=Fraction(0))
-        claims[step] = Grid(tuple(tuple(claim(e, common, largest) for e in row) for row in grid.rows))
+        noise = SINGLE if _in_float32(grid) else DOUBLE
+        claims[step] = Grid(tuple(tuple(claim(e, common, largest, noise) for e in row) for row in grid.rows))
     return claims
+
+
+def _in_float32(grid: Grid) -> bool:
+    """Whether all decimals are what a float32 prints, so many and with so many digits that it is no chance.
+
+    Of decimals of eight digits that people write, one in six is near enough to a float32.
+    """
+    chance = Fraction(1)
+    for _, _, entry in grid.cells():
+        if entry.unit is not None and isinstance(entry.value, RATIONAL):
+            if (gap := _gap_of_float32(Fraction(entry.value), entry.unit)) is None:
+                return False
+            chance *= min(Fraction(1), entry.unit / gap)
+    return chance < CHANCE
+
+
+def _gap_of_float32(x: Fraction, unit: Fraction) -> Fraction | None:
+    """How far apart float32 lie about a decimal; None if it is not what one of them prints, to this unit."""
+    try:
+        (nearest,) = unpack("f", pack("f", float(x)))
+    except OverflowError:
+        return None
+    return Fraction(2) ** (frexp(nearest)[1] - 24) if abs(Fraction(nearest) - x) <= unit / 2 else None
 
 
 def in_percent(d: Derivation, written: Mapping[str, Grid]) -> dict[str, Grid]:

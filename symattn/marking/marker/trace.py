@@ -14,7 +14,7 @@ from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
-from symattn.derivation.ops import Round, Softmax
+from symattn.derivation.ops import Round, Scale, Softmax
 from symattn.derivation.windows import Box, Window
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
@@ -37,7 +37,7 @@ from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import ACCEPTED, Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.windows import cell, holds, loose_cell, meet, width, window
+from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, shown, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
@@ -56,6 +56,9 @@ HIDING = -(10**4)
 ON_THE_WAY = Fraction(1, 40)
 """The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
 as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
+
+MOST_PLACES = 30
+"""Places that are counted: more than machines show."""
 
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
@@ -120,9 +123,9 @@ class Accepts:
             return False, proof, ()
         rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding_of(entry))
         exact = self.exact and not isinstance(value, Real)
-        return bool(rounds), proof, ("precision",) if rounds and (exact or self._short(entry)) else ()
+        return bool(rounds), proof, ("precision",) if rounds and (exact or self.has_too_few_places(entry)) else ()
 
-    def _short(self, entry: Entry) -> bool:
+    def has_too_few_places(self, entry: Entry) -> bool:
         """Whether a decimal has fewer places than were asked for."""
         if entry.reading is not None and entry.reading.places is not None:
             return entry.reading.places < self.places
@@ -165,6 +168,7 @@ class Trace:
         self.misshapen: set[str] = set()
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
+        self._shown: dict[tuple[str, Fraction], Box | None] = {}
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self._kept = script  # with the lines alone that are right somewhere, which a gap is counted from
@@ -297,10 +301,9 @@ class Trace:
         for (i, j, entry), (judged, last) in zip(grid.cells(), compared, strict=True):
             if judged.state != "wrong":
                 yield judged
-            elif self._in_window(step, i, j, entry):
-                yield Judged("follows", "window", last, "window")
-            elif (rounded := self.rounded_on_the_way(step, i, j, entry)) is not None:
-                yield Judged("follows", "window", last, "window", rounded)
+            elif self._in_window(step, i, j, entry) or self.rounded_on_the_way(step, i, j, entry):
+                flags = self._of_rounding(step, i, j, entry, [matrix[i, j] for matrix in matrices])
+                yield Judged("follows", "window", last, "window", flags)
             else:
                 yield judged
 
@@ -483,16 +486,46 @@ class Trace:
             rows.append(tuple(w for w in windows if w is not None))
         return tuple(rows)
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> tuple[Flag, ...] | None:
-        """Flags of an entry that somebody comes to who rounds on the way; None if nobody does who is right."""
+    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+        """Whether somebody comes to an entry who is right and rounds on the way, however coarsely."""
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
-            return None
+            return False
         own = loose_cell(entry.value, entry.unit)
         widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
-        if not self._by_hand.reaches(step, i, j, own, widest):
-            return None
-        fine = not self.script.exact and self._by_hand.reaches(step, i, j, own, widest, self.script.places)
-        return () if fine else ("precision",)
+        entries = (
+            [entry]
+            if isinstance(step.op, Scale)
+            else [one for row in self.script.written[step.name].rows for one in row]
+        )
+        return self._by_hand.reaches(step, i, j, own, widest, max(map(_places_shown, entries)))
+
+    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, known: Sequence[Value]) -> tuple[Flag, ...]:
+        """What is to be said of an entry that only rounding explains, beside the values `known` that it may be.
+
+        Nothing where the places that are shown explain it.
+        """
+        assert entry.value is not None
+        flags: tuple[Flag, ...] = ("precision",) if self.script.exact or self.accepts.has_too_few_places(entry) else ()
+        if entry.unit is None:
+            return flags
+        own, claim = loose_cell(entry.value, entry.unit), claimed(entry.value, entry.unit)
+        points = (cell(value, None) for value in known)
+        box = self._as_shown(step, entry.unit) if any(p is not None and meet(claim, p) for p in points) else None
+        explained = box is not None and i < len(box) and j < len(box[0]) and meet(own, box[i][j])
+        return flags if explained else (*flags, "rounded")
+
+    def _as_shown(self, step: Step, unit: Fraction) -> Box | None:
+        """What a step gives from lines that have the places they are shown with, those left out the unit's."""
+        key = step.name, unit
+        if key not in self._shown:
+            boxes = operands_of(step, lambda name: self._line_as_shown(name, unit))
+            weights = self._are_weights(step)
+            self._shown[key] = None if boxes is None else shown(step.op, *boxes, unit=unit, weights=weights)
+        return self._shown[key]
+
+    def _line_as_shown(self, name: str, unit: Fraction) -> Box | None:
+        left_out = next((s for s in self.script.d if s.name == name and not self.script.is_known(name)), None)
+        return self._box(name) if left_out is None else self._as_shown(left_out, unit)
 
     def _are_weights(self, step: Step) -> bool:
         """Whether the first operand is a matrix of weights whose rows sum to 1."""
@@ -626,6 +659,14 @@ def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, 
             for place in used:
                 found.setdefault(place, []).append((i, j))
     return found
+
+
+def _places_shown(entry: Entry) -> int:
+    """The places of a decimal without zeros at its end; 0 for what is none, of which nothing is known."""
+    value, unit = entry.value, entry.unit
+    if unit is None or not isinstance(value, RATIONAL) or (value / unit).denominator != 1:
+        return 0
+    return next((places for places in range(MOST_PLACES) if (value * 10**places).denominator == 1), MOST_PLACES)
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:

@@ -79,6 +79,29 @@ def holds(truth: Value, value: Value, unit: Fraction | None, rounding: Rounding)
     return above >= least and below >= least, "rounding"
 
 
+def shown(op: Op, *boxes: Box, unit: Fraction, weights: bool = False) -> Box | None:
+    """The windows of a result that is shown to this unit, of operands as they are shown: `window`, and one last place
+    more for what was rounded on the way to the places shown.
+
+    A number that ends within these places was not rounded.  A line that is not shown is taken to have the places of
+    the one that follows from it, so that its boxes are made by this function, too.
+
+    >>> shown(MatMul(), ((cell(Fraction(1, 4), Fraction(1, 100)),),), ((cell(2, None),),), unit=Fraction(1, 100))
+    ((Interval(low=Decimal('0.480'), high=Decimal('0.520')),),)
+    """
+    box = window(op, *boxes, weights=weights)
+    return None if box is None else tuple(tuple(_to_unit(w, unit) for w in row) for row in box)
+
+
+def claimed(value: Value, unit: Fraction) -> Window:
+    """Everything that is rounded as this value is, one place before its last: where what it stands for must be.
+
+    >>> claimed(Fraction(1, 4), Fraction(1, 100))
+    Interval(low=Decimal('0.2'), high=Decimal('0.3'))
+    """
+    return Window(RING.enclose(value - 5 * unit).low, RING.enclose(value + 5 * unit).high)
+
+
 def meet(a: Window, b: Window) -> bool:
     """Whether two windows have a number in common."""
     return a.low <= b.high and b.low <= a.high
@@ -111,6 +134,13 @@ def window(op: Op, *boxes: Box, weights: bool = False) -> Box | None:
         return None
 
 
+def _to_unit(w: Window, unit: Fraction) -> Window:
+    """A window of a number that was rounded to a unit on the way; what ends by itself, and −∞, was not."""
+    if not w.bounded or (w.low == w.high and (Fraction(w.low) / unit).denominator == 1):
+        return w
+    return RING.add(w, Window(RING.enclose(-unit).low, RING.enclose(unit).high))
+
+
 def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
     """How far a number may lie from what is written for it."""
     return unit / 2 if rounding == "nearest" else unit
@@ -120,4 +150,4 @@ def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
 
 
-__all__ = ["cell", "holds", "loose_cell", "meet", "width", "window"]
+__all__ = ["cell", "claimed", "holds", "loose_cell", "meet", "shown", "width", "window"]

@@ -207,6 +207,7 @@ KINDS: Mapping[Kind, Message] = {
 LINES_BEFORE = message("earlier lines")
 FLAGS: Mapping[Flag, str] = {
     "precision": "",  # said once a question, by a notice
+    "rounded": message("rounded on the way to fewer places than are shown"),
     "recovered": message("right, although it does not follow from the lines above"),
     "easier": message("easier than intended"),
     "inappropriate": message("not a possible value"),
