@@ -516,7 +516,7 @@ def _by_role(d: Derivation) -> Derivation:
 
 
 def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
-    """The parts of a question by the derivation that they belong to; a step that is asked for again stands for itself."""
+    """The parts of a question by the derivation that they belong to; a step asked for again stands for itself."""
     found: dict[tuple[int, int], Sitting] = {}
     for part in question.parts:
         where = _where(question, part)
