@@ -260,6 +260,7 @@ def test_a_step_that_is_asked_for_twice_is_marked_twice():
     """Where the wrong line is the output, both the correct line and the correct output are that."""
     q = question("find-error", "cross_attention")
     names = [part.name for part in q.parts if getattr(part.answer, "step", "") == "Z"]
+    assert len(names) == 2
     right = key(q)
     for name in names:
         said = right.answers[name]
