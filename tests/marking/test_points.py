@@ -256,6 +256,19 @@ def test_answers_of_several_kinds_are_joined():
         assert (mark(q, attempt).total, mark(q, attempt).available) == (0, 1)
 
 
+def test_a_step_that_is_asked_for_twice_is_marked_twice():
+    """Where the wrong line is the output, both the correct line and the correct output are that."""
+    q = question("find-error", "cross_attention")
+    names = [part.name for part in q.parts if getattr(part.answer, "step", "") == "Z"]
+    assert len(names) == 2
+    right = key(q)
+    for name in names:
+        said = right.answers[name]
+        assert isinstance(said, Grid)
+        report = mark(q, replace(right, answers={**right.answers, name: said.put(0, 0, entry(WRONG))}))
+        assert report.total == report.available - 1
+
+
 def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
     exam = tmp_path / "exam.toml"
     exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', encoding="utf-8")

@@ -518,14 +518,15 @@ def _by_role(d: Derivation) -> Derivation:
 
 
 def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
-    """The parts of a question by the derivation that they belong to."""
-    found: dict[int, Sitting] = {}
+    """The parts of a question by the derivation that they belong to; a step asked for again stands for itself."""
+    found: dict[tuple[int, int], Sitting] = {}
     for part in question.parts:
         where = _where(question, part)
         if where is None:
             continue
         d, step = where
-        sitting = found.setdefault(id(d), Sitting(question, attempt, d))
+        times = sum(step in sitting.steps.values() for (of, _), sitting in found.items() if of == id(d))
+        sitting = found.setdefault((id(d), times), Sitting(question, attempt, d))
         sitting.steps[part.name] = step
         if isinstance(part.answer, EntriesAnswer):
             sitting.blanks[step] = part.answer.cells
