@@ -27,7 +27,7 @@ __version__ = VERSION
 
 _HOMES = {
     "Batch": "symattn.api",
-    "Comparison": "symattn.marking.implementations",
+    "Comparison": "symattn.marking.implementations.report",
     "Look": "symattn.page.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
