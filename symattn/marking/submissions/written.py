@@ -58,6 +58,9 @@ from symattn.teaching.question import (
     WordAnswer,
 )
 
+LONGEST_TOLD = 80
+"""Characters of what could not be read that are told."""
+
 ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
@@ -234,7 +237,9 @@ class Written:
 
     def not_read(self, where: str, text: str, part: str) -> None:
         """Told: what was written to a part, to any if it is "", and is no answer."""
-        self.remark(where, message("This could not be read as an answer: {text}", text=repr(text)))
+        line = " ".join(text.split())
+        line = line if len(line) <= LONGEST_TOLD else line[: LONGEST_TOLD - 3] + "..."
+        self.remark(where, message("This could not be read as an answer: {text}", text=repr(line)))
         self.unread.add(part)
 
     def numbers(self) -> Iterator[str]:
