@@ -398,8 +398,8 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         i, j = (int(x[:4]) for x in places)
         here = entries.setdefault((question, cell["part"]), {})
         if here.get((i, j), cell["answer"]) != cell["answer"]:
-            says = message("It was answered twice; the last answer counts.")
-            paper.written[question].remark(f"{cell['part']}[{i},{j}]", says)
+            written = paper.written[question]
+            written.answered_twice(written.names.find(cell["part"]), f"{cell['part']}[{i},{j}]")
         here[i, j] = cell["answer"]
     for (question, part), found in entries.items():
         high, wide = (max(place[axis] for place in found) for axis in (0, 1))
