@@ -380,6 +380,8 @@ class _Judge:
         """Whether an entry may stand for a value, how that was decided, and flags; `ReadError` if it has no value."""
         if has_symbols(value) or (entry.value is not None and has_symbols(entry.value)):
             return *in_letters(entry, value), ()
+        if isinstance(value, int) and entry.unit is not None and entry.unit > 1:  # what is counted is not rounded
+            return entry.value == value, "exact", ()
         accepted, proof, flags = self.accepts(entry, value)
         if entry.value is None and proof not in PROVED:  # there may be letters in it, which agree with everything
             accepted = False

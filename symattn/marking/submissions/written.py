@@ -466,6 +466,9 @@ class _Reader:
             self.written.remark(where, found.entry.complaint, found.entry.pointer)
         if found.remark:
             self.written.remark(where, found.remark)
+        if found.twofold:
+            says = message("There are two values in one box; a person has to look at them.")
+            self.written.doubt(where.partition("[")[0], says, found.remark)
         return found.entry
 
     def is_masked(self, answer: StepAnswer | MatrixAnswer) -> bool:
