@@ -550,7 +550,7 @@ class FreeText:
         if rule := names.rule(text):
             return rule
         if step := _PLACE.fullmatch(text):
-            return names.place(step[1])
+            return names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
         if _MARKED.match(text):
             text = _MARKED.sub(r"\2", text)
             words = _words(text)
@@ -975,6 +975,8 @@ class FreeText:
                         part=sign,
                     )
                 self.written.remark(where, said)
+                says = message("It was found by its shape and its place alone; a person has to look at it.")
+                self.written.doubt(part.name, says, said)
 
     def _head_of(self, grid: _Grid) -> Piece | None:
         """The line right above a matrix that names it by a name which is not known here."""
