@@ -14,6 +14,7 @@ from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, D
 from symattn.marking.grading.handed_in import File, Handed, folded
 from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.grading.tables import Rows, check_kind, read_table, table
+from symattn.marking.submissions.data import ABOUT, ENTERED
 
 HEADS = {
     "name": ("name", "student", "full name"),
@@ -205,7 +206,7 @@ def _handed(path: Path, row: _Row) -> Handed:
     """A row as a file that was handed in."""
     entered = row.entered if not row.complaint else None
     answers = entered.answers() if entered and not entered.blank else {}
-    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers}
+    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers, ABOUT: ENTERED}
     file = File(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:

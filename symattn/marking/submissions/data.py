@@ -115,10 +115,16 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
         _read_questions(paper, data.get(key, {}), key)
     if len(questions) == 1:
         _read_extras(paper.written[0], data)
+    if data.get(ABOUT) == ENTERED:
+        for written in paper.written:
+            written.entered = True
     return paper
 
 
-_SECTIONS = ("answers", "question", "questions", "methods", "points", "symattn")
+ABOUT, ENTERED = "symattn", {"entered": True}
+"""What a file says of itself: a person who saw the paper entered it, so that nothing in it may be meant otherwise."""
+
+_SECTIONS = ("answers", "question", "questions", "methods", "points", ABOUT)
 
 
 def _values(value: object, depth: int = 0) -> Iterator[object]:

@@ -135,6 +135,8 @@ class Written:
     remarks: list[Remark] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     """The parts that something was written to that was not read; "" where it may belong to any."""
+    entered: bool = False
+    """Whether a person who saw the paper entered the answers: none of them is in doubt then."""
     doubts: dict[str, Doubt] = field(default_factory=dict)
     """The answers, by part or step, that may be meant otherwise than they were read; the first reason counts."""
     _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
@@ -304,7 +306,7 @@ class Written:
             frozenset(self.worked),
             frozenset(unread),
             shapes=self.shapes,
-            doubts=self.doubts,
+            doubts={} if self.entered else self.doubts,
         )
 
     def _doubt_shape(self, name: str, said: Said) -> None:
