@@ -97,9 +97,17 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
     """An attempt marked as it was read; answers in doubt that are not right so are held back until a person sees them:
     nothing is said of what is wrong in them, and what they may change waits with them.
     """
+    held: dict[str, Doubt] = {}
     report = _as_read(question, attempt, policy, lines)
-    held = {name: doubt for name, doubt in attempt.doubts.items() if not _stands(report, name, doubt)}
-    return _as_read(question, _without(attempt, report, held), policy, lines, held) if held else report
+    while more := _doubted(report, attempt.doubts, held):  # without these, others may not be right any more
+        attempt, held = _without(attempt, report, more), held | more
+        report = _as_read(question, attempt, policy, lines, held)
+    return report
+
+
+def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str]) -> dict[str, Doubt]:
+    """The answers in doubt that are not right as they were read, but for those that are held back already."""
+    return {name: doubt for name, doubt in doubts.items() if name not in held and not _stands(report, name, doubt)}
 
 
 def _stands(report: Report, name: str, doubt: Doubt) -> bool:
