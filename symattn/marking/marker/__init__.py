@@ -111,14 +111,15 @@ def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str])
 
 
 def _stands(report: Report, name: str, doubt: Doubt) -> bool:
-    """Whether an answer is right as it was read, or has its shape because of a misconception that leads to all of it;
-    a line that was not asked for stands where nothing was lost.
+    """Whether an answer is right as it was read, or has its shape because of a misconception that leads to all of it,
+    or lacks only what later lines imply; a line that was not asked for stands where nothing was lost.
     """
     verdicts = report.of(name).values()
     if not verdicts:
         return report.total == report.available
     explained = {e.number for e in report.events if doubt.of_shape and e.kind == "misconception"}
-    return all(v.state in ("correct", "follows") or v.event in explained for v in verdicts)
+    stands = ("correct", "follows", "implied") if doubt.of_shape else ("correct", "follows")
+    return all(v.state in stands or v.event in explained for v in verdicts)
 
 
 def _without(attempt: Attempt, report: Report, held: Mapping[str, Doubt]) -> Attempt:

@@ -257,9 +257,14 @@ class Written:
         self.doubt_beside(text, part)
 
     def doubt_beside(self, text: str, part: str) -> None:
-        """Numbers that were not read may belong to the answer that stands beside them."""
-        if any(map(str.isdigit, text)) and (part in self.more or self._in_numbers(part)):
-            self.doubt(part, message("Numbers beside it were not used; a person has to look at it."))
+        """What was not read may belong to the answer beside it: numbers, or a row of a matrix that lacks some."""
+        in_numbers = part in self.more or self._in_numbers(part)
+        if in_numbers and (any(map(str.isdigit, text)) or self._lacks_rows(part)):
+            self.doubt(part, message("What stands beside it was not used; a person has to look at it."))
+
+    def _lacks_rows(self, part: str) -> bool:
+        raw = self.parts.get(part)
+        return isinstance(raw, Cells) and len(raw.rows) < shape_of(self.part(part))[0]
 
     def _in_numbers(self, part: str) -> bool:
         return part in self.names.parts and isinstance(self.part(part).answer, (*_MATRICES, FormulaAnswer))
