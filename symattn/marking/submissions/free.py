@@ -24,7 +24,7 @@ from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import (
     ROW_OF,
@@ -884,7 +884,7 @@ class FreeText:
             elif not words and self._target and not self.beside:
                 found |= self._answer(self._target, cells, [*self._heads, piece])
             elif not name:
-                strange.append(("", before if words else " ".join(cells.texts())))
+                strange.append(("", before if normal(before) else " ".join(cells.texts())))
         for name, said in strange if found else ():
             self.written.not_read(self.where(piece.start), said, name or self.here)
         self._at += found
