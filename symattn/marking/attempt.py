@@ -206,6 +206,18 @@ class Remark:
     loose: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why an answer may have been read otherwise than it was meant, in one sentence; `remark` is what the file's
+    remarks say of it, which is not so any more once the answer waits for a person.  `of_shape`: a matrix of this shape
+    was not asked for, which is no doubt where a misconception leads to that very matrix.
+    """
+
+    says: str
+    remark: str = ""
+    of_shape: bool = False
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One student's answers to one question.
@@ -217,7 +229,8 @@ class Attempt:
     for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
     read: a person has to see whether it is one, or shows the method of one.  `otherwise` is the attempt in the other
     way that the file may be read: the one that earns more counts.  `shapes` are those that were stated of the matrices
-    that parts ask for, as "Q is 3×4".
+    that parts ask for, as "Q is 3×4".  `doubts`, by the name of the part or the step, are answers that may have been
+    read otherwise than they were meant: where they are not right as they were read, a person sees them first.
     """
 
     answers: Mapping[str, Said]
@@ -228,6 +241,7 @@ class Attempt:
     unread: frozenset[str] = frozenset()
     otherwise: Attempt | None = None
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
+    doubts: Mapping[str, Doubt] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -248,6 +262,7 @@ class Submission:
 __all__ = [
     "BLANK",
     "Attempt",
+    "Doubt",
     "Entry",
     "Grid",
     "Grids",

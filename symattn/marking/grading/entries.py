@@ -15,6 +15,7 @@ from symattn.marking.grading.handed_in import File, Handed
 from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.grading.tables import Rows, check_kind, read_table, table
 from symattn.marking.grading.whose import Roster, folded
+from symattn.marking.submissions.data import ABOUT, ENTERED
 
 HEADS = {
     "name": ("name", "student", "full name"),
@@ -230,7 +231,7 @@ def _handed(path: Path, row: _Row) -> Handed:
     """A row as a file that was handed in."""
     entered = row.entered if not row.complaint else None
     answers = entered.answers() if entered and not entered.blank else {}
-    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers}
+    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers, ABOUT: ENTERED}
     file = File.of(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation
@@ -11,8 +12,8 @@ from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value, values_of
 from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import BLANK, Attempt, Grid, Remark, Said, Unreadable, cannot_be_read
-from symattn.marking.marker.answers import mark_answer, unread
+from symattn.marking.attempt import BLANK, Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
+from symattn.marking.marker.answers import mark_answer, rows_text, unread
 from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
@@ -86,13 +87,65 @@ def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Atte
         says = message(
             "Some matrices are in each other's boxes; each was marked as the matrix that it is ({pairs}).", pairs=pairs
         )
-        yield replace(attempt, answers={**kept, **moved}), _Moved(script, moves), says
+        doubts = {
+            name: doubt for name, doubt in attempt.doubts.items() if name not in moved and name in attempt.answers
+        }
+        yield replace(attempt, answers={**kept, **moved}, doubts=doubts), _Moved(script, moves), says
 
 
 def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[SchemeLine, ...]) -> Report:
+    """An attempt marked as it was read; answers in doubt that are not right so are held back until a person sees them:
+    nothing is said of what is wrong in them, and what they may change waits with them.
+    """
+    held: dict[str, Doubt] = {}
+    report = _as_read(question, attempt, policy, lines)
+    while more := _doubted(report, attempt.doubts, held):  # without these, others may not be right any more
+        attempt, held = _without(attempt, report, more), held | more
+        report = _as_read(question, attempt, policy, lines, held)
+    return report
+
+
+def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str]) -> dict[str, Doubt]:
+    """The answers in doubt that are not right as they were read, but for those that are held back already."""
+    return {name: doubt for name, doubt in doubts.items() if name not in held and not _stands(report, name, doubt)}
+
+
+def _stands(report: Report, name: str, doubt: Doubt) -> bool:
+    """Whether an answer is right as it was read, or has its shape because of a misconception that leads to all of it,
+    or lacks only what later lines imply; a line that was not asked for stands where nothing was lost.
+    """
+    verdicts = report.of(name).values()
+    if not verdicts:
+        return report.total == report.available
+    explained = {e.number for e in report.events if doubt.of_shape and e.kind == "misconception"}
+    stands = ("correct", "follows", "implied") if doubt.of_shape else ("correct", "follows")
+    return all(v.state in stands or v.event in explained for v in verdicts)
+
+
+def _without(attempt: Attempt, report: Report, held: Mapping[str, Doubt]) -> Attempt:
+    """The attempt without what may be wrong only as it was read, and without its remarks."""
+    answers = dict(attempt.answers)
+    for name in held.keys() & answers.keys():
+        said = answers[name]
+        if any(verdict.state == "wrong" for verdict in report.of(name).values()):
+            answers[name] = Unreadable(rows_text(said) if isinstance(said, Grid) else "", held[name].says)
+    more = {step: grid for step, grid in attempt.more.items() if step not in held}
+    told = {doubt.remark for doubt in held.values()}
+    remarks = [remark for remark in attempt.remarks if remark.says not in told]
+    remarks += [Remark(step, held[step].says) for step in attempt.more if step in held]
+    return replace(attempt, answers=answers, more=more, remarks=tuple(remarks))
+
+
+def _as_read(
+    question: Question,
+    attempt: Attempt,
+    policy: Policy,
+    lines: tuple[SchemeLine, ...],
+    held: Mapping[str, Doubt] = MappingProxyType({}),
+) -> Report:
     report = Report(question, attempt, policy, (), (), ())
     done: set[str] = set()
-    sittings = _sittings(question, attempt)
+    sittings = _sittings(question, attempt, held)
     pieces = {line: _pieces(line, [sitting.steps for sitting in sittings]) for line in lines}
     alone = tuple(piece for found in pieces.values() for piece in found)
     for sitting in sittings:
@@ -121,15 +174,18 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
     report = replace(report, attempt=_as_laid_out(report))
     report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
     notices = (*report.notices, *_precision(report))
+    order = {part.name: k for k, part in enumerate(question.parts)}
+    short = {notice.part for notice in report.notices if notice.kind == "blank"}.union(held)
+    notices = tuple(notice for notice in notices if notice.kind != "blank" or notice.part not in held)
+    shown = {notice.part for notice in notices if notice.says in {doubt.says for doubt in held.values()}}
+    notices += tuple(Notice(part, "reading", held[part].says) for part in order if part in held and part not in shown)
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
-    order = {part.name: k for k, part in enumerate(question.parts)}
-    short = {notice.part for notice in report.notices if notice.kind == "blank"}
     cells = {part.name: {verdict.state for verdict in report.of(part.name).values()} for part in question.parts}
     short |= {name for name, states in cells.items() if "unreadable" in states and "wrong" not in states}
-    unread = attempt.unread.union(name for name, states in cells.items() if "unreadable" in states)
+    unread = attempt.unread.union(held, (name for name, states in cells.items() if "unreadable" in states))
     seen = replace(attempt, unread=unread)
-    settled = (_seen(question, seen, given, short) for given in report.marks)
+    settled = _with_what_waits(question, seen, [_seen(question, seen, given, short) for given in report.marks], held)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
 
@@ -176,6 +232,34 @@ def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[
     if unanswered or (given.code == "M" and not followed):
         return replace(given, why=Why("to be read"), pending=True)
     return given
+
+
+def _with_what_waits(
+    question: Question, attempt: Attempt, marks: Sequence[Given], held: Collection[str]
+) -> Iterator[Given]:
+    """Marks that were not given wait with those of a line that a person has to read first, where that line may change
+    them: what comes after it may follow from it, and what was left out before it may be implied by it.
+    """
+    steps = {part.name: where for part in question.parts if (where := _where(question, part))}
+    waiting = {p for given in marks if given.pending and given.why == Why("to be read") for p in given.parts}
+    lines = [steps[part] for part in waiting if part in steps]
+    if (problem := question.problem) is not None:
+        lines += [(problem.derivation, step) for step in held if step not in steps and step in problem.derivation]
+
+    def waits(part: str) -> bool:
+        if part not in steps:
+            return False
+        d, own = steps[part]
+        left_out = attempt.answers.get(part) is None
+        return any(
+            other is d and (step in d.before(own) or (left_out and own in d.before(step))) for other, step in lines
+        )
+
+    for given in marks:
+        if given.given < given.of and not given.pending and any(map(waits, given.parts)):
+            yield replace(given, why=Why("to be read"), pending=True)
+        else:
+            yield given
 
 
 def _as_laid_out(report: Report) -> Attempt:
@@ -247,6 +331,7 @@ class Sitting:
     d: Derivation
     steps: dict[str, str] = field(default_factory=dict)
     blanks: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+    held: Collection[str] = ()
 
     @property
     def upright(self) -> bool:
@@ -282,8 +367,17 @@ class Sitting:
             _exact(self.question),
             _places(self.question),
             stated=frozenset(step for part, step in self.steps.items() if self._shape_stated(part) == "right"),
+            in_doubt=frozenset(self._in_doubt()),
             memory=Memory(memory),
         )
+
+    def _in_doubt(self) -> Iterator[str]:
+        """The steps to which something was written that a person has to read."""
+        for part, step in self.steps.items():
+            said = self.attempt.answers.get(part)
+            entries = said.cells() if isinstance(said, Grid) else ()
+            if part in self.held or any(entry.complaint for _, _, entry in entries):
+                yield step
 
     def _shape_stated(self, part: str) -> Literal["right", "wrong", ""]:
         """Whether the shape that was stated is that of the matrix, as it lies on the sheet; "" if it is that of what
@@ -517,7 +611,7 @@ def _by_role(d: Derivation) -> Derivation:
     return replace(d, steps=tuple(ordered))
 
 
-def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
+def _sittings(question: Question, attempt: Attempt, held: Collection[str] = ()) -> list[Sitting]:
     """The parts of a question by the derivation that they belong to; a step asked for again stands for itself."""
     found: dict[tuple[int, int], Sitting] = {}
     for part in question.parts:
@@ -526,7 +620,7 @@ def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
             continue
         d, step = where
         times = sum(step in sitting.steps.values() for (of, _), sitting in found.items() if of == id(d))
-        sitting = found.setdefault((id(d), times), Sitting(question, attempt, d))
+        sitting = found.setdefault((id(d), times), Sitting(question, attempt, d, held=held))
         sitting.steps[part.name] = step
         if isinstance(part.answer, EntriesAnswer):
             sitting.blanks[step] = part.answer.cells

@@ -382,6 +382,8 @@ class _Judge:
         """Whether an entry may stand for a value, how that was decided, and flags; `ReadError` if it has no value."""
         if has_symbols(value) or (entry.value is not None and has_symbols(entry.value)):
             return *in_letters(entry, value), ()
+        if isinstance(value, int) and entry.unit is not None and entry.unit > 1:  # what is counted is not rounded
+            return entry.value == value, "exact", ()
         accepted, proof, flags = self.accepts(entry, value)
         if entry.value is None and proof not in PROVED:  # there may be letters in it, which agree with everything
             accepted = False
@@ -596,7 +598,7 @@ class _Judge:
         grids = {name: grid for name, grid in grids.items() if not grid.empty}
         if not grids:
             return self._nothing("missing")
-        written = Entry("; ".join(f"{name} = {_rows_text(grid)}" for name, grid in grids.items()))
+        written = Entry("; ".join(f"{name} = {rows_text(grid)}" for name, grid in grids.items()))
         unread = [(name, i, j, e) for name, grid in grids.items() for i, j, e in grid.cells() if e.complaint]
         for name, i, j, entry in unread:
             says = message(
@@ -892,7 +894,8 @@ def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | No
     return verdict.holds, verdict.says, verdict.proof
 
 
-def _rows_text(grid: Grid) -> str:
+def rows_text(grid: Grid) -> str:
+    """A matrix as it was typed, on one line."""
     return "[" + ", ".join("[" + ", ".join(entry.text for entry in row) + "]" for row in grid.rows) + "]"
 
 
@@ -978,4 +981,4 @@ _CAME: Mapping[type, str] = {
     Text: message("a text"),
 }
 
-__all__ = ["Marked", "accuracy", "mark_answer", "short_of", "unread"]
+__all__ = ["Marked", "accuracy", "mark_answer", "rows_text", "short_of", "unread"]

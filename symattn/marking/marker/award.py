@@ -195,10 +195,10 @@ class Awarding:
         return [judged.state == "correct" for right, judged in cells if right == 0]
 
     def _blamed(self, line: SchemeLine) -> Mistake | None:
-        """The misconception that is charged to this line first of all."""
+        """The misconception that is charged to this line first of all, or leaves it out with the one charged."""
         own = {self.steps[part] for part in line.parts}
-        blamed = (m for m in self.trace.mistakes if m.kind == "misconception" and m.charged[0] in own)
-        return next(blamed, None)
+        beliefs = (m for m in self.trace.mistakes if m.kind == "misconception")
+        return next((m for m in beliefs if m.charged[0] in own or own & self.trace.left_out_with(m)), None)
 
     def _repeated(self, line: SchemeLine) -> bool:
         own = {self.steps[part] for part in line.parts}

@@ -128,12 +128,14 @@ def _said_of_shapes(awarding: Awarding, script: Script) -> Iterator[Notice]:
 def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     """The script with doubtful lines left out, in the ways that may earn more.
 
-    A line that something was worked out from is not left out: it counts as it was written.
+    A line that something was worked out from is not left out: it counts as it was written.  Nor is one that a person
+    has to read first.
     """
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
-    own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
+    candidates = (trace.script.written.keys() & used) - trace.script.in_doubt
+    own = [step.name for step in trace.script.d if step.name in candidates]
     doubtful = _doubtful(trace, own) if open_lines else {}
     if len(doubtful) <= MOST_TOGETHER:
         runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]

@@ -23,6 +23,7 @@ from symattn.derivation.misconceptions import (
     misconceptions,
 )
 from symattn.derivation.misconceptions.base import (
+    COPY,
     MatrixwiseDerivation,
     ReplacementOp,
     Rewritten,
@@ -312,6 +313,21 @@ class Diagnosis(Trace):
         self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
+
+    def left_out_with(self, mistake: Mistake) -> frozenset[str]:
+        """The steps that the step charged is handed on by, where a misconception leaves it out and these with it: β
+        with γ.
+        """
+        id, charged = mistake.candidates[0].id, mistake.charged[0]
+        known = {charged}
+        for step in self.script.d:
+            part = self.beliefs.part(id, [step])
+            copied = part is not None and all(changed.op == COPY for changed in part.changes.values())
+            if step.name == charged and not copied:
+                break
+            if copied and step.operands[0].name in known:
+                known.add(step.name)
+        return frozenset(known - {charged})
 
     # -- what is asked of a trace
 

@@ -26,9 +26,9 @@ class Script:
 
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
     that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
-    that was drawn).  `stated` are the steps of which the right shape was stated.  With `exact` the question wants exact
-    values, otherwise decimals with `places` places.  Scripts
-    made of one another share their `memory`.
+    that was drawn).  `stated` are the steps of which the right shape was stated, `in_doubt` those to which something
+    was written that a person has to read: a later line does not say what it is.  With `exact` the question wants exact
+    values, otherwise decimals with `places` places.  Scripts made of one another share their `memory`.
     """
 
     d: Derivation
@@ -39,6 +39,7 @@ class Script:
     places: int = 4
     elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
     stated: frozenset[str] = frozenset()
+    in_doubt: frozenset[str] = frozenset()
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property

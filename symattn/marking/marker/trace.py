@@ -540,7 +540,7 @@ class Trace:
         """What was not written, and stands behind a later line that is right, counts as known (3.9)."""
         accepted = {step for (step, _, _), judged in self.judged.items() if judged.accepted}
         self._kept = replace(self.script, written={n: g for n, g in self.script.written.items() if n in accepted})
-        for step in reversed(self.script.d.steps):
+        for step in (one for one in reversed(self.script.d.steps) if one.name not in self.script.in_doubt):
             for (name, i, j), judged in list(self.judged.items()):
                 if name == step.name and judged.state == "missing" and self._known(step, i, j):
                     self.judged[name, i, j] = replace(self._implied(step, i, j, judged), proof="a later line")

@@ -209,7 +209,8 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _table(lines: list[str], at: int) -> MarkdownBlock:
-    end = next((i for i in range(at, len(lines)) if "|" not in lines[i] or _begins_matrix(lines[i])), len(lines))
+    after = range(at + 1, len(lines))
+    end = next((i for i in after if "|" not in lines[i] or _begins_matrix(lines[i])), len(lines))
     rows = tuple(cells(line) for line in lines[at:end] if not _is_delimiter(line))
     kind: Kind = "table" if rows else "text"  # lines of dashes alone head nothing
     return MarkdownBlock(kind, at, end, "\n".join(lines[at:end]), rows)

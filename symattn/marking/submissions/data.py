@@ -26,9 +26,9 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.markdown import identity_of
-from symattn.marking.submissions.names import Names
+from symattn.marking.submissions.names import Names, normal
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
@@ -115,10 +115,16 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
         _read_questions(paper, data.get(key, {}), key)
     if len(questions) == 1:
         _read_extras(paper.written[0], data)
+    if data.get(ABOUT) == ENTERED:
+        for written in paper.written:
+            written.entered = True
     return paper
 
 
-_SECTIONS = ("answers", "question", "questions", "methods", "points", "symattn")
+ABOUT, ENTERED = "symattn", {"entered": True}
+"""What a file says of itself: a person who saw the paper entered it, so that nothing in it may be meant otherwise."""
+
+_SECTIONS = ("answers", "question", "questions", "methods", "points", ABOUT)
 
 
 def _values(value: object, depth: int = 0) -> Iterator[object]:
@@ -398,8 +404,8 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         i, j = (int(x[:4]) for x in places)
         here = entries.setdefault((question, cell["part"]), {})
         if here.get((i, j), cell["answer"]) != cell["answer"]:
-            says = message("It was answered twice; the last answer counts.")
-            paper.written[question].remark(f"{cell['part']}[{i},{j}]", says)
+            written = paper.written[question]
+            written.answered_twice(written.names.find(cell["part"]), f"{cell['part']}[{i},{j}]")
         here[i, j] = cell["answer"]
     for (question, part), found in entries.items():
         high, wide = (max(place[axis] for place in found) for axis in (0, 1))
@@ -495,11 +501,16 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
     for number, piece in pieces:
         written = paper.written[number]
         shift = text[: text.find(piece)].count("\n")
-        for line, matrix in latex_matrices(piece, comments=True):
-            where = f"line {line + shift}"
-            cells = Cells(matrix.rows, matrix.factor)
-            if matrix.name and not written.put(_last_word(matrix.name, written), cells, where):
-                says = message("{name} is neither a part nor a step of the question.", name=repr(matrix.name[:40]))
+        for line, said in latex_formulas(piece, comments=True):
+            where, name = f"line {line + shift}", _last_word(said.name, written)
+            if isinstance(said, UnreadFormula):
+                written.not_read(where, said.text, written.names.find(name))
+                continue
+            cells = Cells(said.rows, said.factor)
+            if not name and not cells.blank:
+                written.not_read(where, " ".join(cells.texts()), "")
+            elif name and not written.put(name, cells, where):
+                says = message("{name} is neither a part nor a step of the question.", name=repr(said.name[:40]))
                 written.remark(where, says)
                 written.unread.add("")
     return paper
@@ -520,5 +531,7 @@ _WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{
 
 
 def _last_word(name: str, written: Written) -> str:
-    """The name itself, or its last word: `so Q`."""
+    """The name itself, or its last word, `so Q`; "" if there is no letter and no digit in it."""
+    if not normal(name):
+        return ""
     return name if written.names.find(name) else name.split()[-1]

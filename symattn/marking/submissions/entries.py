@@ -40,10 +40,11 @@ AUTO = "auto"
 
 
 class Noticed(NamedTuple):
-    """An entry, and in one sentence what else stood in its box; "" if nothing did."""
+    """An entry, and in one sentence what else stood in its box, "" if nothing did; `twofold`, another value."""
 
     entry: Entry
     remark: str = ""
+    twofold: bool = False
 
 
 def entry(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: Reading | None = None) -> Entry:
@@ -84,7 +85,9 @@ def noticed(
         return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
     if before:
         remark = message("There are two values in one box ({text}); the last one counts.", text=_short(shown))
-        return Noticed(_scaled(chosen, factor), remark)
+        others = [_read(shown, one, decimal_mark, symbols, counted) for one in before[-_LONGEST_CHAIN:] if one]
+        twofold = any(one.readable and not _agree(one, chosen) for one in others)
+        return Noticed(_scaled(chosen, factor), remark, twofold)
     if not differs:
         return Noticed(_scaled(chosen, factor))
     remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))

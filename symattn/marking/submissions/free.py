@@ -22,9 +22,9 @@ from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
-from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import (
     ROW_OF,
@@ -261,6 +261,8 @@ class FreeText:
     _heads: list[Piece] = field(default_factory=list)
     _section: tuple[Literal["head", "token"], int] | None = None
     """The head or the token that is spoken of."""
+    _answered: dict[Piece, str] = field(default_factory=dict)
+    """What was answered last in a line."""
     _only_names: set[Piece] = field(default_factory=set)
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
@@ -297,7 +299,8 @@ class FreeText:
             if piece.blank or not (self._labelled(piece) or self._below(piece)):
                 self._at += 1
         for name, found in self._entries.items():
-            high, wide = (max(place[axis] for place in found) for axis in (0, 1))
+            asked = self._shape(name)
+            high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
             rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
         if not self.beside:
@@ -308,6 +311,18 @@ class FreeText:
                 self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
         done = self.used | self._only_names
         return [piece for piece in self.pieces if not piece.blank and piece not in done]
+
+    def doubt_beside(self, unread: Sequence[Piece]) -> None:
+        """What was not read may belong to the answer right above it, and to what it speaks of."""
+        left, above = set(unread), ""
+        for piece in self.pieces:
+            if piece in left:
+                words = (word.strip(_AROUND) for word in _words(piece.text))
+                signs = {self.written.names.sign(word) for word in words if len(word) <= LONGEST_SIGN}
+                for name in signs - {""} | ({above} if above else set()):
+                    self.written.doubt_beside(piece.text, name)
+            elif not piece.blank:
+                above = self._answered.get(piece, "")
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
@@ -535,7 +550,7 @@ class FreeText:
         if rule := names.rule(text):
             return rule
         if step := _PLACE.fullmatch(text):
-            return names.place(step[1])
+            return names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
         if _MARKED.match(text):
             text = _MARKED.sub(r"\2", text)
             words = _words(text)
@@ -853,8 +868,11 @@ class FreeText:
 
     def _formula(self, piece: Piece) -> bool:
         """Matrices in LaTeX, by their names or below one."""
-        found, strange = False, list[str]()
-        for _, matrix in latex_matrices(piece.text):
+        found, strange = False, list[tuple[str, str]]()
+        for _, matrix in latex_formulas(piece.text):
+            if isinstance(matrix, UnreadFormula):
+                strange.append((self._called(matrix.name), matrix.text))
+                continue
             in_words = not matrix.name and not _readable(matrix.factor)  # for S I get \begin{pmatrix} …
             before = matrix.factor if in_words else matrix.name
             cells, words = Cells(matrix.rows, "" if in_words else matrix.factor), before.split()
@@ -865,10 +883,10 @@ class FreeText:
                     self.written.put_shape(name, shape)
             elif not words and self._target and not self.beside:
                 found |= self._answer(self._target, cells, [*self._heads, piece])
-            elif not name and words:
-                strange.append(before)
-        for name in strange if found else ():
-            self.written.not_read(self.where(piece.start), name, self.here)
+            elif not name:
+                strange.append(("", before if normal(before) else " ".join(cells.texts())))
+        for name, said in strange if found else ():
+            self.written.not_read(self.where(piece.start), said, name or self.here)
         self._at += found
         return found
 
@@ -924,6 +942,7 @@ class FreeText:
         if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
         self.used.update(taken)
+        self._answered |= dict.fromkeys(taken, name)
         self._target, self._last, self._heads = "", name, []
         return True
 
@@ -956,6 +975,8 @@ class FreeText:
                         part=sign,
                     )
                 self.written.remark(where, said)
+                says = message("It was found by its shape and its place alone; a person has to look at it.")
+                self.written.doubt(part.name, says, said)
 
     def _head_of(self, grid: _Grid) -> Piece | None:
         """The line right above a matrix that names it by a name which is not known here."""

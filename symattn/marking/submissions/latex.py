@@ -49,6 +49,12 @@ class _Side:
     def before(self) -> str:
         return "".join(self.words).strip(" &\n\t")
 
+    @property
+    def text(self) -> str:
+        """All of it on one line, rows of matrices with semicolons between them."""
+        matrices = "".join(f" {'; '.join(' '.join(row) for row in rows)} " for rows in self.matrices)
+        return " ".join(f"{self.before}{matrices}{''.join(self.behind)}".split())
+
     def next_name(self) -> str:
         """What stands on a line of its own below a matrix: the name in another equation; taken off, "" if nothing."""
         behind, newline, name = "".join(self.behind).rpartition("\n")
@@ -82,15 +88,55 @@ def latex_matrices(text: str, *, comments: bool = False) -> Iterator[tuple[int, 
     >>> [m for _, m in latex_matrices(r"S = QK^T = \tfrac12\begin{pmatrix} 1 & -1 \\ 0 & \frac12 \end{pmatrix}")]
     [TextMatrix(rows=(('1', '-1'), ('0', '\\frac12')), name='S', factor='\\tfrac12')]
     """
+    for line, said in latex_formulas(text, comments=comments):
+        if isinstance(said, TextMatrix):
+            yield line, said
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFormula:
+    """An equation with numbers on a side of it that are no matrix as it stands: its first side, and all of it."""
+
+    name: str
+    text: str
+
+
+def latex_formulas(text: str, *, comments: bool = False) -> Iterator[tuple[int, TextMatrix | UnreadFormula]]:
+    r"""The same matrices, and between them the equations with numbers of which no matrix could be made.
+
+    >>> [said for _, said in latex_formulas(r"\[ Z = \boxed{\begin{bmatrix} 1 \\ 2 \end{bmatrix}} \]")]
+    [UnreadFormula(name='Z', text='Z = \\boxed{ 1; 2 }')]
+    """
     name = label = ""
+    unread: tuple[int, UnreadFormula] | None = None
     for line, sides, goes_on in _equations(_RUN.sub("  ", _COMMENT.sub("", text) if comments else text)):
-        first = sides[0].before
-        if first or len(sides) == 1:  # else the line begins with an equals sign and continues the one above
-            name = first
-        if matrix := _value(name, sides):
+        first = sides[0].before.strip()
+        continues = not first and len(sides) > 1  # it begins with an equals sign
+        name = name if continues else first
+        matrix = _value(name, sides)
+        if unread and not (continues and matrix):
+            yield unread
+        unread = None
+        if matrix:
             yield line, matrix if matrix.name else replace(matrix, name=label)
+        elif any(map(_has_numbers, sides[len(sides) > 1 :])):
+            unread = line, UnreadFormula(name, " = ".join(side.text for side in sides))
         label = first.rstrip("*_ ").removesuffix(":") if _LABEL.search(first) else ""
         name = name if goes_on else ""
+    if unread:
+        yield unread
+
+
+def _has_numbers(side: _Side) -> bool:
+    """Whether a side has a matrix in it, or numbers and no letters: what a macro of somebody's own is given."""
+    plain = _MACRO.sub(" ", side.before)
+    numbers = _DIGIT.search(plain) is not None and _LETTER.search(plain) is None and "\\" in side.before
+    return bool(side.matrices) or numbers
+
+
+_MACRO = re.compile(r"\\[A-Za-z]+")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 _LABEL = re.compile(r":[*_]*\s*$")

@@ -787,6 +787,8 @@ def _own_matrix(
         cells = Cells(matrix.rows, matrix.factor)
         sheet.used.add(id(block))
         if only_space and not isinstance(part.answer, _ON_A_LINE):
+            if written.parts.get(part.name, cells) != cells:
+                written.answered_twice(part.name, where)
             written.parts[part.name] = cells  # the last matrix in the space counts
         elif target == part.name:
             if free:
@@ -847,7 +849,9 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     titles = reader.titles(unread) if not sheet.is_printed else []
     if working and unread:
         written.unread.add(here)
-    for line, said in free.told([piece for piece in unread if piece not in titles]) if not working else ():
+    left = [piece for piece in unread if piece not in titles] if not working else []
+    reader.doubt_beside(left)
+    for line, said in free.told(left):
         written.not_read(sheet.page.where(line), said, here)
     for piece in titles:
         if not free.is_surely_title(piece.text):

@@ -71,6 +71,7 @@ _MOST_WAYS = 8
 LONGEST_SIGN = 3
 """Letters of a sign; what is longer is a word."""
 _ARTICLE = re.compile(r"(?i)^(?:the|die|der|das|le|la|les|el|los|las)\s+")
+_CAPITAL = re.compile(r"[A-Z]")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
 
@@ -275,9 +276,12 @@ class Names:
         return tuple(lines.get(called.get(normal(name), ""), ()))
 
     def place(self, name: str) -> str:
-        """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none."""
+        """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
+
+        A capital letter alone is a matrix where there are any, whether or not it has this sign here.
+        """
         found = _PART.fullmatch(name.strip())
-        if not found:
+        if not found or (self.question.problem is not None and _CAPITAL.fullmatch(name.strip())):
             return ""
         letter = found[1]
         position = int(letter) - 1 if letter.isdecimal() else _position(letter)

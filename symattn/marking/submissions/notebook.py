@@ -131,6 +131,7 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
                     cell=number,
                 )
                 more.remark(part, says)
+        written.doubts = {**more.doubts, **written.doubts}
         written.parts = {**more.parts, **written.parts}
         written.more = {**more.more, **written.more}
         written.remarks += more.remarks

@@ -20,6 +20,7 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
+    Doubt,
     Entry,
     Grid,
     Grids,
@@ -57,6 +58,9 @@ from symattn.teaching.question import (
     StepAnswer,
     WordAnswer,
 )
+
+LONGEST_TOLD = 80
+"""Characters of what could not be read that are told."""
 
 ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
@@ -131,6 +135,10 @@ class Written:
     remarks: list[Remark] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     """The parts that something was written to that was not read; "" where it may belong to any."""
+    entered: bool = False
+    """Whether a person who saw the paper entered the answers: none of them is in doubt then."""
+    doubts: dict[str, Doubt] = field(default_factory=dict)
+    """The answers, by part or step, that may be meant otherwise than they were read; the first reason counts."""
     _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -196,9 +204,7 @@ class Written:
             return False
         rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
         if any(not is_blank(text) for text in rows[row - 1]):
-            self.remark(
-                where, message("{part} was answered twice; the last answer counts.", part=self.names.shown(part.name))
-            )
+            self.answered_twice(part.name, where)
         rows[row - 1] = list(cells.rows[0])
         self.parts[part.name] = Cells(tuple(map(tuple, rows)))
         return True
@@ -222,20 +228,46 @@ class Written:
     def _put(self, into: dict[str, Raw], target: str, raw: Raw, where: str) -> None:
         before = into.get(target)
         if isinstance(before, Several) and isinstance(raw, Several):
+            if any(before.matrices.get(name, matrix) != matrix for name, matrix in raw.matrices.items()):
+                self.answered_twice(target, where)
             raw = Several({**before.matrices, **raw.matrices})
         elif before is not None and before != raw:
-            self.remark(
-                where, message("{part} was answered twice; the last answer counts.", part=self.names.shown(target))
-            )
+            self.answered_twice(target, where)
         into[target] = raw
 
     def remark(self, where: str, says: str, pointer: str = "") -> None:
         self.remarks.append(Remark(where, says, pointer))
 
+    def answered_twice(self, target: str, where: str) -> None:
+        """Told: the last answer counts if it is right; otherwise a person says which of them does."""
+        says = message("{part} was answered twice; the last answer counts.", part=self.names.shown(target))
+        self.remark(where, says)
+        self.doubt(target, message("It was answered twice, in different ways; a person has to look at it."), says)
+
+    def doubt(self, target: str, says: str, remark: str = "") -> None:
+        """A part or a step may be meant otherwise than it was read."""
+        self.doubts.setdefault(target, Doubt(says, remark))
+
     def not_read(self, where: str, text: str, part: str) -> None:
         """Told: what was written to a part, to any if it is "", and is no answer."""
-        self.remark(where, message("This could not be read as an answer: {text}", text=repr(text)))
+        line = " ".join(text.split())
+        line = line if len(line) <= LONGEST_TOLD else line[: LONGEST_TOLD - 3] + "..."
+        self.remark(where, message("This could not be read as an answer: {text}", text=repr(line)))
         self.unread.add(part)
+        self.doubt_beside(text, part)
+
+    def doubt_beside(self, text: str, part: str) -> None:
+        """What was not read may belong to the answer beside it: numbers, or a row of a matrix that lacks some."""
+        in_numbers = part in self.more or self._in_numbers(part)
+        if in_numbers and (any(map(str.isdigit, text)) or self._lacks_rows(part)):
+            self.doubt(part, message("What stands beside it was not used; a person has to look at it."))
+
+    def _lacks_rows(self, part: str) -> bool:
+        raw = self.parts.get(part)
+        return isinstance(raw, Cells) and len(raw.rows) < shape_of(self.part(part))[0]
+
+    def _in_numbers(self, part: str) -> bool:
+        return part in self.names.parts and isinstance(self.part(part).answer, (*_MATRICES, FormulaAnswer))
 
     def numbers(self) -> Iterator[str]:
         """Every text that should hold a number: what the decimal mark is seen from."""
@@ -269,10 +301,29 @@ class Written:
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
         unread |= {name for name, said in answers.items() if cannot_be_read(said)}
-        worked = frozenset(self.worked)
+        for name, said in (*answers.items(), *more.items()):
+            self._doubt_shape(name, said)
         return Attempt(
-            answers, more, frozenset(self.methods), tuple(self.remarks), worked, frozenset(unread), shapes=self.shapes
+            answers,
+            more,
+            frozenset(self.methods),
+            tuple(self.remarks),
+            frozenset(self.worked),
+            frozenset(unread),
+            shapes=self.shapes,
+            doubts={} if self.entered else self.doubts,
         )
+
+    def _doubt_shape(self, name: str, said: Said) -> None:
+        """A matrix of another shape than was asked for may be one of which labels or lines were read wrongly."""
+        problem = self.question.problem
+        asked = shape_of(self.part(name)) if name in self.names.parts else problem and problem[name].result.shape
+        if isinstance(said, Grid) and asked and asked != (0, 0) and said.shape != asked:
+            says = message(
+                "As it was read, the matrix is {shape}, where {expected} was asked for; a person has to look at it.",
+                shape=f"{said.shape[0]}×{said.shape[1]}", expected=f"{asked[0]}×{asked[1]}",
+            )  # fmt: skip
+            self.doubts.setdefault(name, Doubt(says, of_shape=True))
 
 
 def _worth(raw: Raw, text: str) -> int:
@@ -422,6 +473,9 @@ class _Reader:
             self.written.remark(where, found.entry.complaint, found.entry.pointer)
         if found.remark:
             self.written.remark(where, found.remark)
+        if found.twofold:
+            says = message("There are two values in one box; a person has to look at them.")
+            self.written.doubt(where.partition("[")[0], says, found.remark)
         return found.entry
 
     def is_masked(self, answer: StepAnswer | MatrixAnswer) -> bool:
