@@ -20,8 +20,8 @@ from symattn.errors import InputError
 from symattn.foundation.crew import Crew, Progress, crew, silent
 from symattn.foundation.folders import alone_in, put, staging_in
 from symattn.foundation.identity import digest
-from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.languages import unpacked
+from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.archives import Member
