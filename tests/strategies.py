@@ -36,7 +36,9 @@ class RandomProblem:
 
     def run(self, **other: object) -> Derivation:
         """Worked out by symattn, the givens turned as the orientation wants them."""
-        settings = Settings.read({**self.settings, **other})
+        uses = mechanism(self.name).uses
+        stated = {**self.settings, **other}
+        settings = Settings.read({key: value for key, value in stated.items() if key != "scores" or key in uses})
         turned = settings.orientation == "columns"
         givens = {k: [list(c) for c in zip(*v, strict=True)] if turned else v for k, v in self.givens.items()}
         return mechanism(self.name).run(givens, settings)

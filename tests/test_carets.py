@@ -112,6 +112,6 @@ def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_name
     assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."
     said = " ".join(done.stdout.replace("│", "").split())
     assert (
-        "What is marked ? could not be read. Nothing else that was written is wrong. 3 lines are still empty." in said
+        "15 marks are pending: a person has to read the answer first. – nothing written · ? could not be read" in said
     )
     assert all(text in said for row in rows for text in row)

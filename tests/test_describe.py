@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shlex
 
 import numpy
@@ -54,7 +55,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
 
     def number(size: str) -> int:
         factor, _, letter = size.rpartition("·")
-        return int(sizes.get(letter) or letter) * (sizes[factor] if factor else 1)
+        return int(sizes.get(letter) or letter) * int(sizes.get(factor) or factor or 1)
 
     for one in told.givens:
         if one.name in solution.givens:
@@ -132,7 +133,8 @@ def test_the_page_has_everything():
     for part in (*(s.about.split()[0] for s in told.settings), *told.example.python.splitlines(), told.example.shell):
         assert part in page
     assert "  epsilon      0 " in page
-    assert "Steps, for d_k = 4, d_v = 2\n" in str(symattn.describe("multi_head_attention"))
+    assert "  Q_2   n × d_k    Q^(2) = columns d_k+1–2d_k(Q)" in str(symattn.describe("multi_head_attention"))
+    assert re.search(r"Steps, for .*d_k = 4", str(symattn.describe("rotary_attention")))
     with pytest.raises(AttributeError):
         told.name = "other"  # type: ignore[misc]
 

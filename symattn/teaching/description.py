@@ -218,7 +218,7 @@ def _steps(d: Derivation) -> Iterator[DescribedStep]:
     for step in d:
         rows, columns = step.result.shape
         written = f"{on_one_line(wording.name(step.name))} = {on_one_line(wording.rule(step))}"
-        yield DescribedStep(step.name, (str(rows), str(columns)), written)
+        yield DescribedStep(step.name, (_size(rows), _size(columns)), written)
 
 
 def _python(chosen: Mechanism) -> str:
@@ -243,9 +243,9 @@ def _rows(m: Matrix) -> str:
     return "[" + ", ".join("[" + ", ".join(map(_literal, row)) + "]" for row in m.rows) + "]"
 
 
-def _size(spec: str) -> str:
+def _size(size: Size) -> str:
     """h*d_k, as it is read: h·d_k."""
-    return spec.replace("*", "·")
+    return str(size).replace("*", "·")
 
 
 def _about(module: object) -> str:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "marking"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from test_every_setting import CASES, assert_marked, derived
+from test_settings_marked import CASES, assert_marked, derived
 
 from symattn.errors import InputError
 

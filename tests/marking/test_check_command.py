@@ -270,8 +270,8 @@ def test_everything_that_was_made_can_be_checked_against(solution, folder):
 
 def test_a_marking_shows_itself(solution, folder):
     marking = symattn.check(solution, WRONG)
-    assert repr(marking) == "<4/7 marks, 1 mistake>"
-    assert "4" in str(marking)
+    assert repr(marking) == "<5/7 marks, 1 mistake>"
+    assert "5" in str(marking)
     page = marking.text("markdown")
     assert marking._repr_markdown_().partition("\n")[2] in page  # without the page's head, and its title a line
     names = ["marking.txt", "marking-exercise.txt", "marking-exercise-key.txt", "marking.json"]

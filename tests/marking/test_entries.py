@@ -38,6 +38,7 @@ from symattn.marking.grading.source import papers
 from symattn.marking.grading.tables import read_table, table
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
+from symattn.marking.submissions.data import ABOUT, ENTERED
 from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import freeze
 
@@ -79,7 +80,7 @@ def entered(questions, *statements: str) -> Entered:
 
 
 def marked(paper: Entered):
-    data = {"sheet": "here", "answers": paper.answers()}
+    data = {"sheet": "here", "answers": paper.answers(), ABOUT: ENTERED}
     return mark_all(read_submission(json.dumps(data), paper.questions, form="json"), paper.questions, TERMS)
 
 

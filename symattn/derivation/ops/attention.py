@@ -186,7 +186,9 @@ class Mask(RuleOp):
         return entry if seen else MINUS_INFINITY
 
     def turn(self) -> Self:
-        return replace(super().turn(), keep=tuple(zip(*self.keep, strict=True)))
+        if not self.keep:  # the rules go along the other way
+            return super().turn()
+        return replace(self, keep=tuple(zip(*self.keep, strict=True)))
 
     def pull(self, use: Use) -> Pull:
         """To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 
 _PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}
 """Of a bracket that opens at its top: what goes on and ends it, and the same of the one that closes."""
+
+_MARKED = re.compile(r"\S[\u0300-\u036f\u20d0-\u20ff]{1,4}")
+"""A character and the accents over it, which take no room."""
 
 HIGHEST = 100
 """Lines of a drawn matrix."""
@@ -19,11 +23,21 @@ def undrawn(text: str) -> str:
 
     >>> undrawn("    ⎡1  2⎤\nQ = ⎢    ⎥\n    ⎣3  4⎦")
     '\nQ = [1 & 2; 3 & 4]\n'
+    >>> undrawn("    ⎡1  2⎤\nN̂ = ⎢    ⎥\n    ⎣3  4⎦")
+    '\nN̂ = [1 & 2; 3 & 4]\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
     """
     if not any(top in text for top in _PARTS):
         return text
+    spare = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
+    signs = dict(zip(sorted(set(_MARKED.findall(text))), spare, strict=False))
+    flat = _flattened(_MARKED.sub(lambda found: signs.get(found[0], found[0]), text))
+    return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
+
+
+def _flattened(text: str) -> str:
+    """The same, where every character is as wide as any other: N̂ is one, and not two."""
     lines = text.split("\n")
     found = [drawn for number, line in enumerate(lines) for drawn in _tops(lines, number, line)]
     for drawn in sorted(found, key=lambda one: one.left, reverse=True):  # what is left of it stays in its place
