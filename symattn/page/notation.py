@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from symattn.derivation.derivation import Index, Style, own_name
@@ -241,4 +240,4 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
     stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, f"{where}.toml")
     usual = {} if where == "standard" else load_notation("standard").names
-    return replace(stated, names=MappingProxyType({**usual, **stated.names}))
+    return replace(stated, names={**usual, **stated.names})
