@@ -104,7 +104,7 @@ def test_an_argument_has_the_range_of_its_option(command: click.Command, option:
             arguments.checked(**{argument: value})
 
 
-SIZES = ({"n": 0}, {"n": -1}, {"n": 2.5}, {"q": 3}, {"d_k": "d k"}, {"d_ff": 2})
+SIZES = ({"n": 0}, {"n": -1}, {"n": 10_001}, {"n": 2.5}, {"q": 3}, {"d_k": "d k"}, {"d_ff": 2})
 
 
 @pytest.mark.parametrize("sizes", SIZES)

@@ -235,7 +235,6 @@ def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_pat
 @pytest.mark.parametrize(
     ("question", "says"),
     [
-        ('type = "masks"\npoints = 2\n', "Question 1: points is 2; masks has 5 parts, so 5 or more were expected"),
         ('type = "masks"\nsizes = {n = 9}\n', "Question 1: Masks are drawn for 3 to 6 tokens; 9 came"),
     ],
 )

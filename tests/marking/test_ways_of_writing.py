@@ -349,7 +349,7 @@ def test_a_cross_hides_a_score(cross, write):
     ]
 
 
-@pytest.mark.parametrize(("text", "earned"), [("Q = 7", 0), ("Q = [[7, 7, 7, 7]]", 1)])
+@pytest.mark.parametrize(("text", "earned"), [("Q = 7", 0), ("Q = [[7, 7, 7, 7], [7, 7, 7, 7], [7, 7, 7, 7]]", 1)])
 def test_one_number_alone_shows_no_shape(text, earned):
     asked = question("self_attention")
     report = marked(asked, read(asked, text))
