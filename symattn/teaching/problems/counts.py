@@ -193,6 +193,8 @@ def make(content: Content) -> Question:
                 "$a b c$ of them. Scaling, masks and softmax are not counted."
             ),
             say("$n$ tokens, $d$ the width of the model, $h$ heads of width $d/h$ each; $O$ is $d$×$d$."),
+        ),
+        spelling=(
             sentence(
                 "Write a product of letters with a multiplication sign or with a space: {example}.",
                 example=Code("4 n d^2"),
