@@ -320,16 +320,16 @@ def how_to_type(part: Part, places: Iterable[Spot]) -> Iterator[Message]:
 
 
 IN_ANY_ORDER = message(
-    "Type a sum of products, multiplied out and with like terms collected, such as 4 n d^2 - 2 n/h: in each product "
-    "the number first, then letters in any order, then what is divided by, each behind a /. Between factors type a "
-    "space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any order, and + and - may "
-    "have a space on both sides."
+    "From here on, type a sum of products, multiplied out and with like terms collected, such as 4 n d^2 - 2 n/h: in "
+    "each product the number first, then letters in any order, then what is divided by, each behind a /. Between "
+    "factors type a space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any order, and "
+    "+ and - may have a space on both sides."
 )
 IN_THE_ORDER_OF_THE_ALPHABET = message(
-    "Type a sum of products, multiplied out and with like terms collected, such as 4 d^2 n - 2 n/h: in each product "
-    "the number first, then letters in alphabetical order, then what is divided by, each behind a /. Between factors "
-    "type a space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any order, and + and - "
-    "may have a space on both sides."
+    "From here on, type a sum of products, multiplied out and with like terms collected, such as 4 d^2 n - 2 n/h: in "
+    "each product the number first, then letters in alphabetical order, then what is divided by, each behind a /. "
+    "Between factors type a space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any "
+    "order, and + and - may have a space on both sides."
 )
 
 
