@@ -224,9 +224,9 @@ def test_the_kinds_of_boxes_are_all_tried(paper):
 
 
 IN_LETTERS = re.compile(
-    r"From here on, type a sum of products, multiplied out .*? letters in (any|alphabetical) order, then what is divided by, each "
-    r"behind a /\. Between factors type a space, \* or nothing, but the same throughout, and \^ for powers\. The terms "
-    r"may be in any order, and \+ and - may have a space on both sides\."
+    r"From here on, type a sum of products, multiplied out .*? letters in (any|alphabetical) order, then what is "
+    r"divided by, each behind a /\. Between factors type a space, \* or nothing, but the same throughout, and \^ for "
+    r"powers\. The terms may be in any order, and \+ and - may have a space on both sides\."
 )
 
 

@@ -136,6 +136,8 @@ def _block(block: Block) -> Iterator[Piece]:
         case Heading(level=level, marks=marks):
             name = f"h{min(6, level + 3)}"
             yield f'<{name} class="symattn-heading">{inlines(block.whole)}{_worth(marks)}</{name}>\n'
+        case Paragraph(by_hand=True):
+            pass
         case Paragraph(content, marks, typed=typed):
             if shown := content if typed is None else typed:
                 yield f"<p>{inlines(shown)}{_worth(marks)}</p>\n"

@@ -183,7 +183,12 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(say.paragraph("Count exactly, and show how: a product of sizes is enough as working."),),
+        introduction=(
+            Paragraph(
+                say("Count exactly, and show how: a product of sizes is enough as working."),
+                typed=say("Count exactly."),
+            ),
+        ),
         given=(),
         parts=tuple(parts),
         content=content,
