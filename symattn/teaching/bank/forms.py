@@ -220,11 +220,13 @@ class _Product:
 
     def written(self, behind: str, between: str, raised: Callable[[str, int], str], free: bool) -> Iterator[str]:
         """The product without its sign, its letters in every order if they are `free`."""
-        front = str(self.number) if self.number != 1 or not self.letters else ""
-        divided = "".join(f"/{raised(*divisor)}" for divisor in self.divisors)
+        number = str(self.number) if self.number != 1 or not self.letters else ""
+        divisors = [f"/{raised(*divisor)}" for divisor in self.divisors]
         for letters in permutations(self.letters) if free else (self.letters,):
-            behind_number = behind if front and letters else ""
-            yield front + behind_number + between.join(raised(*letter) for letter in letters) + divided
+            joined = between.join(raised(*letter) for letter in letters)
+            yield number + (behind if number and letters else "") + joined + "".join(divisors)
+            if letters and self.divisors and self.divisors[0][0].isdecimal():  # 1/2 d as well as d/2
+                yield f"{self.number}{divisors[0]}{behind}{joined}{''.join(divisors[1:])}"
 
 
 def _factors(term: Any) -> _Product:
