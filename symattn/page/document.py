@@ -189,13 +189,15 @@ class Paragraph:
     """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2".
 
     `marks_alone` say all that the content says of them, for a heading: "M1 A2 (one for each row)".  What is `by_hand`
-    asks for something that only paper has room for.
+    asks for something that only paper has room for.  `typed` stands instead of the content in a question bank, where
+    every box says itself in what form it is answered: without the form that is wanted on paper, nothing if empty.
     """
 
     content: Inlines
     marks: str = ""
     marks_alone: str = ""
     by_hand: bool = False
+    typed: Inlines | None = None
 
 
 ONLY_MARKS = (Words("Marks"),)

@@ -277,7 +277,8 @@ class Question:
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike;
     `checks` makes what stands below them in the key, `after`, and `diagnoses` makes `diagnosis`: common wrong answers,
     and mistakes that cannot be told apart; nobody who only marks waits for either.  `conventions` go into the paper's
-    conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
+    conventions box, each said once, and behind them `spelling`: how answers are written, where no box of a question
+    bank says it.  `content` is what it was made from, of the kind that its problem type has;
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
     `positions` name what must be balanced over a pool (where the key stands, where the largest weights).  `intended`:
     its numbers were chosen to be as hard as they are; in somebody's own problem they are what they are.
@@ -291,6 +292,7 @@ class Question:
     problem: Problem | None = None
     introduction: tuple[Block, ...] = ()
     conventions: tuple[Inlines, ...] = ()
+    spelling: tuple[Inlines, ...] = ()
     checks: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
     diagnoses: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

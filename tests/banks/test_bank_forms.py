@@ -88,7 +88,7 @@ def test_letters(written):
     forms = typed(value)
     for form in forms:
         plain = re.sub(r"(?<=[dhn\d])(?=[dhn(])", "*", form.replace("·", "*").replace("**", "^"))
-        plain = re.sub(r"(?<=[dhn\d]) (?=[dhn])", "*", plain)
+        plain = re.sub(r"(?<=[dhn\d²]) (?=[dhn])", "*", plain)
         plain = re.sub("[²]", "^2", re.sub(r"(?<=²)(?=[dhn(])", "*", plain)).replace("^", "**").replace("−", "-")
         assert sympy.expand(parse_expr(plain) - value) == 0, form
     assert len(forms) > 2

@@ -6,24 +6,35 @@ floats.  What follows from a known mistake has its points as well, and is no wro
 
 import random
 import re
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from math import ceil, floor
 
 import canvas_reader
 import cloze_reader
 import numpy
 import pytest
 import qti_reader
+import sympy
 from test_bank_scores import FORMATS
 
 import symattn
-from symattn.teaching.sheets import Setting, write_sheets
+from symattn.api import make_recipe
+from symattn.teaching.bank.items import make_bank
+from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.question import FormulaAnswer
+from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 ROUNDS = 3
 """Scripts of each kind: with 33 boxes in each of three questions 297 texts and as many wrong values."""
 
 FRACTIONS = re.compile(r"fractions such as -1/3, or decimals rounded to (\d+) to (\d+) places, .*? up to (\d+) times")
-DECIMALS = re.compile(r"a point and at most (\d+) places, such as -0\.25, without spaces\. .*? no more than ([\d.]+)\.")
+DECIMALS = re.compile(
+    r"a point and without spaces, such as -0\.25\. Give at most (\d+) places, or (\d+) significant digits .*? "
+    r"off by at most ([\d.]+), and by at most half of the right value if that is not 0\."
+)
 FOLLOWS = "This follows from a mistake in an earlier line."
 
 
@@ -70,10 +81,13 @@ class Paper:
         found = []
         for grammar, x, box in zip(self.grammars, self.values, self.question.parts, strict=True):
             text = ""
-            while not text or (box.taken(text) and box.taken(text).feedback == FOLLOWS):
+            while not text or follows(box, text):
                 text = grammar.text(dice, grammar.other(dice, x))
             found.append(text)
         return found
+
+    def follows(self, k, text):
+        return follows(self.question.parts[k], text)
 
     def points(self, form, texts):
         """What texts are worth, of 1."""
@@ -83,6 +97,12 @@ class Paper:
             return self.canvas.points(texts) / self.canvas.possible
         outcomes = self.item.worked_out(dict(zip(self.item.declared, texts, strict=True)))
         return outcomes["SCORE"] / outcomes["MAXSCORE"]
+
+
+def follows(box, text):
+    """Whether a text in a box follows from a mistake in an earlier line: then it has its points."""
+    taken = box.taken(text)
+    return bool(taken) and taken.feedback == FOLLOWS
 
 
 def stated(parts):
@@ -121,18 +141,30 @@ class Fractions:
 
 
 class Decimals:
-    """Decimals within a tolerance."""
+    """Decimals within a tolerance, which is no more than half of the value."""
 
-    def __init__(self, places, tolerance):
-        self.places, self.tolerance = int(places), Fraction(tolerance)
+    def __init__(self, places, digits, tolerance):
+        self.places, self.digits, self.tolerance = int(places), int(digits), Fraction(tolerance)
+
+    def off(self, x):
+        return min(self.tolerance, abs(x) / 2) if x else self.tolerance
 
     def text(self, dice, x):
-        places = dice.randint(2, self.places)
-        unit, x = 10**places, Fraction(x)
-        near = range(-int(-(x - self.tolerance) * unit // 1), int((x + self.tolerance) * unit // 1) + 1)
-        n = dice.choice([n for n in near if abs(Fraction(n, unit) - x) <= self.tolerance])
-        written = f"{n / unit:.{places}f}"
-        return written if dice.random() < 0.7 else written.replace("0.", ".", 1) if abs(n) < unit else written
+        """One of the decimals with few enough places or significant digits that are near enough."""
+        x = Fraction(x)
+        off = self.off(x)
+        written = []
+        for places in range(1, self.places + 12):
+            unit = 10**places
+            near = range(ceil((x - off) * unit), floor((x + off) * unit) + 1)
+            written += [
+                (n, places) for n in near if places <= self.places or len(str(abs(n)).lstrip("0")) <= self.digits
+            ]
+            if len(near) > 200:
+                break
+        n, places = dice.choice(written)
+        text = f"{Decimal(n).scaleb(-places):f}"
+        return text if dice.random() < 0.7 else re.sub(r"^(-?)0\.", r"\1.", text)
 
     def other(self, dice, x):
         """Whatever is typed of it, within a tolerance of it, is two tolerances off."""
@@ -160,7 +192,114 @@ def test_no_value_two_tolerances_away_has_marks(paper, form):
         assert paper.points(form, texts) == 0, texts
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_is_right_for_a_number_other_than_zero(paper, form):
+    """Neither 0 nor twice the number, which are two tolerances off where it is small."""
+    small = [k for k, x in enumerate(paper.values) if isinstance(x, float) and 0 < abs(x) < 0.005]
+    assert small or not any(isinstance(x, float) for x in paper.values)
+    for text in ("0", "0.000", "-0.00"):
+        texts = [text if x else "" for x in paper.values]
+        texts = ["" if paper.follows(k, one) else one for k, one in enumerate(texts)]
+        assert paper.points(form, texts) == 0
+    texts = [f"{2 * x:.12f}" if k in small else "" for k, x in enumerate(paper.values)]
+    texts = ["" if paper.follows(k, one) else one for k, one in enumerate(texts)]
+    assert paper.points(form, texts) == 0
+
+
+def test_the_form_of_answers_is_said_by_the_boxes_alone(paper):
+    """The worksheet asks for fractions, roots and powers of e, and decimals from some line on."""
+    first, *parts = paper.question.text.split("<h4")
+    assert "<p>Fill in every box.</p>" in first
+    assert not re.search("exact|fraction|powers|decimal", first)
+    assert not re.search("exact values|give decimals", "".join(parts))
+
+
 def test_the_kinds_of_boxes_are_all_tried(paper):
     kinds = {type(grammar) for grammar in paper.grammars}
     assert Fractions in kinds
     assert (Decimals in kinds) == any(isinstance(x, float) for x in paper.values)
+
+
+# ------------------------------------------------------------------------------------------------ letters
+
+
+IN_LETTERS = re.compile(
+    r"From here on, type a sum of products, multiplied out .*? letters in (any|alphabetical) order, then what is "
+    r"divided by, each behind a /\. Between factors type a space, \* or nothing, but the same throughout, and \^ for "
+    r"powers\. The terms may be in any order, and \+ and - may have a space on both sides\."
+)
+
+
+@pytest.fixture(scope="module")
+def lettered(tmp_path_factory):
+    """A question that asks for everything that is counted in letters, in every format, and the values."""
+    folder = tmp_path_factory.mktemp("letters")
+    (sheet,) = sheets(make_recipe(problem="counts", seed=3), 1)
+    values = [polynomial(name) for name in ITEMS]
+    part = next(part for part in sheet.question.parts if part.name == "letters 1")
+    parts = tuple(replace(part, name=f"letters {k}", answer=FormulaAnswer(x)) for k, x in enumerate(values))
+    bank = make_bank("Letters", [[("own", replace(sheet.question, parts=parts))]])
+    for form in FORMATS:
+        (folder / f"own.{form}").write_bytes(EXPORTERS[form].write(bank))
+    return folder, values
+
+
+def players(folder):
+    """What texts are worth in every format, of 1, by its name; the text of the question."""
+    ((question,), _) = cloze_reader.read((folder / "own.moodle").read_bytes())
+    ((_, (canvas,)),) = canvas_reader.read(folder / "own.canvas")
+    yield "moodle", lambda texts: float(question.points(texts, 1)), question.text
+    yield "canvas", lambda texts: canvas.points(texts) / canvas.possible, canvas.text
+    for form in ("qti21", "qti3"):
+        (((_, items),), _) = qti_reader.items(folder / f"own.{form}")
+        item = qti_reader.Item(items[0])
+
+        def points(texts, item=item):
+            outcomes = item.worked_out(dict(zip(item.declared, texts, strict=True)))
+            return outcomes["SCORE"] / outcomes["MAXSCORE"]
+
+        yield form, points, question.text
+
+
+def summed(dice, value, free):
+    """A text of the grammar, made from SymPy's terms."""
+    joint, space = dice.choice((" ", "*", "")), dice.choice((" ", ""))
+    terms = list(sympy.Add.make_args(sympy.expand(value)))
+    dice.shuffle(terms)
+    text = ""
+    for term in terms:
+        above, below = sympy.fraction(term)
+        number, rest = above.as_coeff_Mul()
+        powers = sorted(rest.as_powers_dict().items(), key=lambda power: str(power[0]).lower()) if rest != 1 else []
+        if free:
+            dice.shuffle(powers)
+        factors = [f"{base}^{e}" if e != 1 else str(base) for base, e in powers]
+        front = [str(abs(number))] if abs(number) != 1 or not factors else []
+        sign = "-" if number < 0 else "+" if text else ""
+        sign = f"{space}{sign}{space}" if text else sign
+        text += sign + joint.join(front + factors) + (f"/{below}" if below != 1 else "")
+    return text
+
+
+def test_every_text_of_the_grammar_of_letters_has_full_marks_and_no_other_value_has_any(lettered):
+    folder, values = lettered
+    dice = random.Random(9)
+    d = sympy.Symbol("d")
+    for form, points, text in players(folder):
+        orders = []  # what a part states holds from there on
+        for part in text.split("<h4")[1:]:
+            orders.append(said[1] if (said := IN_LETTERS.search(part)) else orders[-1])
+        free = [order == "any" for order in orders]
+        assert len(free) == len(values)
+        assert {*free} == {True, False}
+        for _ in range(10):
+            right = [summed(dice, *pair) for pair in zip(values, free, strict=True)]
+            assert points(right) == pytest.approx(1), (form, right)
+            wrong = [dice.choice((x + d, 2 * x, x * d, x - sympy.Add.make_args(x)[0] + 1)) for x in values]
+            assert points([summed(dice, *pair) for pair in zip(wrong, free, strict=True)]) == 0, form
+
+
+def test_how_letters_are_written_is_said_once(lettered):
+    folder, _ = lettered
+    for _, _, text in players(folder):
+        assert "Write a product of letters" not in text

@@ -246,7 +246,8 @@ def taken(text, x, whole):
     plain = text.replace("−", "-").replace(",", ".")
     if not text or (plain != text and not whole):
         return False
-    return abs(float(plain) - x) <= (0 if whole else OFF + 0.0005)
+    off = min(OFF, abs(x) / 2) if x else OFF
+    return abs(float(plain) - x) <= (0 if whole else off + off / 10)
 
 
 def test_a_tenth_of_what_misconceptions_differ_by_is_the_most_that_a_decimal_may_be_off():

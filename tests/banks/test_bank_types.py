@@ -32,6 +32,10 @@ SCHEMAS = os.environ.get("QTI_SCHEMAS", "")
 
 CANVAS_BLANK = re.compile(r"\[([A-Za-z0-9_.-]+)\]")
 """What Canvas's editor takes for a blank, wherever it stands in a text: [3], too."""
+ON_PAPER = re.compile(
+    r"exact values|(leave answers|[Gg]ive decimals|answers) (as|with)|places, and carry|Show (the|how|your)|show how|"
+    r"beside its name|product of letters with"
+)
 WITH_BLANKS = ("fill_in_multiple_blanks_question", "multiple_dropdowns_question")
 
 
@@ -97,6 +101,15 @@ def test_moodle(written):
         for part in found.parts:
             for alternative in part.alternatives:
                 ElementTree.fromstring(f"<p>{alternative.feedback}</p>")
+
+
+@pytest.mark.covering(most=5)
+def test_nothing_is_asked_that_only_paper_has_room_for(written):
+    """In what form a box is answered is said by the grammar beside it, and working has no place."""
+    folder, _ = written
+    read, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
+    for question in read:
+        assert not ON_PAPER.search(question.text)
 
 
 def right_of(part):

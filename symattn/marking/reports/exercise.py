@@ -66,7 +66,7 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
     }
     parts: list[Part] = []
     conventions: dict[Inlines, None] = {}
-    instructed: dict[str, None] = {}
+    instructed: dict[Paragraph, None] = {}
     for letter, (report, d, step) in zip(LETTERS, drawn, strict=False):
         problem = _problem(report, d, step)
         wording = Wording(d, problem.notation)
@@ -77,7 +77,7 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
         conventions[(Words("Tokens are rows." if rows else "Tokens are columns."),)] = None
         conventions |= dict.fromkeys(agreed(problem, wording))
         instructed[instructions(problem)] = None
-    introduction = tuple(Paragraph((Words(text),)) for text in (AGAIN, *instructed))
+    introduction = (Paragraph((Words(AGAIN),)), *instructed)
     question = Question(
         "exercise", TITLE, (), tuple(parts), content, introduction=introduction, conventions=tuple(conventions)
     )

@@ -8,18 +8,21 @@ first form is the one that is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from itertools import chain, islice, permutations
-from math import ceil, floor
+from itertools import chain, islice, permutations, product
+from math import ceil, factorial, floor, prod
 from typing import Any
 
 from symattn.exact import NEGATIVE_INFINITY, Value, decimal_text, has_symbols
 from symattn.exact.values import text
 
-MOST = 96
-"""Of forms of an expression in letters; those that are typed most come first."""
+MOST = 48
+"""Of forms of an expression in letters that are taken besides those that a question states."""
+
+MOST_ORDERS = 24
+"""Of terms and of letters in them; if there are more, letters stand in the order of the alphabet."""
 
 EXPANDED = 20
 """A fraction may be expanded by every whole number up to this, as a sum of powers of 2 makes it before it is reduced;
@@ -38,8 +41,7 @@ def typed(value: Value) -> tuple[str, ...]:
     >>> typed(Fraction(-1, 3))[:6]
     ('-1/3', '−1/3', '-2/6', '−2/6', '-3/9', '−3/9')
     """
-    forms = dict.fromkeys(chain.from_iterable(map(_with_minus, _forms(value))))
-    return tuple(islice(forms, MOST) if has_symbols(value) else forms)
+    return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, _forms(value)))))
 
 
 def few(value: Value, exact: int = 1) -> tuple[str, ...]:
@@ -161,56 +163,104 @@ def _rounded(x: Fraction) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------ letters
 
 
-def _in_letters(value: Any) -> Iterator[str]:
-    """An expression in letters: multiplied out and as it is, with and without signs of multiplication."""
-    from sympy import Add, expand, factor
+def in_any_order(value: Any) -> bool:
+    """Whether the letters of each product may stand in any order: more orders than `MOST_ORDERS` are not listed."""
+    products = [_factors(term) for term in _terms(value)]
+    orders = factorial(len(products)) * prod(factorial(len(product.letters)) for product in products)
+    return orders <= MOST_ORDERS
 
-    whole = expand(value)
+
+def _terms(value: Any) -> Sequence[Any]:
+    from sympy import Add, expand
+
+    terms: Sequence[Any] = Add.make_args(expand(value))
+    return terms
+
+
+def _in_letters(value: Any) -> Iterator[str]:
+    """An expression in letters: as it is shown, by the grammar that a question states, and a few other ways."""
+    from sympy import expand, factor
+
     shown = str(value).replace("**", "^")
     yield shown
-    terms = Add.make_args(whole)
-    for write in (_plain_monomial, _close_monomial, _spaced_monomial, _raised_monomial):
-        for order in permutations(terms) if len(terms) <= 3 else (terms, terms[::-1]):
-            for written in zip(*(list(write(term)) for term in order), strict=False):
-                joined = "".join(w if w.startswith("-") else f"+{w}" for w in written).removeprefix("+")
-                yield joined
-                if len(order) > 1:
-                    yield joined.replace("+", " + ").replace("-", " - ").strip()
-    for other in (str(factor(value)), str(whole)):
-        other = other.replace("**", "^")
-        yield from (other, other.replace("*", ""), other.replace(" ", ""), other.replace("*", "·"))
-    yield from (shown.replace("*", ""), shown.replace(" ", ""), shown.replace("^", "**"))
+    yield from _sums(value, " ", " ", _caret)
+    yield from _sums(value, "*", "*", _caret)
+    yield from _sums(value, "", "", _caret)
+    yield from islice(_others(value, shown, str(factor(value)), str(expand(value))), MOST)
 
 
-def _factors(term: Any) -> tuple[str, Fraction, list[tuple[str, Any]]]:
+def _others(value: Any, *written: str) -> Iterator[str]:
+    for one in written:
+        power = one.replace("**", "^")
+        yield from (power, power.replace("*", ""), power.replace(" ", ""), power.replace("*", "·"))
+        yield one.replace("^", "**")
+    for numbers, letters, raised in (("", " ", _caret), ("", "*", _caret), ("", "", _small), (" ", " ", _small)):
+        yield from _sums(value, numbers, letters, raised)
+
+
+def _sums(value: Any, behind: str, between: str, raised: Callable[[str, int], str]) -> Iterator[str]:
+    """Sums of products, multiplied out: terms in any order, with a sign behind the number and between letters."""
+    free, known = in_any_order(value), [_factors(term) for term in _terms(value)]
+    for terms in permutations(known):
+        for written in product(*(term.written(behind, between, raised, free) for term in terms)):
+            for space in ("", " ") if len(terms) > 1 else ("",):
+                first, *others = ((term.sign, one) for term, one in zip(terms, written, strict=True))
+                rest = (f"{space}{sign or '+'}{space}{one}" for sign, one in others)
+                yield "".join(("".join(first), *rest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A term: its sign, its number, and its letters and divisors with their powers, in the order of the alphabet."""
+
+    sign: str
+    number: int
+    letters: tuple[tuple[str, int], ...]
+    divisors: tuple[tuple[str, int], ...]
+
+    def written(self, behind: str, between: str, raised: Callable[[str, int], str], free: bool) -> Iterator[str]:
+        """The product without its sign, its letters in every order if they are `free`."""
+        number = str(self.number) if self.number != 1 or not self.letters else ""
+        divisors = [f"/{raised(*divisor)}" for divisor in self.divisors]
+        for letters in permutations(self.letters) if free else (self.letters,):
+            joined = between.join(raised(*letter) for letter in letters)
+            yield number + (behind if number and letters else "") + joined + "".join(divisors)
+            if letters and self.divisors and self.divisors[0][0].isdecimal():  # 1/2 d as well as d/2
+                yield f"{self.number}{divisors[0]}{behind}{joined}{''.join(divisors[1:])}"
+
+
+def _factors(term: Any) -> _Product:
     coefficient, rest = term.as_coeff_Mul()
-    number = Fraction(int(coefficient.p), int(coefficient.q))
-    powers = [(str(base), e) for base, e in rest.as_powers_dict().items() if rest != 1]
-    return ("-" if number < 0 else ""), abs(number), sorted(powers)
+    powers = sorted(
+        ((str(base), int(e)) for base, e in rest.as_powers_dict().items() if rest != 1),
+        key=lambda power: power[0].lower(),
+    )
+    divisors = [(base, -e) for base, e in powers if e < 0]
+    if coefficient.q != 1:
+        divisors.insert(0, (str(coefficient.q), 1))
+    letters = tuple((base, e) for base, e in powers if e > 0)
+    return _Product("-" if coefficient < 0 else "", abs(int(coefficient.p)), letters, tuple(divisors))
 
 
-def _monomials(term: Any, times: str, raised: Callable[[str, Any], str]) -> Iterator[str]:
-    sign, number, powers = _factors(term)
-    front = [str(number)] if number != 1 or not powers else []
-    orders: Iterable[Any] = permutations(powers) if len(powers) <= 3 else (powers, powers[::-1])
-    for order in orders:
-        yield sign + times.join([*front, *(raised(*power) for power in order)])
-
-
-def _caret(base: str, e: Any) -> str:
+def _caret(base: str, e: int) -> str:
     return base if e == 1 else f"{base}^{e}"
 
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def _small(base: str, e: Any) -> str:
+def _small(base: str, e: int) -> str:
     return base if e == 1 else base + str(e).translate(_SUPERSCRIPTS)
 
 
-_plain_monomial = partial(_monomials, times="*", raised=_caret)
-_close_monomial = partial(_monomials, times="", raised=_caret)
-_spaced_monomial = partial(_monomials, times=" ", raised=_caret)
-_raised_monomial = partial(_monomials, times="", raised=_small)
-
-__all__ = ["EXPANDED", "FEWEST_PLACES", "HIDDEN", "MOST_PLACES", "decimals_near", "few", "is_listed", "typed"]
+__all__ = [
+    "EXPANDED",
+    "FEWEST_PLACES",
+    "HIDDEN",
+    "MOST_PLACES",
+    "decimals_near",
+    "few",
+    "in_any_order",
+    "is_listed",
+    "typed",
+]

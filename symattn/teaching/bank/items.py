@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import count, permutations
+from math import ceil
 from typing import assert_never
 
 from symattn.errors import InputError
@@ -19,7 +20,16 @@ from symattn.foundation.languages import Message, listed, message, say, speaking
 from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
 from symattn.page.presentation import presented
 from symattn.page.writers import html
-from symattn.teaching.bank.forms import EXPANDED, FEWEST_PLACES, HIDDEN, MOST_PLACES, few, is_listed, typed
+from symattn.teaching.bank.forms import (
+    EXPANDED,
+    FEWEST_PLACES,
+    HIDDEN,
+    MOST_PLACES,
+    few,
+    in_any_order,
+    is_listed,
+    typed,
+)
 from symattn.teaching.bank.known import Known, KnownWrong
 from symattn.teaching.bank.prompts import Piece, Slot, grid, inlines, plain, prompt
 from symattn.teaching.explanation import conventions_box
@@ -63,9 +73,10 @@ class WrongText:
 
 @dataclass(frozen=True, slots=True)
 class WrongNumber:
-    """The same for a number that is compared with a tolerance."""
+    """The same for a number that is compared within a tolerance of its own."""
 
     value: Fraction
+    tolerance: Fraction
     told: str
     follows: bool = False
 
@@ -84,7 +95,10 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A box for a decimal with at most `places` places: right within `tolerance` of `value`."""
+    """A box for a decimal with at most `places` places: right within `tolerance` of `value`.
+
+    The part asks for `asked` places; a small number needs more of them.
+    """
 
     name: str
     label: str
@@ -92,6 +106,7 @@ class Measured:
     value: Fraction
     tolerance: Fraction
     places: int
+    asked: int
     wrong: tuple[WrongNumber, ...] = ()
     size: int = 8
 
@@ -237,7 +252,7 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
         if why := needs_a_person(part):
             body.append(_in_italics(message("Not marked here: {why}", why=why)))
         parts.append(_joined(body))
-    opening = plain(shown(*question.introduction, *conventions_box([question]), *question.given))
+    opening = plain(shown(*question.introduction, *conventions_box([replace(question, spelling=())]), *question.given))
     marked = replace(question, parts=tuple(part for part in question.parts if not _is_left_out(part)))
     return BankItem(id, sheet, say(question.title), ((opening,), *parts), plain(shown(*answers(marked))))
 
@@ -281,6 +296,8 @@ def how_to_type(part: Part, places: Iterable[Spot]) -> Iterator[Message]:
     if not isinstance(part.answer, StepAnswer | EntriesAnswer | MatrixAnswer | FormulaAnswer):
         return
     boxes = list(places)
+    if isinstance(part.answer, FormulaAnswer) and has_symbols(part.answer.value):
+        yield IN_ANY_ORDER if in_any_order(part.answer.value) else IN_THE_ORDER_OF_THE_ALPHABET
     first = [place.texts[0] for place in boxes if isinstance(place, Typed)]
     if any(map(is_a_number, first)):
         yield message(
@@ -290,14 +307,30 @@ def how_to_type(part: Part, places: Iterable[Spot]) -> Iterator[Message]:
             fewest=FEWEST_PLACES, most=MOST_PLACES, times=EXPANDED,
         )  # fmt: skip
     if measured := next((place for place in boxes if isinstance(place, Measured)), None):
+        asked = measured.asked
         yield message(
-            "From here on, type decimals instead of fractions, roots and powers of e: with a point and at most "
-            "{places} places, such as -0.25, without spaces. An answer is right if it is off by no more than "
-            "{tolerance}.",
-            places=measured.places, tolerance=decimal_text(measured.tolerance, measured.places + 1).rstrip("0"),
+            "From here on, type decimals instead of fractions, roots and powers of e: with a point and without spaces, "
+            "such as -0.25. Give at most {places} places, or {digits} significant digits of a small number, such as "
+            "0.00012. An answer is right if it is off by at most {tolerance}, and by at most half of the right value "
+            "if that is not 0.",
+            places=asked, digits=SIGNIFICANT, tolerance=decimal_text(tolerance(asked), asked + 1).rstrip("0"),
         )  # fmt: skip
     if HIDDEN[0] in first:
         yield message("Type -inf for −∞.")
+
+
+IN_ANY_ORDER = message(
+    "From here on, type a sum of products, multiplied out and with like terms collected, such as 4 n d^2 - 2 n/h: in "
+    "each product the number first, then letters in any order, then what is divided by, each behind a /. Between "
+    "factors type a space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any order, and "
+    "+ and - may have a space on both sides."
+)
+IN_THE_ORDER_OF_THE_ALPHABET = message(
+    "From here on, type a sum of products, multiplied out and with like terms collected, such as 4 d^2 n - 2 n/h: in "
+    "each product the number first, then letters in alphabetical order, then what is divided by, each behind a /. "
+    "Between factors type a space, * or nothing, but the same throughout, and ^ for powers. The terms may be in any "
+    "order, and + and - may have a space on both sides."
+)
 
 
 def is_a_number(form: str) -> bool:
@@ -429,6 +462,51 @@ def tolerance(places: int) -> Fraction:
     return max(unit / 2, min(5 * unit, LARGEST_TOLERANCE))
 
 
+SIGNIFICANT = 2
+"""Digits of a number that is too small for the places asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Decimals that are taken for a number: within a tolerance, with at most so many places.
+
+    These are the places asked for, or as many as show two significant digits of all of them.
+    """
+
+    middle: Fraction
+    tolerance: Fraction
+    places: int = 0
+
+    @classmethod
+    def around(cls, value: Value, places: int) -> Window:
+        """The window of a number where decimals with so many places are asked for.
+
+        Half of the number is the largest tolerance, so 0 and twice the number are wrong.  Since the middle is rounded,
+        the tolerance is rounded up: whatever is typed within it of the number itself is taken.
+
+        >>> Window.around(Fraction(2, 3), 3), Window.around(Fraction(1, 300), 3)  # doctest: +NORMALIZE_WHITESPACE
+        (Window(middle=Fraction(667, 1000), tolerance=Fraction(1, 200), places=3),
+         Window(middle=Fraction(33, 10000), tolerance=Fraction(17, 10000), places=4))
+        """
+        off = tolerance(places)
+        if value == 0:
+            return cls(Fraction(0), off, places)
+        return next(window for window in (cls._to(value, k, off) for k in count(places)) if window._is_clear_of_zero)
+
+    @classmethod
+    def _to(cls, value: Value, places: int, most: Fraction) -> Window:
+        """The window whose middle is rounded to so many places."""
+        middle, near = (Fraction(rounded(value, k)) for k in (places, places + 3))
+        unit = Fraction(1, 10 ** (places + 1))
+        half = ceil((abs(near) / 2 + abs(near - middle)) / unit) * unit
+        return cls(middle, min(most, half), places)
+
+    @property
+    def _is_clear_of_zero(self) -> bool:
+        least = abs(self.middle) - self.tolerance
+        return least >= Fraction(10 ** (SIGNIFICANT - 1), 10**self.places)
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Makes places: of what name they are, what they are called in their part, what they are worth."""
@@ -463,16 +541,18 @@ class _Place:
     def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
         if value is NEGATIVE_INFINITY or has_symbols(value):
             return Typed(self.name, self.label, self.points, typed(value))
-        right, off = Fraction(rounded(value, places)), tolerance(places)
+        right = Window.around(value, places)
         told: list[WrongNumber] = []
         for one in _followed_first(wrong):
             if one.value is NEGATIVE_INFINITY:
                 continue
-            number = Fraction(rounded(one.value, places))
-            others = [right, *(other.value for other in told if not (one.follows and other.follows))]
-            if all(abs(number - other) > 2 * off for other in others):
-                told.append(WrongNumber(number, one.told, one.follows))
-        return Measured(self.name, self.label, self.points, right, off, places, tuple(told))
+            own = Window.around(one.value, places)
+            others = [right, *(Window(o.value, o.tolerance) for o in told if not (one.follows and o.follows))]
+            if all(abs(own.middle - other.middle) > own.tolerance + other.tolerance for other in others):
+                told.append(WrongNumber(own.middle, own.tolerance, one.told, one.follows))
+        return Measured(
+            self.name, self.label, self.points, right.middle, right.tolerance, right.places, places, tuple(told)
+        )
 
     def choice(self, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
         options = [

@@ -136,8 +136,11 @@ def _block(block: Block) -> Iterator[Piece]:
         case Heading(level=level, marks=marks):
             name = f"h{min(6, level + 3)}"
             yield f'<{name} class="symattn-heading">{inlines(block.whole)}{_worth(marks)}</{name}>\n'
-        case Paragraph(content, marks):
-            yield f"<p>{inlines(content)}{_worth(marks)}</p>\n"
+        case Paragraph(by_hand=True):
+            pass
+        case Paragraph(content, marks, typed=typed):
+            if shown := content if typed is None else typed:
+                yield f"<p>{inlines(shown)}{_worth(marks)}</p>\n"
         case Display(lines, lead):
             if lead:
                 yield f"<p>{inlines(lead)}</p>\n"

@@ -231,7 +231,7 @@ def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
     """A question without a derivation has its conventions in sentences only."""
     if form == "bare" and question.problem is not None and question.conventions:
         return bare_conventions(question.problem, wording_of(question.problem))
-    return question.conventions
+    return (*question.conventions, *question.spelling)
 
 
 def _numbered(numbers: list[int]) -> Message:

@@ -71,7 +71,7 @@ def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
         "From here on, give decimals with {places} places, and carry at least two more places than you quote.",
         places=problem.places,
     )
-    return (Paragraph((Words(wanted),)),)
+    return (Paragraph((Words(wanted),), typed=()),)
 
 
 def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
@@ -79,12 +79,14 @@ def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
     return (*mask_shown(step, wording), *explain_step(step, wording, detail))
 
 
-def instructions(problem: Problem) -> str:
-    """What the student is to do, and in what form answers are wanted."""
+def instructions(problem: Problem) -> Paragraph:
+    """What the student is to do, and in what form answers are wanted on paper."""
     shapes = [isinstance(step.result, Outline) for step in problem.asked_steps]
     if all(shapes):
-        return message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")
+        return Paragraph((Words(message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")),))
     mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
+    asked: str
+    typed: str = message("Fill in every box.")
     if _whole_numbers(problem):
         asked = message("Fill in every box. Show the products.")
     elif problem.exact:
@@ -97,7 +99,9 @@ def instructions(problem: Problem) -> str:
             "places than you quote.",
             places=problem.places,
         )
-    return sentences(asked, mixed) if any(shapes) else asked
+    if any(shapes):
+        asked, typed = sentences(asked, mixed), sentences(typed, mixed)
+    return Paragraph((Words(asked),), typed=(Words(typed),))
 
 
 def _whole_numbers(problem: Problem) -> bool:

@@ -11,7 +11,7 @@ from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.packing import decimal
+from symattn.teaching.exporters.packing import decimal, exact
 from symattn.teaching.question import LETTERS
 
 PLACES = 5
@@ -132,7 +132,7 @@ def _answers(place: Typed | Measured) -> list[str]:
     """All answers that a box knows."""
     if isinstance(place, Typed):
         return [_compared(text) for text in (*place.texts, *(text for one in place.wrong for text in one.texts))]
-    return [_exact(value) for value in (place.value, *(one.value for one in place.wrong))]
+    return [exact(value) for value in (place.value, *(one.value for one in place.wrong))]
 
 
 def _weights(points: list[Fraction]) -> list[int]:
@@ -154,10 +154,10 @@ def _place(place: Spot, weight: int, length: int = 0) -> str:
             filler = [] if max(map(len, _answers(place))) == length else [f"%0%{'_' * length}"]
             return _part(weight, "SHORTANSWER", [*right, *known, *filler])
         case Measured(value=value, tolerance=tolerance, wrong=wrong):
-            off = _exact(tolerance)
-            known = [_known(f"{_exact(one.value)}:{off}", one.told, one.follows) for one in wrong]
+            off = exact(tolerance)
+            known = [_known(f"{exact(one.value)}:{exact(one.tolerance)}", one.told, one.follows) for one in wrong]
             filler = [] if max(map(len, _answers(place))) == length else [f"%0%{'9' * length}:0"]
-            return _part(weight, "NUMERICAL", [f"={_exact(value)}:{off}", *known, *filler])
+            return _part(weight, "NUMERICAL", [f"={exact(value)}:{off}", *known, *filler])
         case Chosen(options=options, several=several):
             lettered = [(option, _escaped(f"{LETTERS[k]}. {option.shown}")) for k, option in enumerate(options)]
             listed = [f"={text}" if one.right else f"{text}{_feedback(one.told)}" for one, text in lettered]
@@ -182,11 +182,6 @@ def _feedback(told: str) -> str:
 
 
 _FORMULA = re.compile("<math [^>]*>")
-
-
-def _exact(x: Fraction) -> str:
-    """A number with finitely many decimals."""
-    return f"{float(x):.12f}".rstrip("0").rstrip(".")
 
 
 def _literal(text: str) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from io import BytesIO
+from itertools import count
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from symattn.exact import decimal_text
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can say
 
@@ -17,6 +20,15 @@ def decimal(x: Fraction, places: int) -> str:
     ('0.125', '-33.33333', '20')
     """
     return f"{float(x):.{places}f}".rstrip("0").rstrip(".")
+
+
+def exact(x: Fraction) -> str:
+    """A number with finitely many decimals, all of them.
+
+    >>> exact(Fraction(-1, 8)), exact(Fraction(3, 10**15)), exact(Fraction(200))
+    ('-0.125', '0.000000000000003', '200')
+    """
+    return decimal_text(x, next(places for places in count() if 10**places % x.denominator == 0))
 
 
 def packed(files: Iterable[tuple[str, str]]) -> bytes:

@@ -11,9 +11,9 @@ from math import lcm
 from symattn.foundation.languages import message, say, speaking
 from symattn.foundation.version import VERSION
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
+from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed, WrongNumber
 from symattn.teaching.bank.prompts import STYLES
-from symattn.teaching.exporters.packing import decimal, packed
+from symattn.teaching.exporters.packing import decimal, exact, packed
 
 PLACES = 12
 """Of a decimal, at most."""
@@ -23,8 +23,8 @@ LOST = message(
     "form that is listed or as a decimal, with a point, within a tolerance, and shares marks for method and for rows "
     "out among the entries; symattn practice follows everything."
 )
-GUARD = Fraction(1, 10**9)
-"""How far an interval reaches beyond its ends, so that floats do not decide what lies on them."""
+GUARD = Fraction(1, 10**6)
+"""How far an interval reaches beyond its ends, in tolerances, so that floats do not decide what lies on them."""
 
 SHEET = "symattn.css"
 Element = Callable[..., str]
@@ -237,7 +237,7 @@ def _response(place: Spot, whole: int, d: Dialect) -> str:
             spaced = [around for text in texts for around in (text, f" {text}", f"{text} ")]  # nothing is trimmed
             entries = [(text, share) for text in (*spaced, *follow)]
         case Measured(value=value):
-            base, right = "float", [decimal(value, PLACES)]
+            base, right = "float", [exact(value)]
         case Chosen(options=options, several=several):
             right = [_letter(k) for k, option in enumerate(options) if option.right]
             entries = [(_letter(k), share if x.right else -share) for k, x in enumerate(options) if x.right or several]
@@ -264,9 +264,8 @@ class _Told:
     label: str
     says: str
     texts: tuple[str, ...] = ()
-    value: Fraction | None = None
+    number: WrongNumber | None = None
     option: str = ""
-    follows: bool = False
 
 
 def _told(place: Spot) -> Iterator[_Told]:
@@ -277,8 +276,7 @@ def _told(place: Spot) -> Iterator[_Told]:
                 yield _Told(outcome, f"W{k}", place.label, one.told, one.texts)
         case Measured(wrong=numbers):
             for k, number in enumerate(numbers, 1):
-                told, follows = number.told, number.follows
-                yield _Told(outcome, f"W{k}", place.label, told, value=number.value, follows=follows)
+                yield _Told(outcome, f"W{k}", place.label, number.told, number=number)
         case Chosen(options=options):
             for k, option in enumerate(options):
                 if option.told:
@@ -310,19 +308,20 @@ def _intervals(place: Measured, told: Sequence[_Told], answered: str, worth: Fra
     """Two inequalities instead of a tolerance, which not every system knows; for some, nothing is 0 in them."""
     e = d.element
 
-    def near(value: Fraction) -> str:
-        ends = (("gte", value - place.tolerance - GUARD), ("lte", value + place.tolerance + GUARD))
+    def near(number: Measured | WrongNumber) -> str:
+        off = number.tolerance * (1 + GUARD)
+        ends = (("gte", number.value - off), ("lte", number.value + off))
         variable = e("variable", identifier=place.name)
         return e(
             "and",
             answered,
-            *(e(sign, variable, e("baseValue", decimal(end, PLACES), baseType="float")) for sign, end in ends),
+            *(e(sign, variable, e("baseValue", exact(end), baseType="float")) for sign, end in ends),
         )
 
     points = e("setOutcomeValue", e("baseValue", str(worth), baseType="float"), identifier=f"S_{place.name}")
-    branches = [(near(place.value), points)]
+    branches = [(near(place), points)]
     branches += [
-        (near(one.value), (points if one.follows else "") + _set(one, d)) for one in told if one.value is not None
+        (near(one.number), (points if one.number.follows else "") + _set(one, d)) for one in told if one.number
     ]
     return _chain(branches, d)
 

@@ -183,7 +183,12 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(say.paragraph("Count exactly, and show how: a product of sizes is enough as working."),),
+        introduction=(
+            Paragraph(
+                say("Count exactly, and show how: a product of sizes is enough as working."),
+                typed=say("Count exactly."),
+            ),
+        ),
         given=(),
         parts=tuple(parts),
         content=content,
@@ -193,6 +198,8 @@ def make(content: Content) -> Question:
                 "$a b c$ of them. Scaling, masks and softmax are not counted."
             ),
             say("$n$ tokens, $d$ the width of the model, $h$ heads of width $d/h$ each; $O$ is $d$×$d$."),
+        ),
+        spelling=(
             sentence(
                 "Write a product of letters with a multiplication sign or with a space: {example}.",
                 example=Code("4 n d^2"),

@@ -459,7 +459,7 @@ def question(
     content: Content,
     problem: Problem,
     parts: Iterable[Part],
-    introduction: Inlines,
+    introduction: Inlines | Paragraph,
     *,
     given: tuple[Block, ...] | None = None,
     features: Mapping[str, float] | None = None,
@@ -473,7 +473,7 @@ def question(
     return Question(
         type=asked.name,
         title=problem.title,
-        introduction=(Paragraph(introduction),),
+        introduction=(introduction if isinstance(introduction, Paragraph) else Paragraph(introduction),),
         given=all_given(problem, wording) if given is None else given,
         parts=listed,
         content=content,
@@ -502,4 +502,4 @@ HALF_A_PAGE = 30
 
 
 def opening(problem: Problem) -> tuple[Block, ...]:
-    return (Paragraph((Words(instructions(problem)),)),)
+    return (instructions(problem),)

@@ -429,7 +429,7 @@ def make(content: Content) -> Question:
         given=(),
         parts=lettered(parts),
         content=content,
-        introduction=(Paragraph(_instructions(content.exact, content.places)),),
+        introduction=(_instructions(content.exact, content.places),),
         conventions=_conventions(content, Wording(derivations[0], notation)),
         features={"load": sum(map(_load, derivations))},
     )
@@ -439,15 +439,18 @@ def _answer(d: Derivation) -> MatrixAnswer:
     return MatrixAnswer.of(d, d.last.name)
 
 
-def _instructions(exact: bool, places: int) -> Inlines:
+def _instructions(exact: bool, places: int) -> Paragraph:
+    typed = sentence("Every item is a single step, with its own numbers.")
     if exact:
-        return sentence(
+        asked = sentence(
             "Every item is a single step, with its own numbers. Give exact values: leave answers as "
             "fractions, roots and powers of e."
         )
-    return sentence(
-        "Every item is a single step, with its own numbers. Give decimals with {places} places.", places=places
-    )
+    else:
+        asked = sentence(
+            "Every item is a single step, with its own numbers. Give decimals with {places} places.", places=places
+        )
+    return Paragraph(asked, typed=typed)
 
 
 def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:

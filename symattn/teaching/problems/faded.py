@@ -14,7 +14,7 @@ from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import sample, shuffled
-from symattn.page.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
+from symattn.page.document import AnswerGrid, Block, Display, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
@@ -154,13 +154,16 @@ def make(content: Content) -> Question:
     )
 
 
-def _instructions(problem: Problem) -> Inlines:
+def _instructions(problem: Problem) -> Paragraph:
+    typed = sentence("Some entries of this derivation are missing. Fill in every empty box.")
     if problem.exact:
-        return sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
-    return sentence(
-        "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
-        places=problem.places,
-    )
+        asked = sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
+    else:
+        asked = sentence(
+            "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
+            places=problem.places,
+        )
+    return Paragraph(asked, typed=typed)
 
 
 def _grid(

@@ -437,7 +437,12 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
 def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     of_first = "Write down the correct value of the first wrong line. Show how it is worked out."
     of_that = "Write down the correct value of that line. Show how it is worked out."
-    ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
+    typed_of_first = "Give the correct value of the first wrong line."
+    typed_of_that = "Give the correct value of that line."
+    asked = Paragraph(
+        (Words(of_first if several else of_that),), typed=(Words(typed_of_first if several else typed_of_that),)
+    )
+    ask = (asked, WorkingSpace(70))
     key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
     answer = MatrixAnswer.of(problem.derivation, wrong)
     return Part("", (Words("The correct line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))

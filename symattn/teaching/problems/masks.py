@@ -369,7 +369,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
         name="weights",
         title=sentence("Weights {name}", name=name),
         ask=(
-            Paragraph((Words(sentences(what, form, dots)),)),
+            Paragraph((Words(sentences(what, form, dots)),), typed=(Words(sentences(what, dots)),)),
             replace(working_space(step, problem.derivation, problem.exact), count=len(asked)),
             AnswerGrid(name, rows, columns, kind, rest),
         ),

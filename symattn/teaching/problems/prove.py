@@ -76,7 +76,12 @@ def make(content: Content) -> Question:
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
         parts=parts,
         content=content,
-        introduction=(Paragraph((Words("Prove the theorem, then check it with numbers. Give exact values."),)),),
+        introduction=(
+            Paragraph(
+                (Words("Prove the theorem, then check it with numbers. Give exact values."),),
+                typed=(Words("Prove the theorem, then check it with numbers."),),
+            ),
+        ),
         conventions=_conventions(content, say),
         features={"load": float(len(theorem.points) + _size(first) + _size(second))},
         positions={"key": right} if right else {},
