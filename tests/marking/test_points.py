@@ -48,10 +48,8 @@ def question(problem: str, mechanism: str = "", **settings: str) -> Question:
 
 def key(q: Question) -> Attempt:
     """Everything right, every reason seen by a person."""
-    attempt = key_script(q, legible)
-    formulas = {p.name: entry(exactly(p.answer.value)) for p in q.parts if isinstance(p.answer, FormulaAnswer)}
     reasons = frozenset(p.name for p in q.parts if any(m.rule == "reason" for m in p.marks))
-    return replace(attempt, answers={**attempt.answers, **formulas}, methods=reasons)
+    return replace(key_script(q, legible), methods=reasons)
 
 
 def wrong_answers(part: Part, said: Said) -> Iterator[Said]:
