@@ -3,7 +3,7 @@
     python tests/bench/points.py [--seed 1] [--types full,faded] [--minutes 20] [--parts 3] [--every-value]
 
 Takes every type of problem with every mechanism that it accepts, and types that draw their items several times, at one
-point, at about as many as there are lines, at its own, and at twice as many; or at every value between.
+point, at as many as there are lines, at its own, at twice as many, and at some between; or at every value.
 """
 
 from __future__ import annotations
@@ -27,33 +27,36 @@ from symattn.errors import InputError
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import Question, marked_together
 
-DRAWN = 6
-"""How often a type is drawn that takes no mechanism."""
+DRAWN = 4
+"""How often a type is drawn without a mechanism."""
 
 POLICIES = ("ecf", "ib", "uk", "strict")
 
 
 def questions(types: list[str], seed: int) -> Iterator[tuple[str, Question]]:
-    """Every type with every mechanism that it takes, type after type."""
+    """Every type with every mechanism that it takes, no question twice: some types set the same with any mechanism."""
     for name in types:
-        taken = 0
+        seen = set[tuple[str, ...]]()
         for mechanism in ("", *mechanisms()):
-            for draw in range(1 if mechanism else DRAWN if taken < 2 else 1):
+            for draw in range(1 if mechanism else DRAWN):
                 try:
                     [sheet] = symattn.worksheet(mechanism, problem=name, seed=seed + draw)
                 except InputError:  # not a mechanism of this type, or none was named
                     break
-                taken += bool(mechanism)
-                yield f"{name} {mechanism} --seed {seed + draw}", sheet.question
+                entries = tuple(sheet.question.entries())
+                if entries not in seen:
+                    yield f"{name} {mechanism} --seed {seed + draw}", sheet.question
+                seen.add(entries)
 
 
-def values(q: Question, every: bool) -> list[int]:
+def values(q: Question, every: bool, rng: Random) -> list[int]:
     """The points that a question is tried with."""
     if every:
         return list(range(1, 2 * q.marks + 1))
     lines = sum(any(part.marks for part in line) for line in marked_together(q.parts))
-    some = {1, 2, lines - 1, lines, lines + 1, q.marks - 3, q.marks - 1, q.marks, q.marks + 1, 2 * q.marks}
-    return sorted(points for points in some if 0 < points <= 2 * q.marks)
+    between = rng.randint(min(lines, q.marks), q.marks), rng.randint(q.marks, 2 * q.marks)
+    some = {1, rng.randint(1, lines), lines, q.marks, 2 * q.marks, *between}
+    return sorted(points for points in some if points <= 2 * q.marks)
 
 
 def main() -> None:
@@ -70,7 +73,7 @@ def main() -> None:
     for name, q in questions(asked.types.split(","), asked.seed):
         rng, before = Random(f"{asked.seed} {name}"), counts["scripts"]
         counts["questions"] += 1
-        for points in values(q, asked.every_value):
+        for points in values(q, asked.every_value, rng):
             if time.monotonic() > end:
                 break
             counts["values of points"] += 1
@@ -80,7 +83,7 @@ def main() -> None:
                     if law == "scripts":
                         counts[law] += law_of_points(q, points, rng, policies=(policy,), parts=asked.parts)
                     else:
-                        counts[law] += law_of_notes(q, points, rng)
+                        counts[law] += law_of_notes(q, points, rng, asked.parts)
                 except Exception as error:
                     counts["failed"] += 1
                     says = str(error).splitlines()[0] if str(error) else ""
