@@ -43,6 +43,9 @@ def questions(types: list[str], seed: int) -> Iterator[tuple[str, Question]]:
                     [sheet] = symattn.worksheet(mechanism, problem=name, seed=seed + draw)
                 except InputError:  # not a mechanism of this type, or none was named
                     break
+                except Exception as error:  # which is no answer to anybody
+                    print(f"FAILED {name} {mechanism} --seed {seed + draw}: {type(error).__name__}: {error}")
+                    break
                 entries = tuple(sheet.question.entries())
                 if entries not in seen:
                     yield f"{name} {mechanism} --seed {seed + draw}", sheet.question
