@@ -268,6 +268,16 @@ def law_of_notes(own: Question, points: int, rng: Random, parts: int = 1000) -> 
     return count
 
 
+def test_one_mark_is_not_said_to_be_shared():
+    """A faded line with a single mark: twice that is shared, and the note says so."""
+    [sheet] = symattn.worksheet(problem="faded", seed=4)
+    own, rng = sheet.question, Random(0)
+    single = [mark for part in own.parts for mark in part.marks if mark.number == 1]
+    assert single
+    assert not any("shared" in str(mark.what) for mark in single)
+    assert law_of_notes(own, 2 * own.marks, rng)
+
+
 # ------------------------------------------------------------------------------------------------ joined lines
 
 
