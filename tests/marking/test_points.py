@@ -242,7 +242,8 @@ def law_of_notes(own: Question, points: int, rng: Random, parts: int = 1000) -> 
     q, count = own.worth(points), 0
     alone = replace(POLICIES["strict"], independent_accuracy=True)
     right = key(q)
-    for part in rng.sample(q.parts, min(parts, len(q.parts))):
+    alone_in_line = [line[0] for line in marked_together(q.parts) if len(line) == 1]
+    for part in rng.sample(alone_in_line, min(parts, len(alone_in_line))):
         marks = [m for m in part.marks if m.code != "M" and m.rule not in ("shapes", "reason")]
         said = right.answers[part.name]
         if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined or marks[0].follows:
