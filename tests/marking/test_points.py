@@ -6,7 +6,7 @@ Notes are read here as a marker would read them, from their words alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 from math import ceil
@@ -17,22 +17,26 @@ from scripts import exactly, key_script, legible
 
 import symattn
 from symattn.errors import InputError
-from symattn.marking.attempt import Attempt, Grid, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.exact import Matrix, Value
+from symattn.marking.attempt import Attempt, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry
 from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.explanation.solutions import in_short
+from symattn.teaching.problems.properties import verdict
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
     FormulaAnswer,
     OrderAnswer,
     Part,
+    PropertyAnswer,
     Question,
     RubricAnswer,
     ShapeAnswer,
     WordAnswer,
+    marked_together,
     total,
 )
 
@@ -48,10 +52,14 @@ def question(problem: str, mechanism: str = "", **settings: str) -> Question:
 
 def key(q: Question) -> Attempt:
     """Everything right, every reason seen by a person."""
-    attempt = key_script(q, legible)
-    formulas = {p.name: entry(exactly(p.answer.value)) for p in q.parts if isinstance(p.answer, FormulaAnswer)}
     reasons = frozenset(p.name for p in q.parts if any(m.rule == "reason" for m in p.marks))
-    return replace(attempt, answers={**attempt.answers, **formulas}, methods=reasons)
+    return replace(key_script(q, exactly_if_read), methods=reasons)
+
+
+def exactly_if_read(value: Value) -> str:
+    """Exact wherever that can be typed, as 12*log(2)/49 can, so that no policy takes a mark for decimals."""
+    text = exactly(value)
+    return text if len(text) <= 400 and entry(text).readable else legible(value)
 
 
 def wrong_answers(part: Part, said: Said) -> Iterator[Said]:
@@ -61,6 +69,10 @@ def wrong_answers(part: Part, said: Said) -> Iterator[Said]:
             yield from (said.put(i, j, entry(WRONG)) for i, j, e in said.cells() if not e.blank)
         case FormulaAnswer(), _:
             yield entry(WRONG)
+        case PropertyAnswer(), Grids(grids):
+            for name, one in grids.items():
+                other = (Grids({**grids, name: one.put(i, j, entry("37"))}) for i, j, _ in one.cells())
+                yield from (said for said in other if not has_property(part.answer, said))
         case ShapeAnswer(), _:
             yield Shaped((71, 73))
         case ChoiceAnswer(options, several), Ticked(ticks):
@@ -78,39 +90,59 @@ def wrong_answers(part: Part, said: Said) -> Iterator[Said]:
             yield Text("Read by somebody.", len(points) - 1)
 
 
-def scripts_with_one_wrong(q: Question, rng: Random, most: int) -> Iterator[tuple[str, Attempt]]:
+def has_property(answer: PropertyAnswer, said: Grids) -> bool:
+    """Whether matrices have what was asked for all the same; how this is judged is tested elsewhere."""
+    own = {name: Matrix.of([x.value for x in row] for row in one.rows) for name, one in said.grids.items()}
+    return verdict(answer.rule, answer.parameters, own).holds
+
+
+def scripts_with_one_wrong(
+    q: Question, rng: Random, most: int, parts: Collection[str] | None = None
+) -> Iterator[tuple[str, Attempt]]:
     """The key with one thing wrong, at most so many of each part; what only repeats other lines is left alone."""
     right = key(q)
     for part in q.parts:
+        if parts is not None and part.name not in parts:
+            continue
         wrong = list(wrong_answers(part, right.answers[part.name]))
         for said in rng.sample(wrong, min(most, len(wrong))):
             yield part.name, replace(right, answers={**right.answers, part.name: said})
 
 
-def law_of_points(q: Question, points: int, rng: Random, most: int = 1, policies: tuple[str, ...] = ("ecf",)) -> int:
-    """Check that no script with one thing wrong gets everything, and count them."""
-    worth, count = q.worth(points), 0
+def law_of_points(
+    own: Question, points: int, rng: Random, most: int = 1, policies: tuple[str, ...] = ("ecf",), parts: int = 1000
+) -> int:
+    """Check that the key gets everything, that no script with one thing wrong does, and count these.
+
+    In `parts` parts, drawn anew, at most `most` things are wrong, one at a time.
+    """
+    worth, count = own.worth(points), 0
     assert worth.marks == points
-    worked_out = {part.name for part in q.parts if part.marks or part.name.partition(".")[2]}
-    for name, attempt in scripts_with_one_wrong(worth, rng, most):
-        if name not in worked_out or settled(q, name):
-            continue
+    for policy in policies:
+        report = mark(worth, key(worth), POLICIES[policy])
+        assert (report.total, report.available, report.pending) == (points, points, False), (
+            f"{own.type}, {points} points, {policy}: the key gets {report.total}"
+        )
+    must = sorted(worked_out(own))
+    for name, attempt in scripts_with_one_wrong(worth, rng, most, rng.sample(must, min(parts, len(must)))):
         for policy in policies:
             report = mark(worth, attempt, POLICIES[policy])
             assert report.available == points
-            assert report.total < points, f"{q.type}, {points} points, {policy}: {name} wrong, {report.total}"
+            assert report.total < points, f"{own.type}, {points} points, {policy}: {name} wrong, {report.total}"
             count += 1
     return count
 
 
+def worked_out(own: Question) -> set[str]:
+    """The parts that are to be worked out: those whose line has marks, as the question stands."""
+    lines = [line for line in marked_together(own.parts) if any(part.marks for part in line)]
+    return {part.name for line in lines for part in line if not settled(own, part.name)}
+
+
 def settled(q: Question, name: str) -> bool:
-    """Whether a part of a token has nothing to be worked out: no part of its line has marks, or its weight is 1."""
+    """Whether a part of a token has nothing to be worked out: it sees one token only, and its weight is 1."""
     role, _, token = name.partition(".")
-    if not token:
-        return False
-    step = q.problem[name]
-    line = [part for part in q.parts if part.name.partition(".")[0] == role]
-    return not any(part.marks for part in line) or (role == "A" and step.result.shape == (1, 1))
+    return token.isdigit() and role == "A" and q.problem is not None and q.problem[name].result.shape == (1, 1)
 
 
 QUICK = (
@@ -123,6 +155,7 @@ QUICK = (
     ("shapes", "", {}),
     ("find-error", "", {}),
     ("faded", "", {}),
+    ("faded", "backpropagation_through_time", {}),
     ("heatmap", "", {}),
     ("design", "", {}),
     ("recurrence", "", {}),
@@ -199,37 +232,51 @@ NOTED = [one for one in QUICK if one[0] in ("full", "counts", "masks", "faded", 
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), NOTED, ids=lambda x: str(x or "-"))
 def test_every_note_on_a_key_says_what_the_marker_does(problem, mechanism, settings):
     """Answers of numbers, with any of them wrong; nothing follows and nothing is implied."""
-    own, rng, count = question(problem, mechanism, **settings), Random(2), 0
+    own, rng = question(problem, mechanism, **settings), Random(2)
+    all_points = {*rng.sample(range(len(own.parts), 2 * own.marks), 4), own.marks}
+    assert sum(law_of_notes(own, points, rng) for points in sorted(all_points))
+
+
+def law_of_notes(own: Question, points: int, rng: Random, parts: int = 1000) -> int:
+    """Check notes that can be read here with some entries wrong, of `parts` parts drawn anew, and count these."""
+    q, count = own.worth(points), 0
     alone = replace(POLICIES["strict"], independent_accuracy=True)
-    for points in sorted({*rng.sample(range(len(own.parts), 2 * own.marks), 4), own.marks}):
-        q = own.worth(points)
-        right = key(q)
-        for part in q.parts:
-            marks = [m for m in part.marks if m.code != "M" and m.rule not in ("shapes", "reason")]
-            said = right.answers[part.name]
-            if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined or marks[0].follows:
-                continue
-            cells = [(i, j) for i, j, e in said.cells() if not e.blank]
-            wrong = rng.sample(cells, rng.randint(0, len(cells)))
-            other = said
-            for i, j in wrong:
-                other = other.put(i, j, entry(f"{WRONG}{rng.randrange(100)}"))
-            across = own.problem is None or own.problem.derivation.orientation == "rows"
-            lines = sorted({c[0 if across else 1] for c in cells})
-            rows = [[c not in wrong for c in cells if c[0 if across else 1] == line] for line in lines]
-            note = re.search(rf"{marks[0]} \(([^)]*)\)", str(in_short(part.marks)))
-            promised = read(note[1] if note else "", marks[0].number, rows)
-            report = mark(q, replace(right, answers={**right.answers, part.name: other}), alone)
-            [given] = [
-                g
-                for g in report.marks
-                if g.parts == (part.name,) and g.code == marks[0].code and g.of == marks[0].number
-            ]
-            if promised is None or (given.why and given.why.reason == "wrong method"):
-                continue
-            assert given.given == promised, f"{points} points: {in_short(part.marks)}, {rows}"
-            count += 1
-    assert count
+    right = key(q)
+    alone_in_line = [line[0] for line in marked_together(q.parts) if len(line) == 1]
+    for part in rng.sample(alone_in_line, min(parts, len(alone_in_line))):
+        marks = [m for m in part.marks if m.code != "M" and m.rule not in ("shapes", "reason")]
+        said = right.answers[part.name]
+        if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined or marks[0].follows:
+            continue
+        cells = [(i, j) for i, j, e in said.cells() if not e.blank]
+        wrong = rng.sample(cells, rng.randint(0, len(cells)))
+        other = said
+        for i, j in wrong:
+            other = other.put(i, j, entry(f"{WRONG}{rng.randrange(100)}"))
+        across = own.problem is None or own.problem.derivation.orientation == "rows"
+        lines = sorted({c[0 if across else 1] for c in cells})
+        rows = [[c not in wrong for c in cells if c[0 if across else 1] == line] for line in lines]
+        note = re.search(rf"{marks[0]} \(([^)]*)\)", str(in_short(part.marks)))
+        promised = read(note[1] if note else "", marks[0].number, rows)
+        report = mark(q, replace(right, answers={**right.answers, part.name: other}), alone)
+        [given] = [
+            g for g in report.marks if g.parts == (part.name,) and g.code == marks[0].code and g.of == marks[0].number
+        ]
+        if promised is None or (given.why and given.why.reason == "wrong method"):
+            continue
+        assert given.given == promised, f"{points} points: {in_short(part.marks)}, {rows}"
+        count += 1
+    return count
+
+
+def test_one_mark_is_not_said_to_be_shared():
+    """A faded line with a single mark: twice that is shared, and the note says so."""
+    [sheet] = symattn.worksheet(problem="faded", seed=4)
+    own, rng = sheet.question, Random(0)
+    single = [mark for part in own.parts for mark in part.marks if mark.number == 1]
+    assert single
+    assert not any("shared" in str(mark.what) for mark in single)
+    assert law_of_notes(own, 2 * own.marks, rng)
 
 
 # ------------------------------------------------------------------------------------------------ joined lines

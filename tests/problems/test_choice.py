@@ -9,6 +9,7 @@ import sympy
 from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
+import symattn
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, SelfCheckError
@@ -244,3 +245,9 @@ def test_two_equal_options_are_found():
 
 def test_matrices_are_matrices():
     assert isinstance(carried_out(WAYS[0], derivation()), Matrix)
+
+
+@pytest.mark.parametrize("mechanism", ["backpropagation_through_time", "block_after_attention"])
+def test_a_mechanism_without_any_of_its_steps_is_refused_by_name(mechanism):
+    with pytest.raises(InputError, match=f"asks for one of Q, K, V.*{mechanism} has none of them"):
+        symattn.worksheet(mechanism, problem="choice", seed=1)

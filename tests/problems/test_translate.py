@@ -7,6 +7,7 @@ import pytest
 from oracles import floats, numpy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
+import symattn
 from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Name, Transposed
 from symattn.page.notation import load_notation, notations
@@ -128,3 +129,9 @@ def test_a_wrong_translation_is_found(monkeypatch):
     monkeypatch.setattr(translate, "translated", lambda d, n: honest(d, n).replay(pinned={"S": d.value("S")}))
     with pytest.raises(SelfCheckError, match="S is not what was translated"):
         TYPE.prove(question)
+
+
+@pytest.mark.parametrize("mechanism", ["rotary_attention", "rotary_attention_gradient"])
+def test_scores_of_other_matrices_are_refused_by_name(mechanism):
+    with pytest.raises(InputError, match=f"made of Q and K; those of {mechanism} of R_Q and R_K"):
+        symattn.worksheet(mechanism, problem="translate", seed=1)

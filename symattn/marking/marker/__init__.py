@@ -351,7 +351,7 @@ class Sitting:
                 written[step] = grid if self.upright else grid.T
         if self.blanks:  # what has boxes and is not blank was printed
             assert self.question.problem is not None
-            boxed = {step.name for step in self.question.problem.asked_steps}
+            boxed = {step.name for step in self.question.problem.asked_steps}.union(self.blanks)
             for line in (line for line in d if line.name in boxed):
                 rows, columns = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}

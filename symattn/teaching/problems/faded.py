@@ -187,8 +187,9 @@ def _completed(
     ask = (*way, *mask_shown(step, wording), Display((rule,), step=step.name, role="rule"), *room, grid)
     key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, result_of(step), wording))
     method = (Mark("M", 1),) if isinstance(step.op, MatMul | Softmax) else ()
-    marks = (*method, Mark("A", max(1, len(cells) // 3), "shared equally among the missing entries"))
-    return Part(step.name, step_title(step, wording), ask, key, EntriesAnswer(step.name, cells), marks)
+    number = max(1, len(cells) // 3)
+    accurate = Mark("A", number, "shared equally among the missing entries" if number > 1 else "")  # one is not shared
+    return Part(step.name, step_title(step, wording), ask, key, EntriesAnswer(step.name, cells), (*method, accurate))
 
 
 def _values(name: str, matrix: Matrix, wording: Wording) -> Display:

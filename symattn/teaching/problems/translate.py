@@ -90,7 +90,10 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
     role, group = named[(number - 1) % len(named)]
     wrong = shuffled(rng, [name for name in group if name != role])
-    right = next(k for k, operands in enumerate(PRODUCTS) if operands == other["S"].operands)
+    if (operands := other["S"].operands) not in PRODUCTS:
+        factors = " and ".join(operand.name for operand in d["S"].operands)
+        raise InputError(f"Scores to be translated are made of Q and K; those of {spec.mechanism} of {factors}.")
+    right = PRODUCTS.index(operands)
     products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
     return Content(
         **vars(drawn),
