@@ -9,8 +9,9 @@ import sympy
 from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
+from symattn.api import worksheet
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
@@ -224,6 +225,26 @@ def test_every_wrong_option_says_why():
             for reason, option in zip(reasons, part.answer.options, strict=True):
                 said = " ".join(x.text for x in spans(reason) if isinstance(x, Words))
                 assert ("right" in said) if option.right else (option.diagnosis in said)
+
+
+WITHOUT_THE_STEPS = ("cross_entropy_gradient", "layer_norm", "layer_norm_gradient", "language_model", "feed_forward")
+"""Of the mechanisms with none of the steps that are asked about, those that are drawn at once."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in WITHOUT_THE_STEPS else pytest.param(name, marks=pytest.mark.slow) for name in mechanisms()]
+)
+def test_every_mechanism_has_a_sheet_or_a_sentence(name):
+    try:
+        (sheet,) = worksheet(name, problem="choice", jobs=1)
+    except InputError as error:
+        assert name not in ("attention", "self_attention", "multi_head_attention")
+        assert name in str(error)
+        assert "\n" not in str(error)
+        assert str(error).endswith(".")
+    else:
+        assert name not in WITHOUT_THE_STEPS
+        assert all(isinstance(part.answer, ChoiceAnswer) for part in sheet.question.parts)
 
 
 @pytest.mark.slow
