@@ -627,7 +627,7 @@ def worksheet(
     said = checked_arguments(
         mechanism_name=mechanism_name, problem=problem, n=n, seed=seed, out=out, forms=forms, together=together,
         overview=overview, recipe=recipe, solutions=solutions, layout=layout, conventions=conventions, look=look,
-        jobs=jobs,
+        jobs=jobs, executor=executor, progress=progress,
     )  # fmt: skip
     n, seed, forms, solutions = said["n"], said["seed"], said["forms"], check_solutions(said["solutions"])
     made_from = make_recipe(
@@ -827,7 +827,9 @@ def grade(
 
     _refuse_unknown(grade, unknown)
     look = make_look(language=language_of(exam)) if look is None else look
-    said = checked_arguments(out=out, forms=forms, look=look, jobs=jobs, time_limit=time_limit)
+    said = checked_arguments(
+        out=out, forms=forms, look=look, jobs=jobs, time_limit=time_limit, executor=executor, ask=ask, progress=progress
+    )
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, entries=entries, ask=ask, out=out, forms=said["forms"], look=look, readers=readers,

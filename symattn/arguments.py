@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -52,6 +53,18 @@ def _path(value: Any, place: Place) -> Any:
     return value
 
 
+def _executor(value: object, place: Place) -> Executor:
+    if not isinstance(value, Executor):
+        raise place.wrong(value, "an executor of concurrent.futures, such as ProcessPoolExecutor()")
+    return value
+
+
+def _function(value: Any, place: Place) -> Any:
+    if not callable(value):
+        raise place.wrong(value, "a function")
+    return value
+
+
 def _look(value: object, place: Place) -> Look:
     if not isinstance(value, Look):
         raise place.wrong(value, LOOK)
@@ -87,6 +100,9 @@ class Arguments:
     layout: Layout
     conventions: Conventions
     look: Annotated[Any, ReadBy(_look)]
+    executor: Annotated[Any, ReadBy(_executor)] | None
+    progress: Annotated[Any, ReadBy(_function)]
+    ask: Annotated[Any, ReadBy(_function)] | None
     forms: Names
     solutions: Names
 

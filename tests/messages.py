@@ -119,7 +119,9 @@ def extracted() -> Mapping[Template, str]:
         found.setdefault(Template("", chosen.title), "mechanisms")
     for known in (*misconceptions().values(), *SLIPS.values(), *COUNTING.values()):
         names = filter(None, (known.name, getattr(known, "turned_name", "")))
-        for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *_feedback(known.feedback)):
+        advice = filter(None, (known.feedback, getattr(known, "of_weights", "")))
+        told = (text for said in advice for text in _feedback(said))
+        for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *told):
             found.setdefault(Template("", text), "misconceptions")
     return {template: where for template, where in found.items() if _is_said(template.one)}
 

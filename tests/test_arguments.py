@@ -4,7 +4,9 @@ The witness of what is in range are the options of the command line.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
@@ -27,12 +29,13 @@ GIVEN: Mapping[str, Any] = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]
 SOLVED = symattn.derive("attention", **GIVEN)
 ANSWERS = {"Z": [[1]]}
 SETTINGS = tuple(f.name for f in fields(Settings))
+FUNCTIONS = ("progress", "ask")
 
 
 def _words(function: Callable[..., object]) -> tuple[str, ...]:
-    """What a function takes by name, but for what is itself called, as a progress bar is."""
+    """What a function takes by name, but for what is itself called: what that raises is the caller's own."""
     own = (p.name for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
-    return tuple(name for name in own if name not in ("executor", "progress", "ask"))
+    return tuple(name for name in own if name not in FUNCTIONS)
 
 
 def _program(q: Any, k: Any, v: Any) -> Any:
@@ -102,6 +105,22 @@ def test_an_argument_has_the_range_of_its_option(command: click.Command, option:
             InputError, match=rf"^{argument} is {value}; .* from {kind.min} to {kind.max} was expected\.$"
         ):
             arguments.checked(**{argument: value})
+
+
+WORKERS = [
+    (symattn.worksheet, "executor"), (symattn.worksheet, "progress"),
+    (symattn.grade, "executor"), (symattn.grade, "progress"), (symattn.grade, "ask"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", [3, "foo", ThreadPoolExecutor], ids=["number", "text", "class"])
+@pytest.mark.parametrize(("verb", "name"), WORKERS)
+def test_workers_and_functions_are_refused_in_a_sentence(verb: Callable[..., object], name: str, odd: object) -> None:
+    if callable(odd) and name != "executor":
+        return
+    expected = r"an executor of concurrent\.futures, .*" if name == "executor" else "a function"
+    with pytest.raises(InputError, match=rf"^{name} is {re.escape(repr(odd))}; {expected} was expected\.$"):
+        verb("attention", **{name: odd})
 
 
 SIZES = ({"n": 0}, {"n": -1}, {"n": 10_001}, {"n": 2.5}, {"q": 3}, {"d_k": "d k"}, {"d_ff": 2})

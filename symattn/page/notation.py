@@ -6,6 +6,7 @@ The ready ones are `page/notations/*.toml`; a user's own file has the same form.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -216,9 +217,11 @@ def notations() -> tuple[str, ...]:
 
 
 def load_notation(name: str | Path) -> Notation:
-    """A ready notation by name, or one from a file; `InputError` says what is wrong with it, and where."""
+    """A ready notation by name, one from a file, or a kept one; `InputError` says what is wrong with it, and where."""
     if not isinstance(name, str | Path):
         raise InputError(f"notation is {name!r}; the name of a notation or of a .toml file was expected.")
+    if str(name).startswith("{"):
+        return _kept(str(name))
     return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
 
 
@@ -234,6 +237,25 @@ def _from_file(path: Path) -> Notation:
             f"There is no notation {str(path)!r}; {offered(str(path), notations(), 'there are {}, or a .toml file')}"
         )
     return read_notation(read_toml(path), path.stem)
+
+
+def kept_notation(name: str) -> str:
+    """A notation as it is frozen, for `load_notation`: a ready one by its name, a file as its contents in JSON."""
+    if name.startswith("{") or name in notations():
+        return name
+    load_notation(name)  # says what is wrong with it
+    path = Path(name)
+    return json.dumps({"name": path.stem, **read_toml(path)}, ensure_ascii=False, sort_keys=True)
+
+
+@lru_cache(maxsize=32)
+def _kept(text: str) -> Notation:
+    try:
+        data = json.loads(text)
+        name = str(data["name"])
+    except (ValueError, KeyError, RecursionError) as error:
+        raise InputError(f"notation is {text[:40]!r}; a notation in JSON with its name was expected.") from error
+    return read_notation(data, name)
 
 
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:

@@ -26,7 +26,7 @@ from symattn.foundation.identity import digest, is_identity
 from symattn.teaching.exam import make_exam, read_exam_file, write_exam
 from symattn.teaching.exam.deploy import copies, freeze, thawed
 from symattn.teaching.exam.students import neighbours, places
-from symattn.teaching.sheets import freeze_sheets
+from symattn.teaching.sheets import freeze_sheets, thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """
@@ -156,10 +156,10 @@ def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
     with pytest.raises(InputError, match="another seed or secret"):
         made(path, tmp_path / "out", seed=6)
     changed = exam(tmp_path, EXAM.replace("points = 12", "points = 13"))
-    with pytest.raises(InputError, match="another exam file or class list"):
+    with pytest.raises(InputError, match="another exam file, notation or class list"):
         made(changed, tmp_path / "out")
     exam(tmp_path, students=21)
-    with pytest.raises(InputError, match="another exam file or class list"):
+    with pytest.raises(InputError, match="another exam file, notation or class list"):
         made(path, tmp_path / "out")
     assert contents(tmp_path / "out") == before == contents(folder / "out")
 
@@ -177,6 +177,38 @@ def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     frozen.write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="is not a frozen exam"):
         made(path, tmp_path / "out")
+
+
+NOTATION = """
+title = "Of our course"
+letters.d_k = "d"
+[names]
+S = "E"
+X = "H"
+"""
+SAME_EVERYWHERE = ("full", "masks", "design", "prove", "estimate", "counts", "shapes", "heatmap", "drills", "translate")
+
+
+def test_a_frozen_exam_needs_no_notation_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notation, file = tmp_path / "ours.toml", tmp_path / "exam.toml"
+    notation.write_text(NOTATION, encoding="utf-8")
+    questions = "".join(f'[[question]]\ntype = "{type}"\n' for type in SAME_EVERYWHERE)
+    file.write_text(f'title = "Midterm"\nvariants = 1\nnotation = "ours.toml"\n{questions}', encoding="utf-8")
+    dice = Dice.seeded(1)
+    exam = make_exam(read_exam_file(file), dice)
+    made, text = exam.questions(0), freeze(exam, dice)
+    [sheet] = symattn.worksheet("attention", notation="ours.toml", level="starter", jobs=1)
+    set_text = freeze_sheets([sheet])
+
+    def frozen():
+        return thawed(text, file.with_name("exam.json"))[0].questions(0), thaw_sheets(set_text, "set.json")[sheet.name]
+
+    assert made[0].problem.notation.names["S"].matrix == "E"
+    notation.write_text(NOTATION.replace('"E"', '"F"'), encoding="utf-8")
+    assert frozen() == (made, sheet.question)
+    notation.unlink()
+    assert frozen() == (made, sheet.question)
 
 
 def test_what_a_frozen_exam_lacks_or_has_too_much_is_said_with_its_place(finished):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
+import numpy as np
 import pytest
 from bench.diagnosis import tried
 from scripts import decimals, key_of, script
 
-from symattn.api import make_recipe
+from symattn.api import check, derive, make_recipe
 from symattn.derivation.mechanisms import mechanisms
-from symattn.derivation.misconceptions import replayed
+from symattn.derivation.misconceptions import SLIPS, replayed
 from symattn.exact import Matrix, decide
 from symattn.exact.reading import typed
 from symattn.marking.attempt import Attempt
@@ -146,3 +147,59 @@ def test_planted_mistakes_are_one_event_with_their_name(name):
     found = list(tried([name], slip_count=10, part_count=2, seed=3, belief_count=3))
     assert found
     assert sum(outcome.named for outcome in found) >= 0.9 * len(found), [str(o) for o in found if not o.named]
+
+
+def test_a_row_copied_from_the_row_above_is_told_as_such():
+    d = derive(
+        "attention", Q=[[1, 2], [0, 1], [2, 1]], K=[[1, 0], [1, 1], [0, 2]], V=[[1, 0], [0, 1], [2, 1]], scale="none"
+    )
+    scores = np.array([[1, 2], [0, 1], [2, 1]]) @ np.array([[1, 0], [1, 1], [0, 2]]).T
+    scores[1] = scores[0]
+    [event] = check(d, {"S": scores.tolist()}).reports[0].events
+    assert [candidate.id for candidate in event.candidates] == ["A19"]
+    assert "row 1 was written again in the place of row 2" in event.candidates[0].says
+    assert len(event.entries) == 3
+
+
+def test_a_row_that_a_mask_decides_is_copied_from_nowhere():
+    scores = [[1, 3, 2], [0, 2, 1], [2, 0, 1]]
+    d = derive("attention", Q=scores, K=np.eye(3, dtype=int).tolist(), V=[[1], [2], [3]], mask="causal", scale="none")
+    weights = softmax(scores, [[1, 0, 0], [1, 0, 0], [1, 1, 1]])  # the second token taken for one that sees the first
+    found = check(d, {"S": scores, "A": weights.round(3).tolist()}).reports[0].events
+    assert found
+    assert "A19" not in {candidate.id for event in found for candidate in event.candidates}
+
+
+@pytest.mark.parametrize("real", [1, 2, 3])
+def test_hidden_queries_of_padding_are_one_event(real):
+    scores = [[1, 3, 2, 0], [0, 2, 1, 3], [2, 0, 1, 1], [1, 2, 0, 3]]
+    givens = {"Q": scores, "K": np.eye(4, dtype=int).tolist(), "V": [[1, 0], [0, 1], [2, 1], [1, 3]]}
+    d = derive("attention", **givens, scale="none", mask=f"padding:{real}+causal")
+    seen = np.tril(np.ones((4, 4), int))
+    seen[:, real:] = 0
+    seen[real:] = 0
+    masked = [[x if k else "-inf" for x, k in zip(*rows, strict=True)] for rows in zip(scores, seen, strict=True)]
+    [event] = check(d, {"S": scores, "M": masked, "A": softmax(scores, seen).round(3).tolist()}).reports[0].events
+    assert [candidate.id for candidate in event.candidates] == ["M11"]
+
+
+def test_slips_in_a_softmax_are_told_of_powers():
+    scores = np.array([[2, 0, 1], [1, 1, 0], [0, 1, 3]])
+    d = derive("attention", Q=scores.tolist(), K=np.eye(3, dtype=int).tolist(), V=[[1], [2], [3]], scale="none")
+    powers = np.exp(scores)
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    weights[0] = powers[0] / (powers[0].sum() + powers[0, 0])
+    marking = check(d, {"S": scores.tolist(), "A": weights.round(4).tolist()})
+    [event] = marking.reports[0].events
+    assert [candidate.says for candidate in event.candidates] == ["the power e^2 was counted twice in the sum"]
+    softmax_op, product = d["A"].op, d["S"].op
+    for id in ("A1", "A2", "A3"):
+        assert SLIPS[id].advice(softmax_op) != SLIPS[id].advice(product) == SLIPS[id].feedback
+    assert SLIPS["A8"].advice(softmax_op) == SLIPS["A8"].feedback
+
+
+def softmax(scores, seen):
+    """Weights of what is seen; zeros for a query that sees nothing."""
+    powers = np.exp(np.array(scores, float)) * np.array(seen)
+    total = powers.sum(axis=1, keepdims=True)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)

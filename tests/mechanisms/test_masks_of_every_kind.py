@@ -10,11 +10,14 @@ import pytest
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import mask_op
+from symattn.derivation.mechanisms.drawing import neither_flat_nor_steep
 from symattn.derivation.mechanisms.masks import mask_keep, masks
-from symattn.derivation.ops import Bias, Mask
+from symattn.derivation.ops import Bias, Mask, Softmax
 from symattn.derivation.ops.attention import HIDES
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
+from symattn.teaching.fairness import draw
+from symattn.teaching.problems import problem_type
 
 SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
 NAMED = [
@@ -307,6 +310,20 @@ def test_masks_are_the_same_token_by_token():
     ):
         whole, parts = (derive("attention", **givens, mask=mask, by=by, scores=scores) for by in ("matrix", "token"))
         assert whole["Z"].result == parts["Z"].result
+
+
+@pytest.mark.parametrize("name", ["attention", "causal_self_attention", "encoder", "rotary_attention"])
+def test_a_query_that_sees_nothing_is_drawn(name):
+    spec = problem_type("full").spec({"mechanism": name, "settings": {"mask": "past", "empty": "zero"}})
+    drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1)).derivation
+    weights = [step for step in drawn if isinstance(step.op, Softmax)]
+    assert weights
+    assert any(not np.asarray(step.result.rows[0], float).any() for step in weights)
+
+
+@pytest.mark.parametrize(("row", "suits"), [((), True), ((5,), True), ((1, 1), False), ((0, 2), True), ((0, 9), False)])
+def test_only_a_choice_of_keys_can_be_flat_or_steep(row, suits):
+    assert neither_flat_nor_steep(row) is suits
 
 
 @pytest.mark.parametrize("name", ["kv_cache", "linear_attention"])

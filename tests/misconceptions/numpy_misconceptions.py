@@ -182,6 +182,12 @@ def _triangle(v: Variant) -> dict[str, Any]:
     return {"mask": lambda v, s: _masked(v, s, j >= i + m - n if causal else ~v.keep)}
 
 
+def _padding_queries(v: Variant) -> dict[str, Any]:
+    """Rows of the tokens that nobody sees hidden too, and zeros for their weights."""
+    keep = v.keep & v.keep.any(axis=0)[:, None] if v.keep.shape[0] == v.keep.shape[1] else v.keep
+    return {"mask": lambda v, s: _masked(v, s, keep), "softmax": lambda v, s: _zeros_for_nan(softmax(v, s))}
+
+
 def _diagonal(v: Variant) -> dict[str, Any]:
     n, m = v.keep.shape
     i, j = np.indices((n, m))
@@ -314,6 +320,7 @@ HABITS: dict[str, Callable[[Variant], dict[str, Any]]] = {
     "M8": _mask_is(lambda v, s: s),
     "M9": _mask_is(lambda v, s: _masked(v, s, v.keep.T)),
     "M10": _mask_is(lambda v, s: np.where(v.keep, s, s - 10 / (v.divisor or 1.0))),
+    "M11": _padding_queries,
     "X1": _softmax_is(_columns),
     "X2": _softmax_is(lambda v, m: _powers(m, v.base) / _powers(m, v.base).sum()),
     "X3": _softmax_is(lambda v, m: softmax(v, m, 2.0 if v.base == np.e else np.e)),

@@ -169,7 +169,7 @@ class _Judge:
         hidden = [s for i, row in enumerate(scaled) for j, s in enumerate(row) if not self._sees(i, j)]
         return (
             (self._hard(scores) if self.weights == "hardmax" else self._soft(visible, scores))
-            and (self.weights != "sum" or all(abs(sum(row)) >= LEAST_SUM for row in visible))
+            and (self.weights != "sum" or all(abs(sum(row)) >= LEAST_SUM for row in visible if row))
             and all(abs(s) <= LARGEST_HIDDEN for s in hidden)
             and (not hidden or any(hidden))
             and (len(hidden) < 3 or min(hidden) < 0 < max(hidden))
@@ -181,7 +181,7 @@ class _Judge:
         several = [(row, own) for row, own in zip(visible, weights, strict=True) if len(row) > 1]
         above = _above_first(scores)
         return (
-            all(LEAST_RANGE <= max(row) - min(row) <= LARGEST_RANGE for row, _ in several)
+            all(neither_flat_nor_steep(row) for row in visible)
             and all(max(own) <= MOST_WEIGHT for _, own in several)
             and sum(len(row) - len(set(row)) for row, _ in several) <= 1
             and (len(scores) == 1 or len(set(above)) > 1)
@@ -196,6 +196,7 @@ class _Judge:
             [
                 _places_of_largest([s if self._sees(i, j) else hidden(s) for j, s in enumerate(row)])
                 for i, row in enumerate(scores)
+                if any(self._sees(i, j) for j in range(len(row)))
             ]
             for hidden in (lambda s: -math.inf, lambda s: s, lambda s: 0)
         )
@@ -207,6 +208,14 @@ class _Judge:
 
     def _sees(self, i: int, j: int) -> bool:
         return not self.keep or self.keep[i][j]
+
+
+def neither_flat_nor_steep(visible: Sequence[float]) -> bool:
+    """Whether weights are neither uniform nor saturated, by the visible scaled scores of a row.
+
+    A query that sees one key, or none, has no choice.
+    """
+    return len(visible) < 2 or LEAST_RANGE <= max(visible) - min(visible) <= LARGEST_RANGE
 
 
 def _symmetric(m: Sequence[Sequence[float]]) -> bool:

@@ -7,6 +7,7 @@ al. 2022 divides in every block).
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,12 +17,11 @@ from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mask_op, scale_op
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
-    LARGEST_RANGE,
-    LEAST_RANGE,
     TRIES,
     Rows,
     dull,
     found,
+    neither_flat_nor_steep,
     number,
     projection,
     small,
@@ -123,9 +123,9 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def suits(i: int, query: list[int], keys: Rows) -> bool:
         scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in keys]
         seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
-        spread = len(seen) == 1 or LEAST_RANGE <= max(seen) - min(seen) <= LARGEST_RANGE
+        spread = neither_flat_nor_steep(seen)
         neat = all(s.is_integer() for s in scores) or not divisor.is_integer()
-        grows = max(seen) > max(scores[: settings.tile])
+        grows = max(seen, default=-math.inf) > max(scores[: settings.tile])
         return spread and neat and (grows == (i < n - 1 or n == 1) or keep is not None or m <= settings.tile)
 
     def queries() -> tuple[Rows, Rows] | None:

@@ -14,11 +14,10 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, scale_op
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
-    LARGEST_RANGE,
-    LEAST_RANGE,
     dull,
     entries,
     found,
+    neither_flat_nor_steep,
     number,
     small,
 )
@@ -71,7 +70,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def suits(i: int, query: list[int], turned_keys: Sequence[Sequence[float]]) -> bool:
         scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in turned_keys]
         seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
-        spread = len(seen) == 1 or LEAST_RANGE <= max(seen) - min(seen) <= LARGEST_RANGE
+        spread = neither_flat_nor_steep(seen)
         return spread and len(set(seen)) == len(seen) and (all(s.is_integer() for s in scores) or not neat)
 
     def drawn() -> dict[str, Matrix] | None:

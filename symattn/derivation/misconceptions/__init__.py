@@ -10,7 +10,16 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
 from symattn.derivation.misconceptions.counting import COUNTING, Miscount
 from symattn.derivation.misconceptions.layout import whole
-from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, Slip, Slipped, exchanges, misread, slips
+from symattn.derivation.misconceptions.slips import (
+    SLIPS,
+    PossibleSlips,
+    Slip,
+    Slipped,
+    exchanges,
+    misread,
+    repeats,
+    slips,
+)
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import added, modules
 
@@ -60,6 +69,7 @@ __all__ = [
     "misconception",
     "misconceptions",
     "misread",
+    "repeats",
     "replayed",
     "slips",
     "whole",

@@ -52,6 +52,11 @@ def diagonal_hidden_too(d: Derivation) -> Rewritten | None:
     return {**change, **without_empty_rows(d)} if change else None
 
 
+def padding_queries_hidden_too(d: Derivation) -> Rewritten | None:
+    change = hiding(padding_rows_too)(d)
+    return {**change, **without_empty_rows(d)} if change else None
+
+
 def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
     """A number in place of −∞, made from the score and from the divisor of the scores."""
 
@@ -136,6 +141,15 @@ def queries_hidden(keep: Keep) -> Keep | None:
     if not is_padding(keep) or offset(keep):
         return None
     return _each(keep, lambda i, j: keep[0][i])
+
+
+def padding_rows_too(keep: Keep) -> Keep | None:
+    """The rows of the padding tokens hidden besides their columns: those of the last tokens, whom no query sees."""
+    columns = range(len(keep[0]))
+    real = max((j + 1 for j in columns if any(row[j] for row in keep)), default=0)
+    if offset(keep) or real in (0, len(keep)):
+        return None
+    return _each(keep, lambda i, j: keep[i][j] and i < real)
 
 
 def _each(keep: Keep, seen: Callable[[int, int], bool]) -> Keep:
@@ -264,6 +278,17 @@ MISCONCEPTIONS = (
         exactly="−10/√d_k is added to hidden scaled scores in place of −∞",
         tell="The weights of hidden tokens are tiny, and not 0.",
         feedback="Use −∞, so that the weight is exactly 0.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "M11",
+        "padding hidden as queries too",
+        "M",
+        padding_queries_hidden_too,
+        exactly="m_ij = −∞ as well where token i is padding; a row that sees nothing is taken as zeros",
+        tell="The rows of the padding tokens are empty; those of the real ones are right.",
+        feedback="Padding is hidden as a key; as queries, its tokens still see the real ones.",
         source="experience",
         prior="low",
     ),

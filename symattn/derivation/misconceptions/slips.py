@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from types import MappingProxyType
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Op
 from symattn.derivation.misconceptions.base import followed
 from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bracketed
-from symattn.derivation.ops import Add, MatMul, SumOver
+from symattn.derivation.ops import Add, MatMul, Softmax, SumOver
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
 from symattn.exact.approximate import approximate
@@ -30,7 +30,8 @@ Says = Callable[[], Message]
 class Slip:
     """One kind of slip: `detect` says how the wrong entry e' lies to the right one e, `feedback` what to tell.
 
-    Only some are `planted` where a mistake is to be found.
+    Only some are `planted` where a mistake is to be found.  `of_weights` is what to tell instead of a softmax, where
+    terms are powers.
     """
 
     id: str
@@ -38,6 +39,11 @@ class Slip:
     detect: str
     feedback: str
     planted: bool = True
+    of_weights: str = ""
+
+    def advice(self, op: Op | None) -> str:
+        """What to tell of this slip in a step with this operation."""
+        return self.of_weights if self.of_weights and isinstance(op, Softmax) else self.feedback
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,27 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
     {
         slip.id: slip
         for slip in (
-            Slip("A1", "sign", "e + e' = 0, or (e − e')/2 is a term", "A sign is wrong."),
-            Slip("A2", "dropped term", "e − e' is a term", "A term of the sum is missing."),
-            Slip("A3", "doubled term", "e' − e is a term", "A term was added twice."),
+            Slip(
+                "A1",
+                "sign",
+                "e + e' = 0, or (e − e')/2 is a term",
+                "A sign is wrong.",
+                of_weights="Look at the signs of the exponents; a weight itself is never negative.",
+            ),
+            Slip(
+                "A2",
+                "dropped term",
+                "e − e' is a term",
+                "A term of the sum is missing.",
+                of_weights="A power is missing from the sum.",
+            ),
+            Slip(
+                "A3",
+                "doubled term",
+                "e' − e is a term",
+                "A term was added twice.",
+                of_weights="A power was counted twice in the sum.",
+            ),
             Slip("A4", "times table", "|e' − e| is a factor", "One product is off by one of its factors."),
             Slip("A5", "added instead of multiplied", "e' − e is a + b − ab", "Multiply the factors, then add up."),
             Slip(
@@ -123,6 +147,13 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
                 "entries swapped",
                 "two entries, rows or columns stand in each other's places",
                 "The numbers are right; their places are not.",
+                False,
+            ),
+            Slip(
+                "A19",
+                "line repeated",
+                "a row (column) is another row (column) of the same matrix",
+                "Two lines are the same: one of them was copied from the other.",
                 False,
             ),
         )
@@ -205,6 +236,16 @@ def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int]
         yield column, message("columns {first} and {second} were swapped", first=j + 1, second=m + 1)
     if rows == columns:
         yield {(i, j): (j, i) for i, j in cells}, message("rows and columns were swapped")
+
+
+def repeats(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
+    """One line in the place of another, as it is copied from above: what stands where, and how."""
+    for i, k in permutations(range(rows), 2):
+        says = message("row {copied} was written again in the place of row {right}", copied=k + 1, right=i + 1)
+        yield {(i, j): (k, j) for j in range(columns)}, says
+    for j, m in permutations(range(columns), 2):
+        says = message("column {copied} was written again in the place of column {right}", copied=m + 1, right=j + 1)
+        yield {(i, j): (i, m) for i in range(rows)}, says
 
 
 def misread(d: Derivation, given: str, i: int, j: int, value: object) -> Derivation:
@@ -361,4 +402,4 @@ def _equal(a: Value, b: Value) -> bool:
 ORDER: Mapping[str, int] = MappingProxyType({id: k for k, id in enumerate(SLIPS)})
 
 
-__all__ = ["SLIPS", "PossibleSlips", "Slip", "Slipped", "exchanges", "misread", "slips"]
+__all__ = ["SLIPS", "PossibleSlips", "Slip", "Slipped", "exchanges", "misread", "repeats", "slips"]

@@ -54,7 +54,8 @@ Slips = Callable[["Varied"], Iterator[Variant]]
 class Varied:
     """A number as a float, how it was made and is written, and what single slips make of it, as floats by their causes.
 
-    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.  `slips` gives those
+    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone; `power` if it is e^x, or
+    another power, of which a softmax adds up several.  `slips` gives those
     that can be made where it was made, by the verb that was the `at`-th; most of them nobody asks for.
     """
 
@@ -65,6 +66,7 @@ class Varied:
     slips: Slips
     at: int = 0
     rational: bool = False
+    power: bool = False
     variants: dict[Cause, float] = field(default_factory=dict)
     _exact: Value | None = None
     _text: str | None = None
@@ -236,7 +238,9 @@ class Slipping(Algebra[Varied]):
                 lambda: message("the sign of the exponent {term} was lost", term=x.text()),
             )  # fmt: skip
 
-        return self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
+        found = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
+        found.power = True
+        return found
 
     def root(self, x: Varied) -> Varied:
         return self._by_name("root", x, written=lambda: f"√{_factor(x)}")
@@ -306,11 +310,27 @@ def _term_slips(found: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Va
             return message("{product} was subtracted instead of added", product=x.text())
         return message("the term {product} has the wrong sign", product=x.text())
 
+    if x.power:
+        dropped, doubled, negated = (
+            partial(said_of, x) for said_of in (_power_missing, _power_twice, _power_subtracted)
+        )
     both_negative = x.rational and _both_negative(x)
     yield found.instead("A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
     yield found.instead("A3", found.near + x.near, lambda: _total((*terms, x)), doubled, k)
     opposite = "A13" if both_negative else "A1"
     yield found.instead(opposite, found.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+
+
+def _power_missing(x: Varied) -> Message:
+    return message("the power {power} is missing from the sum", power=x.text())
+
+
+def _power_twice(x: Varied) -> Message:
+    return message("the power {power} was counted twice in the sum", power=x.text())
+
+
+def _power_subtracted(x: Varied) -> Message:
+    return message("the power {power} was subtracted in the sum", power=x.text())
 
 
 def _left_out(found: Varied, factors: tuple[Varied, ...], k: int) -> Variant:

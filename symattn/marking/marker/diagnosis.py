@@ -21,6 +21,7 @@ from symattn.derivation.misconceptions import (
     exchanges,
     misconception,
     misconceptions,
+    repeats,
 )
 from symattn.derivation.misconceptions.base import (
     COPY,
@@ -46,6 +47,9 @@ from symattn.marking.marker.trace import HIDING, Judged, Mistake, Place, Trace, 
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
+
+REPEATED = "A19"
+"""The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
@@ -685,6 +689,7 @@ class Diagnosis(Trace):
 
         Whoever has the other rows right knows how it is done: that is a slip, whatever led to it.
         """
+        fits = [] if any(slip.id == REPEATED for slip in slips) else fits
         beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
         self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
         self.mistakes[-1].in_part = bool(beliefs)
@@ -738,10 +743,10 @@ class Diagnosis(Trace):
         for own in fitting:
             possible = self._possible_slips(own, step)
             if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
-                put, says = exchanged
+                put, says, id = exchanged
                 cells = list(put)
                 meant |= {(step.name, *c): x for c, x in put.items()}
-                found.append((cells, [Candidate("slip", "A18", says)]))
+                found.append((cells, [Candidate("slip", id, says)]))
                 left = [c for c in left if c not in cells]
             by_cause: dict[Cause, list[Slipped]] = {}
             for i, j in left:
@@ -777,21 +782,26 @@ class Diagnosis(Trace):
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
-    ) -> tuple[dict[Cell, Value], str] | None:
-        """The wrong entries that are right in each other's places, with what they are there, and how; None if there are
-        none.
+    ) -> tuple[dict[Cell, Value], str, str] | None:
+        """The wrong entries that are right in each other's places, or in a line beside, with what they are there, how,
+        and the slip; None if there are none.
         """
         nearness = {c: self._nearness(entry) for c, entry in entries.items()}
-        best: tuple[dict[Cell, Value], str] | None = None
-        for places, says in exchanges(*possible.result.shape):
+        best: tuple[dict[Cell, Value], str, str] | None = None
+        shape = possible.result.shape
+        misplaced = [(*found, "A18") for found in exchanges(*shape)] + [(*found, REPEATED) for found in repeats(*shape)]
+        for places, says, id in misplaced:
             spoilt = [c for c in left if c in places]
             if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
                 continue
             put = {c: possible.result[source] for c, source in places.items() if c in entries}
+            values = {near(x) for x in put.values() if not has_symbols(x)}
+            if id == REPEATED and put and (len(values) == 1 or values == {0, 1}):  # as a mask has it in several rows
+                continue
             if all(nearness[c](near(x)) for c, x in put.items() if not has_symbols(x)) and all(
                 self._explains(x, entries[c]) for c, x in put.items()
             ):
-                best = {c: put[c] for c in spoilt}, says
+                best = {c: put[c] for c in spoilt}, says, id
         return best
 
     def _spoilt(

@@ -422,7 +422,7 @@ class Told:
             says = (Words(_sentence(candidate)),) if candidate.says else self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
             named = self.reader == "teacher"  # the name of a slip is the examiner's
-            name, says = begun((Words(slip.name),)) if named else (), (Words(slip.feedback),)
+            name, says = begun((Words(slip.name),)) if named else (), self._advice(event, candidate)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
             says = (Words(_sentence(candidate)),)
             counted = COUNTING.get(candidate.id)
@@ -439,11 +439,17 @@ class Told:
         if event.part not in self.report.own or any(c.kind != "slip" or not c.says for c in candidates):
             return ()
         if candidates[0].id in LAST_RESORT:
-            return (Words(SLIPS[candidates[0].id].feedback),)
+            return self._advice(event, candidates[0])
         if self.report.own[event.part].orientation == "rows":
             return (Words(words.looks_as_if([c.says for c in candidates])),)
         says = [says for c in candidates if (says := self._turned(event, c))]  # what is a row there is a column here
-        return (Words(words.looks_as_if(says)),) if says else (Words(SLIPS[candidates[0].id].feedback),)
+        return (Words(words.looks_as_if(says)),) if says else self._advice(event, candidates[0])
+
+    def _advice(self, event: Event, candidate: Candidate) -> Inlines:
+        """What to do about a slip, in the words of its step: a softmax adds up powers."""
+        d, here = self.derivation(event.part), self.step(event.part)
+        op = d[here].op if d is not None and here is not None and here in d else None
+        return (Words(SLIPS[candidate.id].advice(op)),)
 
     def _turned(self, event: Event, candidate: Candidate) -> str:
         """How a slip was made, in the rows and columns of a page that has tokens as columns."""

@@ -264,7 +264,7 @@ def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam again"
     data = _whole(text, where, elsewhere)
     if data.recipe != _recipe(spec):
-        raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
+        raise InputError(f"{where} holds an exam made from another exam file, notation or class list; {elsewhere}.")
     fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
     if dice and not any(hmac.compare_digest(data.key, _fingerprint(one)) for one in fitting):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")

@@ -13,6 +13,7 @@ from symattn.errors import InputError
 from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Key, Place, Rest, keys, read
 from symattn.page.document import DEFAULT_LOOK, Look
+from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
 from symattn.teaching.exam.students import Student, read_class
@@ -168,8 +169,18 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
         stem=path.stem,
         students=students,
         look=look,
-        source=json.loads(json.dumps(data, default=str)),
+        source=json.loads(json.dumps(_with_notations(data), default=str)),
     )
+
+
+def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The exam file with its notations in it, whose own files may be gone when the exam is marked."""
+    tables = [data, *data["question"]]
+    whole, *questions = [
+        {**table, "notation": kept_notation(table["notation"])} if "notation" in table else dict(table)
+        for table in tables
+    ]
+    return {**whole, "question": questions}
 
 
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> QuestionSpec:

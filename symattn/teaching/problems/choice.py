@@ -131,7 +131,11 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
     there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
     slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
     if not slots:
-        raise InputError(f"The type choice asks for one of {', '.join(ORDER[1:])}; {spec.mechanism} has none of them.")
+        steps = ", ".join(slot for slot in ORDER if slot != "formula")
+        raise InputError(
+            f"Multiple choice asks about the steps {steps}, and {spec.mechanism} has none that is called so; "
+            "another mechanism or another problem type was expected."
+        )
     count = TYPE.option(spec, "items")
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
     items: list[Item] = []

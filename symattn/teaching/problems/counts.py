@@ -28,7 +28,7 @@ from symattn.page.document import (
     Words,
     sentence,
 )
-from symattn.page.notation import load_notation
+from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
@@ -146,7 +146,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     at = (turn_of(number, family) - 1) % 4
     content = Content(
         type=spec.type,
-        notation=spec.notation,
+        notation=kept_notation(spec.notation),
         toy=Toy(pick(rng, [n for n in range(3, 10) if n not in (h, h * width)]), h, width),
         parameters=Parameters(
             model="" if starter else pick(rng, ENCODERS),

@@ -30,7 +30,7 @@ from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
 from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
-from symattn.page.notation import load_notation
+from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
 from symattn.teaching.explanation.steps import LINE
 from symattn.teaching.explanation.wording import Wording
@@ -225,7 +225,7 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Cont
         type=spec.type,
         mechanism=chosen.name,
         settings=frozen_settings(settings),
-        notation=spec.notation,
+        notation=kept_notation(spec.notation),
         exact=spec.exact,
         places=spec.places,
         given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},

@@ -14,6 +14,7 @@ from symattn.derivation.ops import Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare, exact
 from symattn.foundation.typed import OneOf
+from symattn.page.notation import kept_notation
 from symattn.teaching.problems.asking import lettered, prose, right_letter
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
@@ -49,7 +50,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     asked = TYPE.option(spec, "items") or ITEMS[spec.level]
     given = Given.drawn(rng)
     items = tuple(KINDS[name](rng, given, turn_of(number, family)) for name in asked)
-    return Content(spec.type, spec.notation, given.X, given.K, items)
+    return Content(spec.type, kept_notation(spec.notation), given.X, given.K, items)
 
 
 def make(content: Content) -> Question:

@@ -22,7 +22,7 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root, values_of
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
-from symattn.page.notation import load_notation
+from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
@@ -388,7 +388,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         drawn.append(item)
     return Content(
         type=spec.type,
-        notation=spec.notation,
+        notation=kept_notation(spec.notation),
         orientation=settings.orientation,
         mask_style=settings.mask_style,
         exact=spec.exact,

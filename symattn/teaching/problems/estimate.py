@@ -21,6 +21,7 @@ from symattn.formula import Formula, Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace, sentence
+from symattn.page.notation import kept_notation
 from symattn.teaching.problems.asking import (
     LETTERS,
     Offer,
@@ -503,7 +504,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             case "limit":
                 turn, limit = next(limits)
                 items.append(Limit.draw(rng, limit, (number - 1 + turn * (1 + number // 4)) % 4))
-    return Content(spec.type, spec.notation, bool(TYPE.option(spec, "reasons")), tuple(items))
+    return Content(spec.type, kept_notation(spec.notation), bool(TYPE.option(spec, "reasons")), tuple(items))
 
 
 _LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]

@@ -19,6 +19,7 @@ from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Block, HeatMap, Inlines, Math, Words
+from symattn.page.notation import kept_notation
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
@@ -417,7 +418,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
                 items.append(WhichHead.draw(rng, number - 1 + turn * (1 + (number - 1) // 5 % 2)))
             case "statements":
                 items.append(WhichStatements.draw(rng))
-    return Content(spec.type, spec.notation, tuple(items))
+    return Content(spec.type, kept_notation(spec.notation), tuple(items))
 
 
 def make(content: Content) -> Question:

@@ -30,7 +30,7 @@ from symattn.page.document import (
     Words,
     sentence,
 )
-from symattn.page.notation import load_notation
+from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
@@ -138,7 +138,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
     return Content(
         type=spec.type,
-        notation=spec.notation,
+        notation=kept_notation(spec.notation),
         exact=spec.exact,
         places=spec.places,
         kind=kind,

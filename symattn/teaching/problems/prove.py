@@ -23,6 +23,7 @@ from symattn.page.document import (
     WorkingSpace,
     sentence,
 )
+from symattn.page.notation import kept_notation
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered, prose, put_in, right_letter
 from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
@@ -60,7 +61,9 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     lines = list(range(len(THEOREMS[name].proof)))
     while (given := shuffled(rng, lines)) == lines:
         pass
-    return Content(spec.type, spec.notation, name, instance, tuple(given) if TYPE.option(spec, "lines") else ())
+    return Content(
+        spec.type, kept_notation(spec.notation), name, instance, tuple(given) if TYPE.option(spec, "lines") else ()
+    )
 
 
 def make(content: Content) -> Question:

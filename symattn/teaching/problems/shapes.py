@@ -45,7 +45,7 @@ from symattn.page.document import (
     listing,
     sentence,
 )
-from symattn.page.notation import Notation, load_notation
+from symattn.page.notation import Notation, kept_notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, lettered, put_in
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
@@ -274,7 +274,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         table["h"] = pick(rng, [h for h in range(2, 9) if not {h, h * table["d_v"]} & set(table.values())])
     return Content(
         type=spec.type,
-        notation=spec.notation,
+        notation=kept_notation(spec.notation),
         sizes=_sizes(rng),
         expressions=tuple(shuffled(rng, [*good, *bad])),
         table="heads" if heads else "one head",

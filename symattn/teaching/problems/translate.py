@@ -28,7 +28,7 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
-from symattn.page.notation import Notation, load_notation, notations
+from symattn.page.notation import Notation, kept_notation, load_notation, notations
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
@@ -97,7 +97,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
     return Content(
         **vars(drawn),
-        into=into,
+        into=kept_notation(into),
         names=put_in(wrong, family.place(0, number), role),
         role=role,
         products=put_in(products, family.place(1, number), right),
