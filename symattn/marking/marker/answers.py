@@ -112,9 +112,10 @@ def mark_answer(
 # ------------------------------------------------------------------------------------------------ marks
 
 
-def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
+def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]], turned: bool = False) -> tuple[int, Why]:
     """How many of the marks a matrix earns, given which of its entries are accepted row by row, and why.
 
+    `turned`: what is a row here is a column on the page.
     `mark.rule` says how they are shared; without one, as many marks as rows are one for each row if nothing else is
     said of them, and others are in proportion, rounded down.  Nothing right earns nothing in any case.  Cells that were
     not asked for are left out.
@@ -135,7 +136,7 @@ def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
             return mark.number // 2 if right >= share * of else 0, why
     if mark.rule == "rows" or (mark.rule is None and not mark.what and 1 < mark.number == len(rows)):
         whole = sum(map(all, rows))
-        return mark.number * whole // len(rows), Why("rows", whole, len(rows))
+        return mark.number * whole // len(rows), Why("columns" if turned else "rows", whole, len(rows))
     return mark.number * right // of, why
 
 
@@ -176,7 +177,8 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
         elif outcome.earned is not None:
             given, why = outcome.earned(mark)
         else:
-            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows))
+            turned = isinstance(part.answer, CellsAnswer) and part.answer.turned
+            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows), turned)
         yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
 
 
@@ -550,7 +552,7 @@ class _Judge:
         rows: dict[int, list[bool]] = {}
         for cell in sorted({cell for cell, _ in _places(answer)} | own):
             right = cell not in wrong
-            rows.setdefault(cell[0], []).append(right)
+            rows.setdefault(cell[1 if answer.turned else 0], []).append(right)
             self._verdict(
                 "correct" if right else "wrong",
                 cell,
@@ -839,7 +841,10 @@ def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
 
 
 def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
-    """The wrong beliefs about masks that shade these cells."""
+    """The wrong beliefs about masks that shade these cells, looked at as they are where a row is a query."""
+    if answer.turned:
+        answer = CellsAnswer(answer.shape[::-1], frozenset((j, i) for i, j in answer.cells))
+        own = frozenset((j, i) for i, j in own)
     rows, columns = answer.shape
     keep: Keep = tuple(tuple((i, j) not in answer.cells for j in range(columns)) for i in range(rows))
     diagonal = offset(keep)
