@@ -23,7 +23,7 @@ W_K = {matrix = "W_k", entry = "w^k_{i,j}"}
 W_V = {matrix = "W_v", entry = "w^v_{i,j}"}
 """
 
-IN_ROWS = ("shapes", "design", "prove")
+IN_ROWS = ("prove",)
 """Types whose questions have tokens as rows in any notation, and say so."""
 
 EITHER = (

@@ -198,8 +198,6 @@ def test_notations_lend_their_names():
     assert output_weights(signs("standard").notation) == read_formula("W^O")
     assert output_weights(signs("note-002").notation) == read_formula("W_output")
     assert output_weights(signs("note-004").notation) == read_formula("W_o")
-    with pytest.raises(InputError, match="tokens as rows"):
-        question(1, notation="columns")
     with pytest.raises(InputError, match="own sizes"):
         question(1, sizes={"n": 3})
 

@@ -177,9 +177,19 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
         elif outcome.earned is not None:
             given, why = outcome.earned(mark)
         else:
-            turned = isinstance(part.answer, CellsAnswer) and part.answer.turned
+            turned = _is_turned(part.answer)
             given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows), turned)
         yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
+
+
+def _is_turned(answer: Answer) -> bool:
+    """Whether what is marked row by row are columns on the sheet."""
+    match answer:
+        case CellsAnswer(turned=turned):
+            return turned
+        case PropertyAnswer(parameters=parameters):
+            return parameters.get("tokens") == "columns"
+    return False
 
 
 def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequence[Sequence[bool]]:
@@ -867,9 +877,12 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
     if answer.rule != "weights of scores" or "S" not in grids or grids["S"].shape != answer.model["S"].shape:
         yield grids
         return
-    model = [[Entry(str(x), value=x) for x in row] for row in answer.model["S"].rows]
-    for i, row in enumerate(grids["S"].rows):
-        yield {"S": Grid(tuple(map(tuple, [*model[:i], row, *model[i + 1 :]])))}
+    turned = _is_turned(answer)
+    model, own = (answer.model["S"].T, grids["S"].T) if turned else (answer.model["S"], grids["S"])
+    known = [[Entry(str(x), value=x) for x in row] for row in model.rows]
+    for i, row in enumerate(own.rows):
+        one = Grid(tuple(map(tuple, [*known[:i], row, *known[i + 1 :]])))
+        yield {"S": one.T if turned else one}
 
 
 def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str, str]:
