@@ -9,6 +9,7 @@ import sympy
 
 import symattn
 from symattn.exact import Matrix
+from symattn.formula import read_formula
 from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Attempt, Grid, Grids, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker import mark
@@ -16,6 +17,8 @@ from symattn.marking.submissions.entries import entry, grid
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.asking import for_columns
+from symattn.teaching.problems.theorems import THEOREMS
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,
@@ -30,7 +33,7 @@ from symattn.teaching.question import (
     matrix_of,
 )
 
-TYPES = ("masks", "shapes", "design")
+TYPES = ("masks", "shapes", "design", "prove")
 
 
 def both(problem: str, seed: int, level: str) -> tuple[Question, Question]:
@@ -127,7 +130,34 @@ def test_the_key_earns_everything(problem: str, level: str) -> None:
     assert not report.notices
 
 
-@pytest.mark.parametrize("problem", TYPES)
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", THEOREMS)
+def test_every_theorem_has_its_numbers_transposed_and_its_key_earns_everything(name: str) -> None:
+    chosen = problem_type("prove")
+    spec = chosen.spec({"type": "prove", "options": {"theorem": name}})
+    content = chosen.draw(spec, Dice.seeded(7).rng(1), 1, {})
+    rows, columns = (chosen.make(replace(content, notation=notation)) for notation in ("standard", "columns"))
+    chosen.prove(columns)
+    for own, other in zip(rows.parts[1:], columns.parts[1:], strict=True):
+        assert laid(rows, own.answer) == as_it_is(columns, other.answer)
+    report = mark(columns, Attempt({part.name: said(columns, part.answer) for part in columns.parts}))
+    assert sum(given.given for given in report.marks) == columns.marks
+    assert not report.events
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ("X W_Q", "W_Q X"), ("Q K^T", "K^T Q"), ("A V", "V A"), ("q k^T", "k^T q"), ("c W_Q", "c W_Q"),
+        ("a v_1", "a v_1"), ("s_{i,j}", "s_{j,i}"), ("P Q (P K)^T", "(K P)^T Q P"), ("e^{q b^T}", "e^{b^T q}"),
+        ("W_Q C (W_K (C^{-1})^T)^T", "((C^{-1})^T W_K)^T C W_Q"), ("q_l k_l", "q_l k_l"), ("Q ⊙ K", "Q ⊙ K"),
+    ],
+)  # fmt: skip
+def test_factors_change_places_where_they_are_matrices(rows: str, columns: str) -> None:
+    assert for_columns(read_formula(rows)) == read_formula(columns)
+
+
+@pytest.mark.parametrize("problem", [name for name in TYPES if name != "prove"])
 def test_what_lies_as_for_rows_does_not_earn_everything(problem: str) -> None:
     """The answers of the same question with tokens as rows are the answers of another question."""
     rows, columns = both(problem, 3, "long")
