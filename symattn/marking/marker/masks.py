@@ -58,8 +58,8 @@ def _keep(part: Part, attempt: Attempt, mask: Mask, turned: bool) -> Keep:
             if not grid.shape == value.shape == (rows, columns):
                 return ()
             marks = {seen: value[i, j] for i, row in enumerate(mask.keep) for j, seen in enumerate(row)}
-            rows = [[_seen(entry, marks) for entry in row] for row in grid.rows]
-            return tuple(tuple(seen is True for seen in row) for row in rows if None not in row)
+            own_rows = [[_seen(entry, marks) for entry in row] for row in grid.rows]
+            return tuple(tuple(seen is True for seen in row) for row in own_rows if None not in row)
     return ()
 
 

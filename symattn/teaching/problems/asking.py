@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, Value
+from symattn.exact import AnyMatrix, Matrix, Value
 from symattn.formula import (
     Annotated,
     Blank,
@@ -166,7 +166,10 @@ class TurningProse(Prose):
 
     def __init__(self, notation: Notation) -> None:
         super().__init__(notation)
-        self.values = lambda m: self.wording.values(self.turned(m))
+        self.values = self._as_they_lie
+
+    def _as_they_lie(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
+        return self.wording.values(matrix.T if self.columns else matrix, name, style)
 
     def formula(self, text: str | Formula, **shown: Formula) -> Formula:
         if isinstance(text, str):
