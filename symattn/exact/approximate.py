@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from decimal import Overflow
+from decimal import InvalidOperation, Overflow
 from functools import lru_cache
 from typing import Any
 
@@ -53,7 +53,7 @@ def approximate(value: Value) -> float:
         low, high = enclose(value, DIGITS)
         try:
             return float(low + (high - low) / 2)
-        except Overflow:
+        except (Overflow, InvalidOperation):  # the latter: both ends have outgrown what a decimal holds
             return float(low)
     try:
         if isinstance(value, RATIONAL):

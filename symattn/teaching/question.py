@@ -120,10 +120,11 @@ class ChoiceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CellsAnswer:
-    """The cells (from 0) of a grid that are to be shaded."""
+    """The cells (from 0) of a grid that are to be shaded; with `turned` a column of it is a query, else a row."""
 
     shape: tuple[int, int]
     cells: frozenset[tuple[int, int]]
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +195,9 @@ class Lesser:
 
 
 Rule = OneLess | Lesser | Literal["all", "rows", "one swap", "shapes", "reason", "hidden"]
-"""How marks are earned: see `OneLess` and `Lesser`; for everything or not at all; by whole rows; half of them for an
-order with one exchange of neighbours; for the shape alone; for a reason, which only a person can judge; for weights of
-0 where the key has 0."""
+"""How marks are earned: see `OneLess` and `Lesser`; for everything or not at all; by whole rows (columns, where tokens
+are columns); half of them for an order with one exchange of neighbours; for the shape alone; for a reason, which only a
+person can judge; for weights of 0 where the key has 0."""
 
 FollowThrough = Literal["sum", "quotient", "shading"]
 """What may follow from the student's own numbers in an answer that stands alone: the last entry of a column as their
@@ -418,7 +419,7 @@ def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:
         case Lesser(part) if number > 1:
             return replace(mark, number=number, what=message(_LESSER[part], mark=code))
         case "rows" if number > 1:
-            return replace(mark, number=number, what=message("in proportion to the rows that are right, rounded down"))
+            return replace(mark, number=number, what=_WHOLE.get(mark.what, _WHOLE_ROWS))
     if mark.number == 1 and mark.what:  # what it says is all or nothing
         return replace(mark, number=number, rule="all")
     if len(answers) == 1 and not isinstance(answers[0], _OF_SEVERAL_THINGS):
@@ -438,6 +439,14 @@ def in_proportion(number: int, together: bool = False) -> Message:
 
 
 ALL_OF_IT = message("all of it right")
+_WHOLE_ROWS = message("in proportion to the rows that are right, rounded down")
+_WHOLE_COLUMNS = message("in proportion to the columns that are right, rounded down")
+_WHOLE = {
+    "one for each column": _WHOLE_COLUMNS,
+    "two for every column": _WHOLE_COLUMNS,
+    "one for every token": message("in proportion to the tokens that are right, rounded down"),
+}
+"""The note of marks for whole rows, by what it was before, where it is not about rows."""
 _LESSER = {
     Fraction(2, 3): message("all entries; {mark} for two thirds of them"),
     Fraction(3, 4): message("all entries; {mark} for three quarters of them"),

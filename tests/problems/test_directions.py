@@ -23,9 +23,6 @@ W_K = {matrix = "W_k", entry = "w^k_{i,j}"}
 W_V = {matrix = "W_v", entry = "w^v_{i,j}"}
 """
 
-IN_ROWS = ("masks", "shapes", "design", "prove")
-"""Types whose questions have tokens as rows in any notation, and say so."""
-
 EITHER = (
     r"A shape is rows × columns", r"\(rows × columns\)", r"^\W*Matrix\W+Rows\W+Columns\W*$",
     r"[Rr]ow N: [\d, ./]+", r"rows and columns (exchanged|were swapped|swapped)", r"^Rows × columns:$",
@@ -76,11 +73,6 @@ def test_no_sentence_on_a_direction_is_that_of_the_other_one(
     problem: str, name: str, mine: Path, tmp_path: Path
 ) -> None:
     """What is said of rows where tokens are rows is said of columns, or not at all, where they are columns."""
-    if problem in IN_ROWS:
-        text = pages(tmp_path, mine, problem, name)
-        assert re.search(r"Tokens are rows|Row \$i\$ of scores", text)
-        assert "Tokens are columns" not in text
-        return
     rows, columns = (
         directions(pages(tmp_path / lies, notation, problem, name))
         for lies, notation in (("rows", "standard"), ("columns", "columns"))

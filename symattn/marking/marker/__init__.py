@@ -415,10 +415,15 @@ class Sitting:
         notices += self._of_shapes()
         notices += self._read_in_several_ways(diagnosis)
         followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
-        report = Report(
-            self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices)
-        )
+        given = tuple(map(self._as_it_lies, found.given))
+        report = Report(self.question, self.attempt, policy, verdicts, tuple(events), given, tuple(notices))
         return replace(report, own=followed)
+
+    def _as_it_lies(self, given: Given) -> Given:
+        """Marks for whole tokens, which are columns of the sheet where they are rows of the script."""
+        if self.upright or given.why is None or given.why.reason != "rows":
+            return given
+        return replace(given, why=replace(given.why, reason="columns"))
 
     def _of_shapes(self) -> Iterator[Notice]:
         for part in self.question.parts:

@@ -112,9 +112,10 @@ def mark_answer(
 # ------------------------------------------------------------------------------------------------ marks
 
 
-def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
+def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]], turned: bool = False) -> tuple[int, Why]:
     """How many of the marks a matrix earns, given which of its entries are accepted row by row, and why.
 
+    `turned`: what is a row here is a column on the page.
     `mark.rule` says how they are shared; without one, as many marks as rows are one for each row if nothing else is
     said of them, and others are in proportion, rounded down.  Nothing right earns nothing in any case.  Cells that were
     not asked for are left out.
@@ -135,7 +136,7 @@ def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
             return mark.number // 2 if right >= share * of else 0, why
     if mark.rule == "rows" or (mark.rule is None and not mark.what and 1 < mark.number == len(rows)):
         whole = sum(map(all, rows))
-        return mark.number * whole // len(rows), Why("rows", whole, len(rows))
+        return mark.number * whole // len(rows), Why("columns" if turned else "rows", whole, len(rows))
     return mark.number * right // of, why
 
 
@@ -176,8 +177,19 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
         elif outcome.earned is not None:
             given, why = outcome.earned(mark)
         else:
-            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows))
+            turned = _is_turned(part.answer)
+            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows), turned)
         yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
+
+
+def _is_turned(answer: Answer) -> bool:
+    """Whether what is marked row by row are columns on the sheet."""
+    match answer:
+        case CellsAnswer(turned=turned):
+            return turned
+        case PropertyAnswer(parameters=parameters):
+            return parameters.get("tokens") == "columns"
+    return False
 
 
 def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequence[Sequence[bool]]:
@@ -550,7 +562,7 @@ class _Judge:
         rows: dict[int, list[bool]] = {}
         for cell in sorted({cell for cell, _ in _places(answer)} | own):
             right = cell not in wrong
-            rows.setdefault(cell[0], []).append(right)
+            rows.setdefault(cell[1 if answer.turned else 0], []).append(right)
             self._verdict(
                 "correct" if right else "wrong",
                 cell,
@@ -839,7 +851,10 @@ def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
 
 
 def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
-    """The wrong beliefs about masks that shade these cells."""
+    """The wrong beliefs about masks that shade these cells, looked at as they are where a row is a query."""
+    if answer.turned:
+        answer = CellsAnswer(answer.shape[::-1], frozenset((j, i) for i, j in answer.cells))
+        own = frozenset((j, i) for i, j in own)
     rows, columns = answer.shape
     keep: Keep = tuple(tuple((i, j) not in answer.cells for j in range(columns)) for i in range(rows))
     diagonal = offset(keep)
@@ -862,9 +877,12 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
     if answer.rule != "weights of scores" or "S" not in grids or grids["S"].shape != answer.model["S"].shape:
         yield grids
         return
-    model = [[Entry(str(x), value=x) for x in row] for row in answer.model["S"].rows]
-    for i, row in enumerate(grids["S"].rows):
-        yield {"S": Grid(tuple(map(tuple, [*model[:i], row, *model[i + 1 :]])))}
+    turned = _is_turned(answer)
+    model, own = (answer.model["S"].T, grids["S"].T) if turned else (answer.model["S"], grids["S"])
+    known = [[Entry(str(x), value=x) for x in row] for row in model.rows]
+    for i, row in enumerate(own.rows):
+        one = Grid(tuple(map(tuple, [*known[:i], row, *known[i + 1 :]])))
+        yield {"S": one.T if turned else one}
 
 
 def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str, str]:

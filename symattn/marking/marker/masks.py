@@ -29,24 +29,37 @@ def under_own_mask(script: Script, policy: Policy, question: Question, attempt: 
 
 def _own_masks(question: Question, attempt: Attempt, mask: Mask) -> Iterator[Keep]:
     """What the student sees and hides otherwise; a row that sees nothing has no weights, and is left as it is."""
+    turned = question.problem is not None and question.problem.derivation.orientation == "columns"
     for part in question.parts:
-        keep = _keep(part, attempt, mask)
+        keep = _keep(part, attempt, mask, turned)
         if len(keep) == len(mask.keep) and keep != mask.keep:
             yield tuple(own if any(own) else right for own, right in zip(keep, mask.keep, strict=True))
 
 
-def _keep(part: Part, attempt: Attempt, mask: Mask) -> Keep:
-    """The mask of a part that asks for the cells of this one, or for its matrix; none where there is none."""
+def _keep(part: Part, attempt: Attempt, mask: Mask, turned: bool) -> Keep:
+    """The mask of a part that asks for the cells of this one, or for its matrix; none where there is none.
+
+    With `turned` a query is a column of the sheet; here it is a row.
+    """
+    rows, columns = len(mask.keep), len(mask.keep[0])
     hidden = {(i, j) for i, row in enumerate(mask.keep) for j, seen in enumerate(row) if not seen}
+
+    def upright(cells: frozenset[tuple[int, int]]) -> set[tuple[int, int]]:
+        return {(j, i) for i, j in cells} if turned else set(cells)
+
     match part.answer, attempt.answers.get(part.name):
-        case CellsAnswer(shape, cells), Shaded(own) if shape == _shape(mask) and cells == hidden:
-            return tuple(tuple((i, j) not in own for j in range(shape[1])) for i in range(shape[0]))
-        case MatrixAnswer(value), Grid() as grid if any(
-            mark.follows == "shading" for mark in part.marks
-        ) and grid.shape == value.shape == _shape(mask):
+        case CellsAnswer(shape, cells), Shaded(own) if (
+            shape == ((columns, rows) if turned else (rows, columns)) and upright(cells) == hidden
+        ):
+            shaded = upright(own)
+            return tuple(tuple((i, j) not in shaded for j in range(columns)) for i in range(rows))
+        case MatrixAnswer(value), Grid() as grid if any(mark.follows == "shading" for mark in part.marks):
+            value, grid = (value.T, grid.T) if turned else (value, grid)
+            if not grid.shape == value.shape == (rows, columns):
+                return ()
             marks = {seen: value[i, j] for i, row in enumerate(mask.keep) for j, seen in enumerate(row)}
-            rows = [[_seen(entry, marks) for entry in row] for row in grid.rows]
-            return tuple(tuple(seen is True for seen in row) for row in rows if None not in row)
+            own_rows = [[_seen(entry, marks) for entry in row] for row in grid.rows]
+            return tuple(tuple(seen is True for seen in row) for row in own_rows if None not in row)
     return ()
 
 
@@ -55,7 +68,3 @@ def _seen(entry: Entry, marks: Mapping[bool, Value]) -> bool | None:
     if entry.value is None:
         return None
     return next((seen for seen, mark in marks.items() if decide(entry.value, mark).equal), None)
-
-
-def _shape(mask: Mask) -> tuple[int, int]:
-    return len(mask.keep), len(mask.keep[0])

@@ -95,12 +95,12 @@ class Event:
 
 
 Reason = Literal[
-    "entries", "right", "rows", "ticks",
+    "entries", "right", "rows", "columns", "ticks",
     "method seen", "method not seen", "wrong method", "lost already", "no method", "shapes", "no working",
     "answer alone", "right answer", "reason seen", "to be read", "right order", "one swap", "wrong order",
 ]  # fmt: skip
-"""Why a line has its marks.  Counted are entries that show the method, entries that are right, rows that are, and
-options that were ticked rightly."""
+"""Why a line has its marks.  Counted are entries that show the method, entries that are right, rows or columns that
+are, and options that were ticked rightly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Why:
 
     @property
     def counts(self) -> bool:
-        return self.reason in ("entries", "right", "rows", "ticks")
+        return self.reason in ("entries", "right", "rows", "columns", "ticks")
 
 
 @dataclass(frozen=True, slots=True)

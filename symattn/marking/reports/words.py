@@ -267,6 +267,8 @@ def _counted(why: Why) -> Message:
             return message("{right} of {of} entries", right=right, of=of)
         case "rows":
             return message("{right} of {of} rows right", right=right, of=of)
+        case "columns":
+            return message("{right} of {of} columns right", right=right, of=of)
         case "ticks":
             return message("{right} of {of} ticked, {wrong} wrongly", right=right, of=of, wrong=why.wrong)
         case _:

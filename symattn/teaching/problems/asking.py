@@ -13,11 +13,29 @@ from typing import Any, Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, Value
-from symattn.formula import Blank, CellKind, Formula, ListOf, Name, Relation, Scope, read_formula, written
+from symattn.exact import AnyMatrix, Matrix, Value
+from symattn.formula import (
+    Annotated,
+    Blank,
+    Bracketed,
+    Call,
+    CellKind,
+    Formula,
+    ListOf,
+    Name,
+    Power,
+    Product,
+    Relation,
+    Scope,
+    Sum,
+    Transposed,
+    read_formula,
+    written,
+)
 from symattn.foundation.languages import filled, message
 from symattn.foundation.typed import read
 from symattn.page.document import (
+    AnswerGrid,
     Block,
     Choices,
     Display,
@@ -86,8 +104,10 @@ class Prose:
         row, column = (key, query) if self.columns else (query, key)
         return {"row": row + 1, "column": column + 1}
 
-    def formula(self, text: str, **shown: Formula) -> Formula:
-        return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)
+    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
+        if isinstance(text, str):
+            text = read_formula(text, Scope(first=self.notation.first_index))
+        return self._in_signs(text, shown)
 
     def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
@@ -139,6 +159,84 @@ class Prose:
 
 def prose(spec_notation: str) -> Prose:
     return Prose(load_notation(spec_notation))
+
+
+class TurningProse(Prose):
+    """Sentences that are said for tokens as rows, whose formulas and matrices lie as the notation's do."""
+
+    def __init__(self, notation: Notation) -> None:
+        super().__init__(notation)
+        self.values = self._as_they_lie
+
+    def _as_they_lie(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
+        return self.wording.values(matrix.T if self.columns else matrix, name, style)
+
+    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
+        if isinstance(text, str):
+            text = read_formula(text, Scope(first=self.notation.first_index))
+        return super().formula(for_columns(text) if self.columns else text, **shown)
+
+    def either(self, rows: str, columns: str) -> str:
+        """A text that is another one where tokens are columns."""
+        return columns if self.columns else rows
+
+    def boxes(self, name: Formula, shape: tuple[int, int], kind: CellKind) -> AnswerGrid:
+        """Boxes for a matrix of this shape where tokens are rows."""
+        rows, columns = shape[::-1] if self.columns else shape
+        return AnswerGrid(name, rows, columns, kind)
+
+
+def turning_prose(notation: str) -> TurningProse:
+    return TurningProse(load_notation(notation))
+
+
+def for_columns(node: Formula) -> Formula:
+    """A formula for tokens as rows as it is where every matrix is transposed, and every row vector a column.
+
+    Factors change places and keep their ᵀ, for (A Bᵀ)ᵀ = B Aᵀ is Bᵀ A of the transposes; entries exchange their
+    indices.  Products of numbers stay as they are.
+    """
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(inside, value))
+        return for_columns(value) if isinstance(value, Formula) else value
+
+    if isinstance(node, Name):
+        return replace(node, sub=node.sub[::-1]) if node.base in _OF_ENTRIES and len(node.sub) == 2 else node
+    made: Formula = replace(node, **{f.name: inside(getattr(node, f.name)) for f in fields(node)})
+    if isinstance(made, Product) and not made.sign and _is_of_matrices(made):
+        return replace(made, factors=made.factors[::-1])
+    return made
+
+
+_OF_ENTRIES = frozenset("saxw")
+_OF_VECTORS = frozenset("qkvxzab")
+
+
+def _is_of_matrices(product: Product) -> bool:
+    """Whether a product is one of matrices and vectors; vectors beside one another without ᵀ are numbers of theirs."""
+    turns = any(isinstance(factor, Transposed) or not _is_vector(factor) for factor in product.factors)
+    return turns and all(_is_matrix(factor) or _is_vector(factor) for factor in product.factors)
+
+
+def _is_vector(node: Formula) -> bool:
+    return isinstance(node, Name) and node.base in _OF_VECTORS and len(node.sub) < 2
+
+
+def _is_matrix(node: Formula) -> bool:
+    match node:
+        case Name(base):
+            return len(base) == 1 and base.isupper()
+        case Transposed(body) | Bracketed(body) | Annotated(body):
+            return _is_matrix(body) or _is_vector(body)
+        case Power(base):
+            return _is_matrix(base)
+        case Call(Name(function)):
+            return function in ("softmax", "Concat")
+        case Product(parts) | Sum(parts):
+            return all(_is_matrix(part) or _is_vector(part) for part in parts)
+    return False
 
 
 T = TypeVar("T")
@@ -281,12 +379,14 @@ __all__ = [
     "Offer",
     "Prose",
     "TableRow",
+    "TurningProse",
     "bank",
     "choice",
     "choice_part",
     "choices",
     "choices_key",
     "counted_again",
+    "for_columns",
     "lettered",
     "number_part",
     "prose",
@@ -295,4 +395,5 @@ __all__ = [
     "right_letters",
     "series",
     "table_part",
+    "turning_prose",
 ]

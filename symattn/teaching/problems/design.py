@@ -15,7 +15,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, compare, exact
 from symattn.foundation.typed import OneOf
 from symattn.page.notation import kept_notation
-from symattn.teaching.problems.asking import lettered, prose, right_letter
+from symattn.teaching.problems.asking import lettered, right_letter, turning_prose
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
@@ -54,7 +54,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
 
 
 def make(content: Content) -> Question:
-    say, given = prose(content.notation), content.given
+    say, given = turning_prose(content.notation), content.given
     parts = lettered(part for item in content.items for part in item.parts(given, say))
     right = "".join(map(right_letter, parts))
     return Question(
@@ -68,13 +68,23 @@ def make(content: Content) -> Question:
         given=(say.equations(X=Matrix(given.X), K=Matrix(given.K)),) if given.shown else (),
         parts=parts,
         content=content,
-        conventions=(
-            say("Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled."),
-            say("Softmax is taken along each row; its base is given in the question."),
-        ),
+        conventions=(*map(say, _CONVENTIONS[say.columns]),),
         features={"load": float(sum(item.load for item in content.items))},
         positions={"impossible request": right} if right else {},
     )
+
+
+_CONVENTIONS = {
+    False: (
+        "Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
+        "Softmax is taken along each row; its base is given in the question.",
+    ),
+    True: (
+        "Tokens are columns; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
+        "Softmax is taken along each column; its base is given in the question.",
+    ),
+}
+"""By whether tokens are columns; the formulas are turned where they are printed."""
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -106,6 +116,8 @@ def _prove_property(answer: PropertyAnswer) -> None:
 
 
 def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
+    if parameters.get("tokens") == "columns":
+        model = {name: matrix.T for name, matrix in model.items()}
     if "S" in model:
         return model["S"]
     query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])

@@ -34,7 +34,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
-from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key
+from symattn.teaching.problems.asking import Offer, TurningProse, choice, choices, choices_key
 from symattn.teaching.problems.properties import Attends, ExactWeights, ExactWeightsByKeys, WeightsOfScores
 from symattn.teaching.problems.systems import Row, Rows, normalised, query_for, scores_of, solution, times, weights_for
 from symattn.teaching.question import Answer, CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
@@ -122,6 +122,10 @@ def _pattern(rng: random.Random) -> Row:
     return tuple(shuffled(rng, pick(rng, PATTERNS)))
 
 
+def _tokens(say: TurningProse) -> Literal["rows", "columns"]:
+    return "columns" if say.columns else "rows"
+
+
 def _part(title: str, ask: Sequence[Block], key: Sequence[Block], answer: Answer, *marks: Mark) -> Part:
     return Part("", (Words(title),), tuple(ask), tuple(key), answer, marks)
 
@@ -141,7 +145,7 @@ class Design:
     load: ClassVar[float]
     about_given: ClassVar[bool] = False
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         """Its parts, without their names."""
         raise NotImplementedError
 
@@ -163,27 +167,38 @@ class ScoresFromWeights(Design):
             if sorted(rows[0]) != sorted(rows[1]):
                 return cls("scores", rows)
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         A = Matrix.of(normalised(parts).rows[0] for parts in self.weights)
         model = Matrix([[f"ln({part})" if part > 1 else 0 for part in parts] for parts in self.weights])
-        wanted = WeightsOfScores("e", tuple(map(_fractions, self.weights)))
-        answer = PropertyAnswer("weights of scores", plain(wanted), {"S": model})
+        wanted = WeightsOfScores("e", tuple(map(_fractions, self.weights)), tokens=_tokens(say))
+        answer = PropertyAnswer("weights of scores", plain(wanted), {"S": say.turned(model)})
         ask: list[Block] = [
             say.paragraph(
                 "Find scores $S$ that softmax (with base $e$) turns into these weights. Logarithms "
                 "may be left as they are."
             ),
             say.equations(A=A),
-            AnswerGrid(say.formula("S"), 2, 3, "exponential"),
+            say.boxes(say.formula("S"), (2, 3), "exponential"),
         ]
         key: list[Block] = [
-            say.paragraph(
-                "The powers $e^{s_{i,j}}$ of a row must be in the proportions of its weights, so logarithms of whole "
-                "numbers in those proportions will do. Any constant may be added to a row."
-            ),
+            say.paragraph(_POWERS[say.columns]),
             say.equations(S=model),
         ]
-        return [_part("Scores from weights", ask, key, answer, Mark("M", 1), Mark("A", 2, "one for each row", "rows"))]
+        each = Mark("A", 2, say.either("one for each row", "one for each column"), "rows")
+        return [_part("Scores from weights", ask, key, answer, Mark("M", 1), each)]
+
+
+_POWERS = {
+    False: (
+        "The powers $e^{s_{i,j}}$ of a row must be in the proportions of its weights, so logarithms of whole "
+        "numbers in those proportions will do. Any constant may be added to a row."
+    ),
+    True: (
+        "The powers $e^{s_{i,j}}$ of a column must be in the proportions of its weights, so logarithms of whole "
+        "numbers in those proportions will do. Any constant may be added to a column."
+    ),
+}
+"""By whether tokens are columns."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +217,7 @@ class OfToken(Design):
         assert weights is not None
         return query, weights
 
-    def scores_line(self, given: Given, weights: Matrix, say: Prose) -> Paragraph:
+    def scores_line(self, given: Given, weights: Matrix, say: TurningProse) -> Paragraph:
         scores = times(times(Matrix([given.X[self.token]]), weights), Matrix(given.K).T).rows[0]
         return say.paragraph(
             "Its scores are $scores$. Any other matrix with the property is right as well.", scores=say.row(scores)
@@ -223,10 +238,10 @@ class WeightsOfToken(OfToken):
     def drawn(cls, rng: random.Random, given: Given, number: int) -> WeightsOfToken:
         return cls("exact", token=whole(rng, 0, 2), weights=_pattern(rng))
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         x, scores = given.X[self.token], _logs(self.weights)
         query, model = self.model(given, scores)
-        wanted = ExactWeights("W_Q", x, given.K, 2, _fractions(self.weights))
+        wanted = ExactWeights("W_Q", x, given.K, 2, _fractions(self.weights), tokens=_tokens(say))
         ask: list[Block] = [
             say.paragraph(
                 "With softmax to base 2, choose $W_Q$ so that the weights of token $x_{token}$ are exactly in the "
@@ -247,7 +262,7 @@ class WeightsOfToken(OfToken):
             Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
             self.scores_line(given, model, say),
         ]
-        answer = PropertyAnswer("exact weights", plain(wanted), {"W_Q": model})
+        answer = PropertyAnswer("exact weights", plain(wanted), {"W_Q": say.turned(model)})
         return [_part("Exact weights", ask, key, answer, *QUERY_MARKS)]
 
 
@@ -263,9 +278,9 @@ class OneToken(OfToken):
         token, to = sample(rng, range(3), 2)
         return cls("attend", token, to)
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         _, model = self.model(given, tuple(GAP if j == self.to else 0 for j in range(3)))
-        wanted = Attends("W_Q", given.X[self.token], given.K, "e", self.to, LEAST)
+        wanted = Attends("W_Q", given.X[self.token], given.K, "e", self.to, LEAST, tokens=_tokens(say))
         ask: list[Block] = [
             say.paragraph(
                 "With softmax to base $e$, choose $W_Q$ so that token $x_{token}$ gives $x_{other}$ a weight of at "
@@ -285,7 +300,7 @@ class OneToken(OfToken):
             say.equations(W_Q=model),
             self.scores_line(given, model, say),
         ]
-        answer = PropertyAnswer("attends", plain(wanted), {"W_Q": model})
+        answer = PropertyAnswer("attends", plain(wanted), {"W_Q": say.turned(model)})
         return [_part("One token only", ask, key, answer, *QUERY_MARKS)]
 
 
@@ -302,11 +317,11 @@ class Keys(Design):
         q = shuffled(rng, [pick(rng, [-1, 1]), pick(rng, [-3, -2, 2, 3])])
         return cls("keys", tuple(q), _pattern(rng))
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         scores = _logs(self.weights)
         unit = next(i for i, a in enumerate(self.q) if abs(a) == 1)
         model = Matrix([[s * self.q[unit] if c == unit else 0 for c in range(2)] for s in scores])
-        wanted = ExactWeightsByKeys("K", self.q, (3, 2), 2, _fractions(self.weights))
+        wanted = ExactWeightsByKeys("K", self.q, (3, 2), 2, _fractions(self.weights), tokens=_tokens(say))
         ask: list[Block] = [
             say.paragraph(
                 "A query is $q = row$. With softmax to base 2, choose keys $K$ so that its weights are exactly in the "
@@ -315,7 +330,7 @@ class Keys(Design):
                 ratio=_ratio(self.weights),
             ),
             WorkingSpace(24),
-            AnswerGrid(say.formula("K"), 3, 2, "fraction"),
+            say.boxes(say.formula("K"), (3, 2), "fraction"),
         ]
         key: list[Block] = [
             say.paragraph(
@@ -326,7 +341,7 @@ class Keys(Design):
             say.equations(K=model),
             say.paragraph("Any other keys with these differences of scores are right as well."),
         ]
-        answer = PropertyAnswer("exact weights", plain(wanted), {"K": model})
+        answer = PropertyAnswer("exact weights", plain(wanted), {"K": say.turned(model)})
         return [_part("Keys", ask, key, answer, Mark("M", 1, "differences of scores"), Mark("A", 2))]
 
 
@@ -365,11 +380,13 @@ class MissingEntry(Design):
         row, column = self.entry
         return self.W_Q[row][column]
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         scores = self.scores(given, self.right)
         cells = [[say.number(w) for w in row] for row in self.W_Q]
         row, column = self.entry
         cells[row][column] = say.formula("w")
+        if say.columns:
+            cells = [list(line) for line in zip(*cells, strict=True)]
         ask: list[Block] = [
             say.paragraph(
                 "With softmax to base 2, the weights of token $x_{token}$ are in the ratio {ratio}. Find the entry $w$ "
@@ -382,9 +399,14 @@ class MissingEntry(Design):
             FillIns((FillIn((Math(say.formula("w")), Words(" =")), 20),)),
         ]
         zero, one = (self.scores(given, w) for w in (0, 1))
-        terms = ", ".join(_linear(a, b - a) for a, b in zip(zero, one, strict=True))
+        terms = [_linear(a, b - a) for a, b in zip(zero, one, strict=True)]
+        shown = (
+            say.wording.grid([[say.formula(term)] for term in terms])
+            if say.columns
+            else say.formula(f"[{', '.join(terms)}]")
+        )
         key: list[Block] = [
-            say.paragraph("The scores are $scores$.", scores=say.formula(f"[{terms}]")),
+            say.paragraph("The scores are $scores$.", scores=shown),
             say.paragraph(
                 "From the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
                 differences=say.row([s - scores[0] for s in scores[1:]]),
@@ -438,10 +460,13 @@ class MaskForOutputs(Design):
     def mean(self, subset: Row) -> tuple[Fraction, ...]:
         return tuple(Fraction(sum(self.V[j][c] for j in subset), len(subset)) for c in range(2))
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         Z = Matrix.of([divide(x, 1) for x in self.mean(subset)] for subset in self.seen)
         hidden = frozenset((i, j) for i in range(3) for j in range(3) if j not in self.seen[i])
-        rows, columns = (tuple(say.formula(f"{letter}_{i}") for i in (1, 2, 3)) for letter in "qk")
+        if say.columns:
+            hidden = frozenset((j, i) for i, j in hidden)
+        letters = say.either("qk", "kq")
+        rows, columns = (tuple(say.formula(f"{letter}_{i}") for i in (1, 2, 3)) for letter in letters)
         name = say.formula('"mask"')
         ask: list[Block] = [
             say.paragraph(
@@ -464,9 +489,8 @@ class MaskForOutputs(Design):
             ItemList(tuple(lines)),
             Display((Relation((name, table), ("=",)),)),
         ]
-        return [
-            _part(message("A mask"), ask, key, CellsAnswer((3, 3), hidden), Mark("B", 3, "one for each row", "rows"))
-        ]
+        each = Mark("B", 3, say.either("one for each row", "one for each column"), "rows")
+        return [_part(message("A mask"), ask, key, CellsAnswer((3, 3), hidden, say.columns), each)]
 
     def prove(self, given: Given) -> None:
         keep = tuple(tuple(j in seen for j in range(3)) for seen in self.seen)
@@ -516,7 +540,7 @@ class ImpossibleWish(Design):
         wishes = [tuple(shuffled(rng, parts)) for parts in sample(rng, PATTERNS, 3)]
         return cls("impossible", "zero input", tuple(X), tuple(K), tuple(wishes), tuple(order), (zero,))
 
-    def parts(self, given: Given, say: Prose) -> list[Part]:
+    def parts(self, given: Given, say: TurningProse) -> list[Part]:
         offers = [self._offer(token, parts, say) for token, parts in zip(self.tokens, self.weights, strict=True)]
         now_other = "Now other inputs and keys are given, and softmax has base 2:"
         these = "These inputs and keys are given, and softmax has base 2:"
@@ -535,7 +559,7 @@ class ImpossibleWish(Design):
         marks = Mark("B", len(points), "one for each point")
         return [first, _part("Why it is impossible", why, [ItemList(points)], RubricAnswer(points), marks)]
 
-    def _offer(self, token: int, parts: Row, say: Prose) -> Offer:
+    def _offer(self, token: int, parts: Row, say: TurningProse) -> Offer:
         wish = say("The weights of token $x_{token}$ are in the ratio {ratio}.", token=token + 1, ratio=_ratio(parts))
         query = query_for(self.K, _logs(parts))
         if query is None or weights_for(self.X[token], query) is None:
@@ -547,7 +571,7 @@ class ImpossibleWish(Design):
         )
         return Offer(wish, why)
 
-    def _points(self, say: Prose) -> tuple[Inlines, ...]:
+    def _points(self, say: TurningProse) -> tuple[Inlines, ...]:
         match self.about:
             case (one, other):
                 same = "two keys are equal, $k_{one} = k_{other}$, so every query has the same score with both"

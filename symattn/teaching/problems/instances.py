@@ -16,9 +16,9 @@ from symattn.exact import Matrix, Value, divide
 from symattn.formula import Formula, Relation
 from symattn.foundation.dice import whole
 from symattn.foundation.languages import message
-from symattn.page.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Paragraph, Words
+from symattn.page.document import Block, Display, FillIn, FillIns, Inlines, Math, Paragraph, Words
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import Offer, Prose, choice_part
+from symattn.teaching.problems.asking import Offer, TurningProse, choice_part
 from symattn.teaching.problems.systems import Row, Rows
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
@@ -44,7 +44,7 @@ class Instance:
     def drawn(cls, rng: random.Random, order: Row) -> Instance:
         raise NotImplementedError
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         raise NotImplementedError
 
     def direct(self) -> tuple[Direct, Direct]:
@@ -97,12 +97,15 @@ def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def boxes(say: Prose, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Part:
-    room = AnswerGrid(name, *value.shape, cell_kind(value, exact=True))
-    return _task(ask, room, MatrixAnswer(value), *key, Display((Relation((name, say.values(value)), ("=",)),)))
+def boxes(say: TurningProse, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Part:
+    """A matrix to be worked out, said for tokens as rows."""
+    room = say.boxes(name, value.shape, cell_kind(value, exact=True))
+    return _task(
+        ask, room, MatrixAnswer(say.turned(value)), *key, Display((Relation((name, say.values(value)), ("=",)),))
+    )
 
 
-def line(say: Prose, ask: Inlines, name: Formula, value: Value, *key: Block) -> Part:
+def line(say: TurningProse, ask: Inlines, name: Formula, value: Value, *key: Block) -> Part:
     room = FillIns((FillIn((Math(name), Words(" =")), 30),))
     return _task(ask, room, FormulaAnswer(value), *key, Display((Relation((name, say.number(value)), ("=",)),)))
 

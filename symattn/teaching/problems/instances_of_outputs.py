@@ -14,7 +14,7 @@ from symattn.exact import Matrix, divide, exponential
 from symattn.formula import Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Display
-from symattn.teaching.problems.asking import Offer, Prose
+from symattn.teaching.problems.asking import Offer, TurningProse
 from symattn.teaching.problems.instances import (
     NEW,
     Instance,
@@ -52,7 +52,7 @@ class Permutation(Instance):
                 new = pick(rng, [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
                 return cls(Q=q, K=k, V=distinct_values(rng, 3), new=new, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         A, V, new = weights(times(Matrix(self.Q), Matrix(self.K).T)), Matrix(self.V), self.new
         moved = ordered(ordered(A, new).T, new).T
         given = (
@@ -79,7 +79,9 @@ class Permutation(Instance):
                 say("Write down the new outputs, without multiplying again."),
                 say.formula(f'index(Z, "{NEW}")'),
                 ordered(times(A, V), new),
-                say.paragraph("The same rows, in the new order."),
+                say.paragraph(
+                    "The same columns, in the new order." if say.columns else "The same rows, in the new order."
+                ),
             ),
         )
 
@@ -117,7 +119,7 @@ class ConvexHull(Instance):
             if abs(_area(V)) >= 4 and all(isinstance(x, int) for x in point):
                 return cls(V=V, parts=parts, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         V, parts = Matrix(self.V), self.parts
         point = times(normalised(parts), V)
         offers = [Offer(inline(say.values(point)), say("it is a mean with the weights of the next part."), right=True)]
@@ -168,7 +170,7 @@ class EqualScores(Instance):
     def drawn(cls, rng: random.Random, order: Row) -> EqualScores:
         return cls(V=distinct_values(rng, 4), hidden=pick(rng, [0, 1, 2, 3]), score=whole(rng, -3, 5), order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         V, hidden = Matrix(self.V), self.hidden
         means = Matrix.of([mean(self.V[: i + 1]) for i in range(4)])
         rest = [v for j, v in enumerate(self.V) if j != hidden]
@@ -182,7 +184,7 @@ class EqualScores(Instance):
                 say("Find the outputs with a causal mask."),
                 say.formula("Z"),
                 means,
-                say.paragraph("Row $i$ is the mean of the first $i$ values."),
+                say.paragraph(_MEANS[say.columns]),
             ),
             boxes(
                 say,
@@ -203,6 +205,12 @@ class EqualScores(Instance):
         )
 
 
+_MEANS = {
+    False: "Row $i$ is the mean of the first $i$ values.",
+    True: "Column $i$ is the mean of the first $i$ values.",
+}
+
+
 # ------------------------------------------------------------------------------------------------ copies
 
 
@@ -219,7 +227,7 @@ class Copies(Instance):
             pass
         return cls(parts=parts, V=distinct_values(rng, 3), copies=whole(rng, 2, 3), order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         a, V, copies = normalised(self.parts), Matrix(self.V), self.copies
         texts = {
             2: "These are the weights of one query and the values. Now the whole list of keys and "
@@ -276,7 +284,7 @@ class Causal(Instance):
                     scores=scores, row=row, V=V, v=v, tokens=pick(rng, [5, 6]), changed=whole(rng, 2, 4), order=order
                 )
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         before, after, V, new_V = self._before_and_after()
         last = times(after.row(2), new_V)
         Z = times(before, V)
@@ -296,7 +304,7 @@ class Causal(Instance):
                 say("Find the new outputs."),
                 say.formula(f'index(Z, "{NEW}")'),
                 Matrix.of((*Z.rows[:2], *last.rows)),
-                say.paragraph("The first two rows stay; the third is $a_3 V$ with the new row and value."),
+                say.paragraph(_STAY[say.columns]),
             ),
             options(
                 say(
@@ -324,6 +332,12 @@ class Causal(Instance):
         return times(after, V), frozenset(i for i, row in enumerate(seen) if row[self.changed - 1])
 
 
+_STAY = {
+    False: "The first two rows stay; the third is $a_3 V$ with the new row and value.",
+    True: "The first two columns stay; the third is $a_3 V$ with the new column and value.",
+}
+
+
 # ------------------------------------------------------------------------------------------------ associativity
 
 
@@ -342,7 +356,7 @@ class OrderOfProducts(Instance):
             if different(parts) and different(X) and different(W) and all(any(row) for row in X + W):
                 return cls(parts=parts, X=X, W_V=W, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         A, X, W = (Matrix.of(normalised(p).rows[0] for p in self.parts)), Matrix(self.X), Matrix(self.W_V)
         mixed = times(A, X)
         return (
@@ -353,7 +367,7 @@ class OrderOfProducts(Instance):
                 say("From this work out the outputs, without the values $V$."),
                 say.formula("Z"),
                 times(mixed, W),
-                say.paragraph("$Z = (A X) W_V$, two products with rows of two instead of three."),
+                say.paragraph(_TWO_PRODUCTS[say.columns]),
             ),
         )
 
@@ -363,6 +377,12 @@ class OrderOfProducts(Instance):
             [sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in zip(*self.X, strict=True)] for row in A.rows
         ]
         return Matrix.of(entries), times(A, times(X, W))
+
+
+_TWO_PRODUCTS = {
+    False: "$Z = (A X) W_V$, two products with rows of two instead of three.",
+    True: "$Z = (A X) W_V$, two products with columns of two instead of three.",
+}
 
 
 # ------------------------------------------------------------------------------------------------ rounding
@@ -384,7 +404,7 @@ class Rounded(Instance):
             if all(2 * a != b + c for a, b, c in zip(*V, strict=True)):
                 return cls(V=V, scores=(low, low + gap, low + gap), order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         first, second, third = self.V
         gap = self.scores[1] - self.scores[0]
         middle = mean([second, third])

@@ -15,7 +15,7 @@ from symattn.exact import Matrix, Value, compare, divide, exponential, power, sq
 from symattn.formula import Formula, ListOf, Relation
 from symattn.foundation.dice import pick, sample, whole
 from symattn.page.document import Display, listing
-from symattn.teaching.problems.asking import Offer, Prose
+from symattn.teaching.problems.asking import Offer, TurningProse
 from symattn.teaching.problems.instances import (
     NEW,
     Instance,
@@ -39,12 +39,18 @@ def _logs(whole_part: int, parts: Sequence[int], factor: int = 1) -> list[str]:
     return [str(whole_part) if a == 1 else f"{whole_part} {sign} {size}ln({a})" for a in parts]
 
 
-def _listed(say: Prose, entries: Sequence[str]) -> Formula:
+def _listed(say: TurningProse, entries: Sequence[str]) -> Formula:
     return ListOf(tuple(map(say.formula, entries)), "(", ",")
 
 
 def _divided(powers: Sequence[Any]) -> Matrix:
     return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]])
+
+
+_SAME_WEIGHTS = {
+    False: "Which of these rows of scores has the same weights?",
+    True: "Which of these columns of scores has the same weights?",
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Shift(Instance):
                 c = pick(rng, [-4, -3, -2, 2, 3, 4, 5, 6, 7])
                 return cls(c=c, other=whole(rng, 8, 12), parts=parts, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         c, other, parts = self.c, self.other, self.parts
         rows = (
             _logs(other, parts),
@@ -95,7 +101,7 @@ class Shift(Instance):
                     total=say.number(sum(parts)),
                 ),
             ),
-            options(say("Which of these rows of scores has the same weights?"), self.placed(offers)),
+            options(say(_SAME_WEIGHTS[say.columns]), self.placed(offers)),
         )
 
     def direct(self) -> tuple[Matrix, frozenset[int]]:
@@ -129,7 +135,7 @@ class KeyBias(Instance):
             if different(scores) and times(Matrix(q), Matrix(b).T)[0, 0] not in (0, 1) and 0 not in q[0]:
                 return cls(q=q, K=K, b=b, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         q, K, b = Matrix(self.q), Matrix(self.K), Matrix(self.b)
         plain, more = times(q, K.T), times(q, b.T)[0, 0]
         return (
@@ -179,7 +185,7 @@ class Masked(Instance):
             if len({part for j, part in enumerate(parts) if j not in hidden}) > 1 and math.gcd(*parts) == 1:
                 return cls(parts=parts, hidden=hidden, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         full, hidden = normalised(self.parts), self.hidden
         kept = [0 if j in hidden else part for j, part in enumerate(self.parts)]
         part = divide(sum(kept), sum(self.parts))
@@ -231,7 +237,7 @@ class Variance(Instance):
         q, k = sample(rng, range(1, 10), 2)
         return cls(d_k=pick(rng, [4, 8, 9, 16, 24, 25, 32, 36, 48, 64]), q=q, k=k, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         d, q, k = self.d_k, self.q, self.k
         given = say.paragraph(
             "Let $d_k = d$. The entries of $q$ and $k$ are independent with mean 0, those of $q$ with variance $a$, "
@@ -292,7 +298,7 @@ class Temperature(Instance):
             if min(scores) == 0 and difference > 0 and exponent not in (difference, factor * difference):
                 return cls(parts=tuple(2**s for s in scores), factor=factor, pair=(i, j), wanted=exponent, order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         parts, factor, (i, j), wanted = self.parts, self.factor, self.pair, self.wanted
         raised = [part**factor for part in parts]
         once = parts[i].bit_length() - parts[j].bit_length()
@@ -354,7 +360,7 @@ class Doubling(Instance):
             if min(scores) == 0 and max(scores) >= 1 and scores.count(max(scores)) < 3:
                 return cls(parts=tuple(2**s * pick(rng, [1, 3]) for s in scores), order=order)
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         parts = self.parts
         squared = [part**2 for part in parts]
         ratio = Fraction(max(parts), min(parts))
@@ -427,7 +433,7 @@ class ProductAlone(Instance):
             (W_Q.map(lambda w: 2 * w), W_K.map(lambda w: 2 * w)),
         ]
 
-    def tasks(self, say: Prose) -> Tasks:
+    def tasks(self, say: TurningProse) -> Tasks:
         W_Q, W_K = Matrix(self.W_Q), Matrix(self.W_K)
         product = times(W_Q, W_K.T)
         offers = []

@@ -58,11 +58,19 @@ def drawn_parameters(kind: Kind, tokens: int, rng: random.Random) -> tuple[int, 
     return ()
 
 
-def rule(kind: Kind, parameters: Sequence[int], rows: int, columns: int) -> str:
-    """What the mask is for, in words from which it can be drawn."""
+def rule(kind: Kind, parameters: Sequence[int], rows: int, columns: int, turned: bool = False) -> str:
+    """What the mask is for, in words from which it can be drawn; `turned`: a column is a query."""
     match kind, parameters:
         case "causal", ():
             return "The mask is causal: no token sees a later one."
+        case "padding", (real,) if turned:
+            return counted(
+                "The last token is padding. No token sees padding; the columns of the padding itself are kept, "
+                "but their output is not used.",
+                "The last {n} tokens are padding. No token sees padding; the columns of the padding itself are kept, "
+                "but their output is not used.",
+                n=columns - real,
+            )
         case "padding", (real,):
             return counted(
                 "The last token is padding. No token sees padding; the rows of the padding itself are kept, "

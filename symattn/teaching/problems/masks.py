@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.ops import Mask, Softmax
+from symattn.derivation.ops import Mask, Softmax, turning
 from symattn.derivation.ops.attention import Keep, MaskStyle
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -176,20 +176,23 @@ def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> MaskR
     raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
 
 
-def _readings(keep: Keep, query: int) -> list[tuple[frozenset[int], str, str]]:
+def _readings(keep: Keep, query: int, columns: bool = False) -> list[tuple[frozenset[int], str, str]]:
     """The keys that a query sees, and what misreadings make of them: (keys, misconception, why it is wrong).
 
-    The first is right; none comes twice.
+    The first is right; none comes twice.  With `columns` a column of the mask as it is printed is a query.
     """
     n, row = len(keep), query + 1
     right = frozenset(j for j in range(n) if keep[query][j])
+    sees = message("Row {row} belongs to query {row}; it sees the keys that are not hidden there.", row=row)
+    seen = message("That is column {column}: the queries that see key {column}.", column=row)
+    if columns:
+        sees = message(
+            "Column {column} belongs to query {column}; it sees the keys that are not hidden there.", column=row
+        )
+        seen = message("That is row {row}: the queries that see key {row}.", row=row)
     found = [
-        (right, "", message("Row {row} belongs to query {row}; it sees the keys that are not hidden there.", row=row)),
-        (
-            frozenset(j for j in range(n) if keep[j][query]),
-            "M9",
-            message("That is column {column}: the queries that see key {column}.", column=row),
-        ),
+        (right, "", sees),
+        (frozenset(j for j in range(n) if keep[j][query]), "M9", seen),
         (frozenset(range(n)) - right, "M2", "Those are the hidden ones: 0 and 1 were taken the wrong way round."),
         (right - {query}, "M3", message("The diagonal is not hidden: token {token} sees itself.", token=row)),
         (
@@ -216,9 +219,16 @@ def _drawing(number: int, rng: random.Random) -> Drawing:
 def make(content: Content) -> Question:
     problem = _problem(content)
     wording = Wording(problem.derivation, problem.notation)
-    keep = content.keep
-    mask = Mask(keep, content.style)
-    parts = (_shading(mask), _matrix(mask), _weights(content, problem, wording), _read(content), _picture(content))
+    keep, columns = content.keep, wording.orientation == "columns"
+    mask = problem["M"].op
+    assert isinstance(mask, Mask)
+    parts = (
+        _shading(mask, columns),
+        _matrix(mask),
+        _weights(content, problem, wording),
+        _read(content, columns),
+        _picture(content, columns),
+    )
     return Question(
         type=TYPE.name,
         title=TYPE.title,
@@ -243,11 +253,13 @@ def make(content: Content) -> Question:
 def _problem(content: Content) -> Problem:
     scores = read_given("S'", content.scores)
     derivation = Derivation({"S'": scores}).then("M", Mask(content.keep, content.style, content.kind), "S'")
+    derivation = derivation.then("A", Softmax(base=content.base), "M")
+    notation = load_notation(content.notation)
     return Problem(
         title="Masks",
         mechanism="",
-        derivation=derivation.then("A", Softmax(base=content.base), "M"),
-        notation=load_notation(content.notation),
+        derivation=turning.turned(derivation) if notation.settings.get("orientation") == "columns" else derivation,
+        notation=notation,
         asked=("A",),
         exact=content.exact,
         places=content.places,
@@ -263,11 +275,25 @@ _MARKS: Mapping[MaskStyle, str] = {
 
 def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
     base = wording.read("e") if content.base == "e" else Number(str(content.base))
+    belongs, taken = _ALONG[wording.orientation]
     return (
-        wording.inlines("Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.", {}),
+        wording.inlines(belongs, {}),
         (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
-        sentence("Softmax is taken along each row, with base {base}.", base=base),
+        sentence(taken, base=base),
     )
+
+
+_ALONG: Mapping[str, tuple[str, str]] = {
+    "rows": (
+        "Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.",
+        "Softmax is taken along each row, with base {base}.",
+    ),
+    "columns": (
+        "Column $i$ of scores, mask and weights belongs to query $i$, row $j$ to key $j$.",
+        "Softmax is taken along each column, with base {base}.",
+    ),
+}
+"""What belongs to a query, and along what softmax is taken, by how tokens lie."""
 
 
 def _given(content: Content, wording: Wording) -> tuple[Block, ...]:
@@ -277,7 +303,7 @@ def _given(content: Content, wording: Wording) -> tuple[Block, ...]:
     words = ((Words("Word"),), *((Words(Quoted(word)),) for word in content.tokens))
     return (
         Together((Table(header, (words,), row_heads=True),)),
-        Paragraph((Words(rule(content.kind, content.parameters, rows, columns)),)),
+        Paragraph((Words(rule(content.kind, content.parameters, rows, columns, wording.orientation == "columns")),)),
         Paragraph((Words("The scaled scores are"),)),
         Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),)),
     )
@@ -287,7 +313,8 @@ def _labels(count: int) -> tuple[Formula, ...]:
     return tuple(Number(str(i + 1)) for i in range(count))
 
 
-def _shading(mask: Mask) -> Part:
+def _shading(mask: Mask, turned: bool) -> Part:
+    """The cells as they are printed; where they are `turned`, a column is a query."""
     rows, columns = len(mask.keep), len(mask.keep[0])
     hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
     cells = ((Dots("cell"),) * columns,) * rows
@@ -297,21 +324,29 @@ def _shading(mask: Mask) -> Part:
         name="shade",
         title=(Words("The hidden cells"),),
         ask=(
-            Paragraph((Words("Shade every cell (query, key) that is hidden; leave the others white."),)),
+            Paragraph((Words(_SHADE[turned]),)),
             grid,
         ),
         key=(
             Display((shaded,)),  # without "mask =", which is read as one with the number of a row: mask = 2
-            Paragraph((Words(_hidden_keys(hidden, rows)),)),
+            Paragraph((Words(_hidden_keys(hidden, (rows, columns), turned)),)),
         ),
-        answer=CellsAnswer((rows, columns), hidden),
+        answer=CellsAnswer((rows, columns), hidden, turned),
         marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
     )
 
 
-def _hidden_keys(cells: frozenset[tuple[int, int]], rows: int) -> str:
+_SHADE = {
+    False: "Shade every cell (query, key) that is hidden; leave the others white.",
+    True: "Shade every cell (key, query) that is hidden; leave the others white.",
+}
+
+
+def _hidden_keys(cells: frozenset[tuple[int, int]], shape: tuple[int, int], turned: bool) -> str:
     """Hidden keys: query 1: 2, 3; query 2: 3; query 3: none."""
-    keys = [", ".join(str(j + 1) for k, j in sorted(cells) if k == i) or message("none") for i in range(rows)]
+    of_query = sorted((j, i) for i, j in cells) if turned else sorted(cells)
+    queries = shape[1 if turned else 0]
+    keys = [", ".join(str(j + 1) for k, j in of_query if k == i) or message("none") for i in range(queries)]
     listed = series(message("query {query}: {keys}", query=i, keys=listed) for i, listed in enumerate(keys, 1))
     return message("Hidden keys: {keys}.", keys=listed)
 
@@ -338,32 +373,48 @@ def _matrix(mask: Mask) -> Part:
     )
 
 
-SLIPS = (
-    "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
-    "A sum below 1: masked after softmax (M5)."
-)
+SLIPS: Mapping[str, str] = {
+    "rows": (
+        "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
+        "A sum below 1: masked after softmax (M5)."
+    ),
+    "columns": (
+        "Every column sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
+        "A sum below 1: masked after softmax (M5)."
+    ),
+}
 
 
 def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     step = problem["A"]
     assert isinstance(step.result, Matrix)
     rows, columns = step.result.shape
-    asked = content.asked
-    cells = tuple((i, j) for i in asked for j in range(columns))
-    rest = tuple(((i, j), Dots("cell")) for i in range(rows) if i not in asked for j in range(columns))
+    asked, turned = content.asked, wording.orientation == "columns"
+    cells = tuple((i, j) for i in range(rows) for j in range(columns) if (j if turned else i) in asked)
+    rest = tuple(((i, j), Dots("cell")) for i in range(rows) for j in range(columns) if (i, j) not in cells)
     kind = cell_kind(step.result, problem.exact)
     name = wording.name("A")
-    what = counted(
-        "Mask the scores and work out row {rows} of the weights.",
-        "Mask the scores and work out rows {rows} of the weights.",
-        n=len(asked),
-        rows=listed([str(i + 1) for i in asked]),
-    )
+    numbers = listed([str(i + 1) for i in asked])
+    if turned:
+        what = counted(
+            "Mask the scores and work out column {columns} of the weights.",
+            "Mask the scores and work out columns {columns} of the weights.",
+            n=len(asked),
+            columns=numbers,
+        )
+    else:
+        what = counted(
+            "Mask the scores and work out row {rows} of the weights.",
+            "Mask the scores and work out rows {rows} of the weights.",
+            n=len(asked),
+            rows=numbers,
+        )
     detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
     form = "Give exact values."
     if not problem.exact:
         form = message("Give decimals with {places} places.", places=problem.places)
-    dots = "Rows with dots need not be filled in." if rest else ""
+    unasked = "Columns with dots need not be filled in." if turned else "Rows with dots need not be filled in."
+    dots = unasked if rest else ""
     lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
     return Part(
         name="weights",
@@ -376,29 +427,34 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
         key=(
             Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
             *lines,
-            Paragraph((Words(SLIPS),)),
+            Paragraph((Words(SLIPS[wording.orientation]),)),
         ),
         answer=EntriesAnswer("A", cells),
         marks=(
             Mark("M", 1, "hidden keys get no weight", "hidden"),
-            Mark("A", 2 * len(asked), "two for every row", "rows"),
+            Mark("A", 2 * len(asked), "two for every column" if turned else "two for every row", "rows"),
         ),
     )
 
 
-def _read(content: Content) -> Part:
+def _read(content: Content, turned: bool) -> Part:
     drawn, n = content.read, len(content.tokens)
     keep = keep_of(drawn.kind, drawn.parameters, n, n)
     right, *wrong = [
         Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
-        for keys, diagnosis, why in _readings(keep, drawn.query)
+        for keys, diagnosis, why in _readings(keep, drawn.query, turned)
     ]
     asked = message("Which tokens does token {token} see under this mask?", token=drawn.query + 1)
     ask = (
         Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
-        Display((Relation((Name("mask"), Mask(keep, drawn.style).matrix()), ("=",)),)),
+        Display((Relation((Name("mask"), Mask(_laid(keep, turned), drawn.style).matrix()), ("=",)),)),
     )
     return choice_part("read", (Words("Another mask in numbers"),), ask, put_in(wrong[:3], drawn.at, right))
+
+
+def _laid(keep: Keep, turned: bool) -> Keep:
+    """A mask as it is printed: `turned`, a column is a query."""
+    return tuple(zip(*keep, strict=True)) if turned else keep
 
 
 def _tokens(keys: frozenset[int]) -> str:
@@ -406,16 +462,24 @@ def _tokens(keys: frozenset[int]) -> str:
     return counted("token {tokens}", "tokens {tokens}", n=len(keys), tokens=tokens)
 
 
-def _picture(content: Content) -> Part:
+def _picture(content: Content, turned: bool) -> Part:
     drawn = content.drawn
     sees = PICTURES[drawn.right][0]
     offers = [_pictured(name, drawn.right) for name in put_in(drawn.wrong, drawn.at, drawn.right)]
-    levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
+    keep = _laid(tuple(tuple(sees(i, j) for j in range(PICTURED)) for i in range(PICTURED)), turned)
+    levels = tuple(tuple(0 if seen else 4 for seen in row) for row in keep)
     hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
     labels = _labels(PICTURED)
-    picture = HeatMap(levels, _hidden_keys(hidden, PICTURED), row_labels=labels, column_labels=labels)
-    ask = Paragraph((Words("Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"),))
+    said = _hidden_keys(hidden, (PICTURED, PICTURED), turned)
+    picture = HeatMap(levels, said, row_labels=labels, column_labels=labels)
+    ask = Paragraph((Words(_DRAWN[turned]),))
     return choice_part("picture", (Words("A mask drawn"),), (ask, picture), offers)
+
+
+_DRAWN = {
+    False: "Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?",
+    True: "Columns are queries, rows are keys, and dark cells are hidden. Which mask is drawn?",
+}
 
 
 def _pictured(name: str, right: str) -> Offer:
@@ -434,7 +498,7 @@ def _pictured(name: str, right: str) -> Offer:
 
 
 def prove(question: Question) -> None:
-    """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, rows sum to 1."""
+    """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, all of them 1."""
     problem = question.problem
     assert problem is not None
     weights, scores = problem["A"].result, problem.derivation.value("S'")
@@ -447,11 +511,10 @@ def prove(question: Question) -> None:
             hidden = (i, j) in shade.cells
             if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_mark):
                 raise SelfCheckError(f"In a mask, cell ({i + 1}, {j + 1}) is shaded, written and weighted differently.")
-        total = weights[i, 0]
-        for j in range(1, weights.shape[1]):
-            total = total + weights[i, j]
-        if total != 1:
-            raise SelfCheckError(f"Row {i + 1} of the weights under a mask sums to {total}.")
+    queries = weights.T if shade.turned else weights
+    for i, (first, *others) in enumerate(queries.rows, 1):
+        if (total := sum(others, first)) != 1:
+            raise SelfCheckError(f"The weights of query {i} under a mask sum to {total}.")
 
 
 TYPE = ProblemType(

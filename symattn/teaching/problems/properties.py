@@ -7,7 +7,7 @@ counts: a constant added to a row of scores, a fraction for a whole number, quit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
@@ -43,7 +43,38 @@ class PropertyVerdict:
 
 
 @dataclass(frozen=True)
-class WeightsOfScores:
+class Property:
+    """What matrices must have, said for tokens as rows; where they are columns, the student's are transposed first."""
+
+    tokens: Literal["rows", "columns"] = field(default="rows", kw_only=True)
+
+    def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
+        raise NotImplementedError
+
+    def judged(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
+        """The verdict on matrices as they lie on the sheet."""
+        if self.tokens == "rows":
+            return self.verdict(own, units)
+        return self.verdict(*({name: m.T for name, m in these.items()} for these in (own, units)))
+
+    def unusable(self, own: Own, name: str, shape: tuple[int, int]) -> PropertyVerdict | None:
+        """What is wrong with a matrix itself; its shape is told as it lies on the sheet."""
+        if name not in own:
+            return PropertyVerdict(False, message("There is no {matrix}.", matrix=name))
+        if own[name].shape != shape:
+            shapes = [own[name].shape, shape] if self.tokens == "rows" else [own[name].shape[::-1], shape[::-1]]
+            (rows, columns), expected = shapes
+            text = "The shape of {matrix} is {shape}; it must be {expected}."
+            return PropertyVerdict(
+                False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{expected[0]}×{expected[1]}")
+            )
+        if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
+            return PropertyVerdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
+        return None
+
+
+@dataclass(frozen=True)
+class WeightsOfScores(Property):
     """Softmax of the student's S, row by row, is exactly `weights`, as far as its decimals go."""
 
     base: Base
@@ -51,7 +82,7 @@ class WeightsOfScores:
 
     def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
         wanted = Matrix(self.weights)
-        if trouble := _unusable(own, "S", wanted.shape):
+        if trouble := self.unusable(own, "S", wanted.shape):
             return trouble
         rounded = False
         for i, (scores, weights) in enumerate(zip(own["S"].rows, wanted.rows, strict=True)):
@@ -60,15 +91,19 @@ class WeightsOfScores:
             if "S" in units and _may_give(scores, units["S"].rows[i], weights, self.base):
                 rounded = True
                 continue
-            return PropertyVerdict(
-                False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i + 1)
-            )
+            if self.tokens == "columns":
+                says = message(
+                    "Softmax of column {column} is not the column of weights that was asked for.", column=i + 1
+                )
+            else:
+                says = message("Softmax of row {row} is not the row of weights that was asked for.", row=i + 1)
+            return PropertyVerdict(False, says)
         says = message("Softmax of these scores gives the weights that were asked for.")
         return PropertyVerdict(True, says, "rounding" if rounded else "exact")
 
 
 @dataclass(frozen=True)
-class QueryOfToken:
+class QueryOfToken(Property):
     """W_Q is asked for, which turns the input x of one token into its query."""
 
     asked: Literal["W_Q"]
@@ -85,7 +120,7 @@ class QueryOfToken:
 
 
 @dataclass(frozen=True)
-class KeysOfQuery:
+class KeysOfQuery(Property):
     """K is asked for, keys for one query q."""
 
     asked: Literal["K"]
@@ -118,7 +153,7 @@ class ExactWeightsByKeys(KeysOfQuery):
 
 
 def _exactly(wanted: ExactWeights | ExactWeightsByKeys, own: Own) -> PropertyVerdict:
-    if trouble := _unusable(own, wanted.asked, wanted.shape):
+    if trouble := wanted.unusable(own, wanted.asked, wanted.shape):
         return trouble
     if _gives(wanted.scores(own).rows[0], Matrix([wanted.weights]).rows[0], wanted.base):
         return PropertyVerdict(True, message("The weights come out exactly as they were asked for."))
@@ -136,27 +171,13 @@ class Attends(QueryOfToken):
     least: str
 
     def verdict(self, own: Own, units: Own = NOTHING) -> PropertyVerdict:
-        if trouble := _unusable(own, self.asked, self.shape):
+        if trouble := self.unusable(own, self.asked, self.shape):
             return trouble
         scores, least = self.scores(own).rows[0], exact(self.least)
         whole = total([_power(self.base, s - scores[self.to]) for s in scores])
         if compare(whole, divide(1, least)) <= 0:
             return PropertyVerdict(True, message("The weight is at least {least}.", least=str(least)))
         return PropertyVerdict(False, message("The weight is less than {least}.", least=str(least)))
-
-
-def _unusable(own: Own, name: str, shape: tuple[int, int]) -> PropertyVerdict | None:
-    if name not in own:
-        return PropertyVerdict(False, message("There is no {matrix}.", matrix=name))
-    rows, columns = own[name].shape
-    if (rows, columns) != shape:
-        text = "The shape of {matrix} is {shape}; it must be {expected}."
-        return PropertyVerdict(
-            False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{shape[0]}×{shape[1]}")
-        )
-    if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
-        return PropertyVerdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
-    return None
 
 
 def _gives(scores: Iterable[Value], weights: Iterable[Value], base: Base) -> bool:
@@ -196,7 +217,7 @@ def _rule(kind: Any) -> Rule:
     """The property with its numbers as JSON."""
 
     def judged(parameters: Content, own: Own, units: Own) -> PropertyVerdict:
-        said: PropertyVerdict = read(kind, parameters).verdict(own, units)
+        said: PropertyVerdict = read(kind, parameters).judged(own, units)
         return said
 
     return judged

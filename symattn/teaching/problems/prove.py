@@ -24,7 +24,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.page.notation import kept_notation
-from symattn.teaching.problems.asking import LETTERS, Prose, lettered, prose, put_in, right_letter
+from symattn.teaching.problems.asking import LETTERS, Prose, lettered, put_in, right_letter, turning_prose
 from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
 from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Theorem
@@ -67,7 +67,8 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
 
 
 def make(content: Content) -> Question:
-    theorem, say = THEOREMS[content.theorem], prose(content.notation)
+    say = turning_prose(content.notation)
+    theorem = THEOREMS[content.theorem].lying(say.columns)
     given, first, second = content.instance.tasks(say)
     proof = _in_order(theorem, content.lines, say) if content.lines else _proof(theorem, say)
     first = replace(first, title=(Words("An instance"),), ask=(*given, *first.ask))
@@ -92,10 +93,16 @@ def make(content: Content) -> Question:
 
 
 def _conventions(content: Content, say: Prose) -> tuple[Inlines, ...]:
-    lines = [say("Tokens are rows; softmax is taken along each row, with base $e$.")]
+    lines = [say(_ALONG[say.columns])]
     if isinstance(content.instance, Temperature):
         lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
     return tuple(lines)
+
+
+_ALONG = {
+    False: "Tokens are rows; softmax is taken along each row, with base $e$.",
+    True: "Tokens are columns; softmax is taken along each column, with base $e$.",
+}
 
 
 def _proof(theorem: Theorem, say: Prose) -> Part:
@@ -137,7 +144,10 @@ def _size(task: Part) -> int:
 def prove(question: Question) -> None:
     """The answers of the instance once more, without the theorem; every choice has exactly one right option."""
     content: Content = question.content
+    say = turning_prose(content.notation)
     for part, value in zip(question.parts[1:], content.instance.direct(), strict=True):
+        if isinstance(value, Matrix):
+            value = say.turned(value)
         if not _agrees(part.answer, value):
             raise SelfCheckError(
                 f"Part {part.name} of the theorem {content.theorem} is {part.answer}; directly, it is {value}."

@@ -46,7 +46,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.page.notation import Notation, kept_notation, load_notation
-from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, lettered, put_in
+from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, for_columns, lettered, put_in
 from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
@@ -78,21 +78,26 @@ class Expressions:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a table: a matrix in words, and its shape in letters."""
+    """A row of a table: a matrix in words, and its shape in letters; `turned` are other words for tokens as columns."""
 
     text: str
     rows: str
     columns: str
+    turned: str = ""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of a derivation gone wrong: which line, what stands there, which line is then not defined, and why."""
+    """A line of a derivation gone wrong: which line, what stands there, which line is then not defined, and why.
+
+    All of it is said for tokens as rows; `turned` is the reason where they are columns.
+    """
 
     line: int
     formula: str
     breaks: int
     why: str
+    turned: str
 
 
 @dataclass(frozen=True)
@@ -110,16 +115,34 @@ FAULTS: Mapping[str, Fault] = {fault.formula: fault for fault in BANK.fault}
 LINES = ("Q = X W_Q", "K = X W_K", "V = X W_V", "S = Q K^T", "A = softmax(S)", "Z = A V")
 
 
-def shape_of(formula: Formula, shapes: Mapping[str, Size]) -> Size:
-    """The shape of a matrix expression; `ShapeError` says in one sentence why it has none."""
+def as_it_lies(text: str, say: Prose) -> Formula:
+    """A standard expression, or a line of a derivation, for tokens as they lie in the notation."""
+    formula = read_formula(text)
+    return for_columns(formula) if say.columns else formula
+
+
+def shape_of(formula: Formula, shapes: Mapping[str, Size], columns: bool = False) -> Size:
+    """The shape of a matrix expression; `ShapeError` says in one sentence why it has none.
+
+    With `columns`, Concat puts matrices one below the other.
+    """
     match formula:
         case Name():
             return shapes[written(formula)]
         case Transposed(body):
-            rows, columns = shape_of(body, shapes)
-            return columns, rows
+            return shape_of(body, shapes, columns)[::-1]
         case Bracketed(body):
-            return shape_of(body, shapes)
+            return shape_of(body, shapes, columns)
+        case Call(Name("Concat"), parts) if columns:
+            found = [shape_of(part, shapes, columns) for part in parts]
+            if len({width for _, width in found}) > 1:
+                raise ShapeError(
+                    message(
+                        "Matrices one below the other need equal numbers of columns; those of {shapes} differ.",
+                        shapes=_list(found),
+                    )
+                )
+            return sum(rows for rows, _ in found), found[0][1]
         case Call(Name("Concat"), parts):
             found = [shape_of(part, shapes) for part in parts]
             if len({rows for rows, _ in found}) > 1:
@@ -129,13 +152,13 @@ def shape_of(formula: Formula, shapes: Mapping[str, Size]) -> Size:
                         shapes=_list(found),
                     )
                 )
-            return found[0][0], sum(columns for _, columns in found)
+            return found[0][0], sum(width for _, width in found)
         case Call(Name("softmax"), (body,)):
-            return shape_of(body, shapes)
+            return shape_of(body, shapes, columns)
         case Product(factors, ""):
-            return reduce(_times, (shape_of(factor, shapes) for factor in factors))
+            return reduce(_times, (shape_of(factor, shapes, columns) for factor in factors))
         case Product(parts) | Sum(parts):
-            found = [shape_of(part, shapes) for part in parts]
+            found = [shape_of(part, shapes, columns) for part in parts]
             if len(set(found)) > 1:
                 differ = "Only matrices of one shape can be multiplied entry by entry; {shapes} differ."
                 if isinstance(formula, Sum):
@@ -183,7 +206,7 @@ def signs(name: str) -> Prose:
     return Prose(notation if len(set(letters)) == len(letters) else replace(notation, letters={}))
 
 
-def shown(text: str, say: Prose) -> Formula:
+def shown(text: str | Formula, say: Prose) -> Formula:
     """A standard expression as the notation has it."""
     return say.formula(text, W_O=output_weights(say.notation))
 
@@ -300,6 +323,8 @@ def _sizes(rng: random.Random) -> dict[str, int]:
 
 def make(content: Content) -> Question:
     say, shapes = signs(content.notation), content.shapes
+    if say.columns:
+        shapes = {name: shape[::-1] for name, shape in shapes.items()}
     expressions = lettered(_expression(text, shapes, say) for text in content.expressions)
     return Question(
         type=TYPE.name,
@@ -308,13 +333,23 @@ def make(content: Content) -> Question:
         given=(_given(shapes, say),),
         parts=(*expressions, _table(content, say), _fault(content, say)),
         content=content,
-        conventions=(
-            (Words("Tokens are rows. A shape is rows × columns."),),
-            (Words("⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices side by side."),),
-        ),
+        conventions=tuple((Words(line),) for line in _CONVENTIONS[say.columns]),
         features={"load": float(sum(_steps(read_formula(text)) for text in content.expressions))},
         positions={"fault": str(content.at)},
     )
+
+
+_CONVENTIONS = {
+    False: (
+        "Tokens are rows. A shape is rows × columns.",
+        "⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices side by side.",
+    ),
+    True: (
+        "Tokens are columns. A shape is rows × columns.",
+        "⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices one below the other.",
+    ),
+}
+"""By whether tokens are columns."""
 
 
 def _steps(formula: Formula) -> int:
@@ -340,16 +375,16 @@ def _written(shape: Size) -> Shape:
 
 
 def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
-    formula = read_formula(text)
+    formula = as_it_lies(text, say)
     shape: Size | None
     try:
-        shape = shape_of(formula, shapes)
+        shape = shape_of(formula, shapes, say.columns)
         why = sentence("The shape is {shape}.", shape=_written(shape))
     except ShapeError as error:
         shape, why = None, (Words(message("Not defined. {reason}", reason=error.args[0])),)
     return Part(
         name="",
-        title=(Math(shown(text, say)),),
+        title=(Math(shown(formula, say)),),
         ask=(FillIns((FillIn((Words("Shape:"),), 50),)),),
         key=(Display((annotated(formula, shapes, say),)), Paragraph(why)),
         answer=ShapeAnswer(shape),
@@ -374,9 +409,10 @@ def _table(content: Content, say: Prose) -> Part:
     blank: Inlines = (Math(Blank("integer")),)
     asked, solved = [], []
     for entry, shape in zip(BANK.tables[content.table], found, strict=True):
-        named = say(entry.text, W_O=output_weights(say.notation))
+        called = entry.turned if say.columns and entry.turned else entry.text
+        named = say(called, W_O=output_weights(say.notation))
         asked.append((named, blank, blank))
-        letters = zip((entry.rows, entry.columns), shape, strict=True)
+        letters = list(zip((entry.rows, entry.columns), shape, strict=True))[:: -1 if say.columns else 1]
         solved.append(
             (named, *((Math(Relation((say.formula(text), Number(str(size))), ("=",))),) for text, size in letters))
         )
@@ -386,7 +422,7 @@ def _table(content: Content, say: Prose) -> Part:
         title=(Words("All the shapes"),),
         ask=(say.paragraph("{given} Fill in the table.", given=given), Table(header, tuple(asked), True)),
         key=(Paragraph(given), Table(header, tuple(solved), True)),
-        answer=MatrixAnswer(Matrix(found)),
+        answer=MatrixAnswer(Matrix([shape[::-1] if say.columns else shape for shape in found])),
         marks=(Mark("B", 4, "deduct one for every two wrong numbers", OneLess(each=2)),),
     )
 
@@ -394,22 +430,31 @@ def _table(content: Content, say: Prose) -> Part:
 def _fault(content: Content, say: Prose) -> Part:
     fault, lines = FAULTS[content.fault], content.lines
     right = Offer(
-        say("Line {line}: {why}", line=fault.breaks, why=say(fault.why)),
+        say("Line {line}: {why}", line=fault.breaks, why=say(fault.turned if say.columns else fault.why)),
         say(
             "The fault is in line {line}, which should be {formula}.",
             line=fault.line,
-            formula=(Math(say.formula(LINES[fault.line - 1])),),
+            formula=(Math(say.formula(as_it_lies(LINES[fault.line - 1], say))),),
         ),
         True,
     )
-    ask = say.paragraph(
-        "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are $d_model$×$d_k$, and with "
-        "$W_V$, which is $d_model$×$d_v$, where {sizes}. Which is the first line that is not defined, and why?",
-        sizes=_equal(content.fault_sizes, say),
-    )
-    derivation = ItemList(tuple((Math(shown(line, say)),) for line in lines), ordered=True)
+    ask = say.paragraph(_SOMEONE[say.columns], sizes=_equal(content.fault_sizes, say))
+    derivation = ItemList(tuple((Math(shown(as_it_lies(line, say), say)),) for line in lines), ordered=True)
     offers = put_in([_excuse(k, say, fault) for k in content.wrong], content.at, right)
     return choice_part("fault", (Words("The line that breaks"),), (ask, derivation), offers, Mark("B", 2))
+
+
+_SOMEONE = {
+    False: (
+        "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are $d_model$×$d_k$, and with "
+        "$W_V$, which is $d_model$×$d_v$, where {sizes}. Which is the first line that is not defined, and why?"
+    ),
+    True: (
+        "Someone works with $X$, which is $d_model$×$n$, with $W_Q$ and $W_K$, which are $d_k$×$d_model$, and with "
+        "$W_V$, which is $d_v$×$d_model$, where {sizes}. Which is the first line that is not defined, and why?"
+    ),
+}
+"""By whether tokens are columns."""
 
 
 def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
@@ -429,12 +474,14 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
 
 
 def prove(question: Question) -> None:
-    """Every shape once more by the ops themselves, and the faulty derivation line by line."""
+    """Every shape once more by the ops themselves, and the faulty derivation line by line; both for tokens as rows."""
     content: Content = question.content
-    shapes = content.shapes
+    shapes, columns = content.shapes, signs(content.notation).columns
     for text, part in zip(content.expressions, question.parts, strict=False):
         assert isinstance(part.answer, ShapeAnswer)
         again = by_ops(read_formula(text), shapes)
+        if again and columns:
+            again = again[::-1]
         if again != part.answer.shape:
             raise SelfCheckError(
                 f"The key says {part.answer.shape} for {text}; the operations themselves give {again}."

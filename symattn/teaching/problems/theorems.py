@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from symattn.teaching.problems.asking import bank
@@ -36,6 +36,22 @@ class Theorem:
     statement: str
     points: tuple[str, ...]
     proof: tuple[str, ...]
+    turned: Mapping[str, str] = field(default_factory=dict)
+
+    def lying(self, columns: bool) -> Theorem:
+        """What is said of tokens as rows, or of tokens as columns: `turned` has what is said otherwise by its place."""
+        if not columns:
+            return self
+
+        def said(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(self.turned.get(f"{place} {k}", text) for k, text in enumerate(texts, 1))
+
+        return replace(
+            self,
+            statement=self.turned.get("statement", self.statement),
+            points=said("point", self.points),
+            proof=said("proof", self.proof),
+        )
 
 
 AnInstance = (

@@ -1,0 +1,218 @@
+"""Where tokens are columns, a question asks for what it asks for where they are rows, transposed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy
+
+import symattn
+from symattn.exact import Matrix
+from symattn.formula import read_formula
+from symattn.foundation.dice import Dice
+from symattn.marking.attempt import Attempt, Grid, Grids, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.marker import mark
+from symattn.marking.submissions.entries import entry, grid
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.asking import for_columns
+from symattn.teaching.problems.theorems import THEOREMS
+from symattn.teaching.question import (
+    Answer,
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    matrix_of,
+)
+
+TYPES = ("masks", "shapes", "design", "prove")
+
+
+def both(problem: str, seed: int, level: str) -> tuple[Question, Question]:
+    """One question with tokens as rows and with tokens as columns: the same content in two notations."""
+    rows = symattn.worksheet(problem=problem, seed=seed, level=level)[0].question
+    columns = problem_type(problem).make(replace(rows.content, notation="columns"))
+    problem_type(problem).prove(columns)
+    return rows, columns
+
+
+def written(matrix: Matrix) -> Grid:
+    return grid([[str(x) for x in row] for row in matrix.rows])
+
+
+def said(question: Question, answer: Answer) -> Said:
+    """An answer as in the key."""
+    match answer:
+        case MatrixAnswer(value):
+            return written(value)
+        case EntriesAnswer(step):
+            assert question.problem is not None
+            return written(matrix_of(question.problem.derivation, step))
+        case FormulaAnswer(value):
+            return entry(str(value))
+        case ShapeAnswer(shape):
+            return Shaped(shape)
+        case ChoiceAnswer():
+            return Ticked(answer.right)
+        case CellsAnswer():
+            return Shaded(answer.cells)
+        case PropertyAnswer(model=model):
+            return Grids({name: written(m) for name, m in model.items()})
+        case RubricAnswer(points):
+            return Text("Read by somebody.", len(points))
+    raise AssertionError(answer)
+
+
+def texts(own: Grid) -> list[list[str]]:
+    return [[x.text for x in row] for row in own.rows]
+
+
+def laid(question: Question, answer: Answer) -> object:
+    """What is asked for, laid so that tokens are columns: the transpose of what it is where they are rows."""
+    match said(question, answer):
+        case Grid() as own:
+            cells = answer.cells if isinstance(answer, EntriesAnswer) else ()
+            return texts(own.T), {(j, i) for i, j in cells}
+        case Grids(grids):
+            return {name: texts(own.T) for name, own in grids.items()}
+        case Shaded(cells):
+            return {(j, i) for i, j in cells}
+        case Shaped(shape):
+            return shape and shape[::-1]
+        case other:
+            return other
+
+
+def as_it_is(question: Question, answer: Answer) -> object:
+    match said(question, answer):
+        case Grid() as own:
+            cells = answer.cells if isinstance(answer, EntriesAnswer) else ()
+            return texts(own), set(cells)
+        case Grids(grids):
+            return {name: texts(own) for name, own in grids.items()}
+        case Shaded(cells):
+            return set(cells)
+        case Shaped(shape):
+            return shape
+        case other:
+            return other
+
+
+@pytest.mark.parametrize("problem", TYPES)
+@pytest.mark.parametrize("level", ["starter", "long"])
+def test_every_answer_is_the_transposed_one(problem: str, level: str) -> None:
+    for seed in (1, 2):
+        rows, columns = both(problem, seed, level)
+        assert len(rows.parts) == len(columns.parts)
+        for own, other in zip(rows.parts, columns.parts, strict=True):
+            if problem == "shapes" and isinstance(own.answer, MatrixAnswer):  # a table with a shape in every row
+                assert isinstance(other.answer, MatrixAnswer)
+                assert [row[::-1] for row in own.answer.value.rows] == list(other.answer.value.rows)
+                continue
+            assert laid(rows, own.answer) == as_it_is(columns, other.answer), (problem, own.name)
+
+
+@pytest.mark.parametrize("problem", TYPES)
+@pytest.mark.parametrize("level", ["starter", "long"])
+def test_the_key_earns_everything(problem: str, level: str) -> None:
+    _, columns = both(problem, 3, level)
+    report = mark(columns, Attempt({part.name: said(columns, part.answer) for part in columns.parts}))
+    assert sum(given.given for given in report.marks) == columns.marks
+    assert not report.events
+    assert not report.notices
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", THEOREMS)
+def test_every_theorem_has_its_numbers_transposed_and_its_key_earns_everything(name: str) -> None:
+    chosen = problem_type("prove")
+    spec = chosen.spec({"type": "prove", "options": {"theorem": name}})
+    content = chosen.draw(spec, Dice.seeded(7).rng(1), 1, {})
+    rows, columns = (chosen.make(replace(content, notation=notation)) for notation in ("standard", "columns"))
+    chosen.prove(columns)
+    for own, other in zip(rows.parts[1:], columns.parts[1:], strict=True):
+        assert laid(rows, own.answer) == as_it_is(columns, other.answer)
+    report = mark(columns, Attempt({part.name: said(columns, part.answer) for part in columns.parts}))
+    assert sum(given.given for given in report.marks) == columns.marks
+    assert not report.events
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ("X W_Q", "W_Q X"), ("Q K^T", "K^T Q"), ("A V", "V A"), ("q k^T", "k^T q"), ("c W_Q", "c W_Q"),
+        ("a v_1", "a v_1"), ("s_{i,j}", "s_{j,i}"), ("P Q (P K)^T", "(K P)^T Q P"), ("e^{q b^T}", "e^{b^T q}"),
+        ("W_Q C (W_K (C^{-1})^T)^T", "((C^{-1})^T W_K)^T C W_Q"), ("q_l k_l", "q_l k_l"), ("Q ⊙ K", "Q ⊙ K"),
+    ],
+)  # fmt: skip
+def test_factors_change_places_where_they_are_matrices(rows: str, columns: str) -> None:
+    assert for_columns(read_formula(rows)) == read_formula(columns)
+
+
+@pytest.mark.parametrize("problem", [name for name in TYPES if name != "prove"])
+def test_what_lies_as_for_rows_does_not_earn_everything(problem: str) -> None:
+    """The answers of the same question with tokens as rows are the answers of another question."""
+    rows, columns = both(problem, 3, "long")
+    report = mark(columns, Attempt({part.name: said(rows, part.answer) for part in rows.parts}))
+    right = [given for given in report.marks if given.given == given.of]
+    assert sum(given.given for given in right) < columns.marks
+
+
+def mask(kind: str, number: int = 1) -> Question:
+    chosen = problem_type("masks")
+    spec = chosen.spec({"type": "masks", "notation": "columns", "options": {"kind": kind}})
+    return chosen.make(chosen.draw(spec, Dice.seeded(7).rng(number), number, {}))
+
+
+def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie() -> None:
+    """The upper triangle is what a causal mask leaves where a column is a query; marks are for whole columns."""
+    question = mask("causal")
+    n = len(question.content.tokens)
+    later = frozenset((i, j) for i in range(n) for j in range(n) if i > j)
+    assert question.parts[0].answer == CellsAnswer((n, n), later, True)
+    report = mark(question, Attempt({"shade": Shaded(frozenset((j, i) for i, j in later))}))
+    assert [c.id for c in report.events[0].candidates][:1] == ["M2"]
+    weights = said(question, question.parts[2].answer)
+    assert isinstance(weights, Grid)
+    wrong = question.content.asked[0]
+    spoilt = grid([["7/9" if j == wrong and x.value else x.text for j, x in enumerate(row)] for row in weights.rows])
+    report = mark(question, Attempt({"weights": spoilt}))
+    (accurate,) = [given for given in report.marks if given.parts == ("weights",) and given.code == "A"]
+    assert (accurate.given, accurate.of) == (2, 4)
+    assert accurate.why is not None
+    assert (accurate.why.reason, accurate.why.right, accurate.why.of) == ("columns", 1, 2)
+
+
+def test_weights_follow_from_the_own_mask_as_it_lies() -> None:
+    """Weights under the other triangle, which was shaded, are marked as what follows from it."""
+    question = mask("window")
+    assert question.problem is not None
+    shading = question.parts[0].answer
+    assert isinstance(shading, CellsAnswer)
+    (rows, columns), own = shading.shape, frozenset(shading.cells - {max(shading.cells)})
+    scores = matrix_of(question.problem.derivation, "S'")
+    powers = [
+        [0 if (i, j) in own else sympy.exp(sympy.sympify(str(scores[i, j]))) for j in range(columns)]
+        for i in range(rows)
+    ]
+    weights = [[sympy.simplify(x / sum(row[j] for row in powers)) for j, x in enumerate(line)] for line in powers]
+    asked = question.content.asked
+    shown = grid([[str(x) if j in asked else "" for j, x in enumerate(line)] for line in weights])
+    report = mark(question, Attempt({"shade": Shaded(own), "weights": shown}))
+    assert {v.state for v in report.verdicts if v.part == "weights"} <= {"correct", "follows"}
+
+
+@pytest.mark.parametrize("problem", TYPES)
+def test_every_format_has_them(problem: str) -> None:
+    _, columns = both(problem, 4, "standard")
+    for document in (question_document(columns), question_document(columns, solutions="key")):
+        for form in ("text", "latex", "typst"):
+            assert FORMATS[form].write(document)
