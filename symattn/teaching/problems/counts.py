@@ -213,7 +213,7 @@ def make(content: Content) -> Question:
 class Signs(Prose):
     """Sentences in a notation's signs; n, d and h are what students type, and O is its matrix of the output."""
 
-    def formula(self, text: str, **shown: Formula) -> Formula:
+    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
         return super().formula(text, **{"O": output_weights(self.notation), **shown})
 
 
