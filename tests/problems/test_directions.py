@@ -27,7 +27,7 @@ EITHER = (
     r"A shape is rows × columns", r"\(rows × columns\)", r"^\W*Matrix\W+Rows\W+Columns\W*$",
     r"[Rr]ow N: [\d, ./]+", r"rows and columns (exchanged|were swapped|swapped)", r"^Rows × columns:$",
     r"(sums? of products|one product|a row and a column)", r"in the row and the column",
-    r"[Rr]ow N, column N", r"one row or column", r"whole rows or columns", r"a single row or column", r"^[Rr]ow N:$", r"rows=N cols=N",
+    r"[Rr]ow N, column N", r"(one|a single) row or column", r"whole rows or columns", r"^[Rr]ow N:$", r"rows=N cols=N",
     r"^Column sums of F|column sums of F times F", "its rows are the columns of the picture", "symattn worksheet",
 )  # fmt: skip
 """What is true of both: where a cell stands, how a shape is written."""
