@@ -479,9 +479,8 @@ class Setting:
     @property
     def options(self) -> str:
         """The options of the command line by which pages come out like this, each after a space."""
-        usual = Setting()
         chosen = {name: getattr(self, name) for name in ("layout", "conventions")}
-        chosen = {name: value for name, value in chosen.items() if value != getattr(usual, name)}
+        chosen = {name: value for name, value in chosen.items() if value != getattr(Setting, name)}  # by default
         if (wanted := page.latex_class()) != page.ARTICLE:
             chosen["latex-class"] = wanted
         chosen |= choices_of(self.look) | ({"recipe": True} if self.recipe else {})

@@ -107,7 +107,7 @@ def running(program: Program, more: Mapping[str, object], trusted: bool, seconds
     function = None if isinstance(program, str | Path) else program
     if function is not None and not callable(function):
         raise InputError(f'function is {program!r}; a function of the givens, or "student.py:attention", was expected.')
-    if not seconds > 0:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise InputError(f"time_limit is {seconds!r}; a number of seconds above 0 was expected.")
     if trusted:
         target = loaded(str(program)) if function is None else function
