@@ -152,7 +152,7 @@ def in_letters(chosen: Mechanism, settings: Settings) -> tuple[Derivation, dict[
     refused: list[InputError] = []
     for count in range(len(chosen.letters) + 1):
         for fixed in combinations(chosen.letters, count):
-            numbers = {letter: chosen.default_sizes[letter] for letter in fixed}
+            numbers = {letter: chosen.default_sizes.get(letter, 2) for letter in fixed}
             sizes: dict[str, Size] = {letter: numbers.get(letter, letter) for letter in chosen.letters}
             try:
                 return chosen.run(chosen.symbolic(sizes, settings), settings, staged=True), numbers
