@@ -173,9 +173,10 @@ def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, sett
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
 def test_one_wrong_entry_costs_something_from_the_least_points_to_twice_its_own(problem, mechanism, settings):
+    """`tests/bench/points.py --every-value` tries all of them."""
     q, rng = question(problem, mechanism, **settings), Random(1)
-    for points in range(1, 2 * q.marks + 1):
-        assert law_of_points(q, points, rng, policies=("ecf", "ib", "uk", "strict"))
+    for points in rng.sample(range(1, 2 * q.marks + 1), min(6, 2 * q.marks)):
+        assert law_of_points(q, points, rng, policies=(rng.choice(["ecf", "ib", "uk", "strict"]),))
 
 
 @pytest.mark.parametrize("points", [10, 15, 20, 40])
