@@ -129,12 +129,13 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     """The script with doubtful lines left out, in the ways that may earn more.
 
     A line that something was worked out from is not left out: it counts as it was written.  Nor is one that a person
-    has to read first.
+    has to read first, unless something in it is wrong whatever the rest says.
     """
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
-    candidates = (trace.script.written.keys() & used) - trace.script.in_doubt
+    wrong_lines = {step for (step, _, _), judged in trace.judged.items() if judged.state == "wrong"}
+    candidates = (trace.script.written.keys() & used) - (trace.script.in_doubt - wrong_lines)
     own = [step.name for step in trace.script.d if step.name in candidates]
     doubtful = _doubtful(trace, own) if open_lines else {}
     if len(doubtful) <= MOST_TOGETHER:
@@ -217,7 +218,7 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool)
     for name in doubtful:
         if written[name].empty and name not in script.printed:
             del written[name]
-    return replace(script, written=written)
+    return replace(script, written=written, in_doubt=script.in_doubt - doubtful.keys())
 
 
 class _Rough(Trace):
