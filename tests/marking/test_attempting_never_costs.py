@@ -229,7 +229,9 @@ def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed)
     before = Attempt({name: grid for name, grid in mistaken.answers.items() if name != part})
     after = Attempt({**before.answers, part: anything(said.shape, rng)})
     less, more = marked(q, before), marked(q, after)
-    assert more.total >= less.total - 1, f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
+    waits = sum(mark.of - mark.given for mark in more.marks if mark.pending)
+    says = f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
+    assert more.total + waits >= less.total - 1, says
 
 
 def test_zeros_everywhere_earn_next_to_nothing():

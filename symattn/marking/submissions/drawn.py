@@ -30,14 +30,17 @@ def undrawn(text: str) -> str:
     """
     if not any(top in text for top in _PARTS):
         return text
+    text = _flattened(text)
     spare = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
     signs = dict(zip(sorted(set(_MARKED.findall(text))), spare, strict=False))
+    if not signs:
+        return text
     flat = _flattened(_MARKED.sub(lambda found: signs.get(found[0], found[0]), text))
     return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
 
 
 def _flattened(text: str) -> str:
-    """The same, where every character is as wide as any other: N̂ is one, and not two."""
+    """The same, where every character is as wide as any other: so N̂, which has an accent of its own, is as wide as two."""
     lines = text.split("\n")
     found = [drawn for number, line in enumerate(lines) for drawn in _tops(lines, number, line)]
     for drawn in sorted(found, key=lambda one: one.left, reverse=True):  # what is left of it stays in its place
