@@ -40,7 +40,7 @@ def undrawn(text: str) -> str:
 
 
 def _flattened(text: str) -> str:
-    """The same, where every character is as wide as any other: so N̂, which has an accent of its own, is as wide as two."""
+    """The same, where every character is as wide as any other, an accent too."""
     lines = text.split("\n")
     found = [drawn for number, line in enumerate(lines) for drawn in _tops(lines, number, line)]
     for drawn in sorted(found, key=lambda one: one.left, reverse=True):  # what is left of it stays in its place
