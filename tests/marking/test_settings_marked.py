@@ -11,6 +11,7 @@ from scripts import Page, decimals, exactly, key_of, marked, script, shown
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Value
 from symattn.page.notation import load_notation
 from symattn.teaching.description import settings_of
