@@ -185,6 +185,11 @@ def test_a_mask_in_letters_hides_what_it_hides_in_numbers(mask, rows, more):
             assert entry in (sympy.S.NegativeInfinity, MatrixSymbol("S'", rows, columns)[i, j])
 
 
+def test_a_mask_that_fits_no_size_is_no_matter_of_letters():
+    with pytest.raises(InputError, match=r"'window:0' does not fit n queries and m keys\.$"):
+        symattn.derive("attention", symbolic=True, mask="window:0")
+
+
 def test_a_mask_lies_as_the_scores_lie_where_tokens_are_columns():
     masked = symattn.derive("self_attention", symbolic=True, mask="causal", orientation="columns").sympy("M")
     assert masked[2, 1] is sympy.S.NegativeInfinity  # key 3 is later than query 2

@@ -123,7 +123,8 @@ class Masks:
             try:
                 patterns.append(mask.pattern(columns))
             except ValueError:
-                raise LetterError(f"The mask {mask.spec!r} does not fit {rows} queries and {columns} keys.") from None
+                refused = LetterError if mask.kind == "blocks" else InputError  # blocks fit a number of tokens alone
+                raise refused(f"The mask {mask.spec!r} does not fit {rows} queries and {columns} keys.") from None
         return tuple(patterns)
 
     def added(self, keep: Keep) -> Matrix | None:
