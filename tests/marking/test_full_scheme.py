@@ -69,7 +69,7 @@ def test_token_by_token_every_role_has_the_marks_that_its_matrix_has(stated):
     assert sheet.question.marks == whole.question.marks == 20
     for role in ("Q", "K", "V", "S", "S'", "M", "A"):
         assert role_marks(sheet.problem, role) == role_marks(whole.problem, role)
-    assert role_marks(sheet.problem, "weighted") == {"M": 1}
+    assert role_marks(sheet.problem, "weighted") == {"A": 1}
     assert role_marks(sheet.problem, "Z") == {"A": 3}
     assert scheme(sheet.problem)["Z"] == ()
     assert [total(scheme(sheet.problem)[f"A.{t}"]) for t in (1, 2, 3)] == [2, 1, 1]

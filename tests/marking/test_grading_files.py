@@ -17,7 +17,7 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
 from symattn.marking.grading import archives
 from symattn.marking.grading.handed_in import RECORDS, File, files, matched, natural
-from symattn.marking.grading.run import _heads, _looked_into
+from symattn.marking.grading.run import heads_of, looked_into
 from symattn.marking.grading.source import Entrant, Paper, Papers
 
 SHEETS = [identity(k) for k in range(3)]
@@ -49,11 +49,7 @@ def found(folder: Path, papers: Papers = EXAM):
 
 def in_order(listed: list[File], papers: Papers = EXAM):
     """Whose the files are, as a run finds it, without processes of its own."""
-    return matched(looked_into(listed), lambda some: _heads(some, None, Crew()), papers)
-
-
-def looked_into(listed: list[File]) -> list[File]:
-    return _looked_into(listed, Crew())
+    return matched(looked_into(listed, Crew()), lambda some: heads_of(some, None, Crew()), papers)
 
 
 def only(folder: Path, path: str, text: str | bytes, papers: Papers = EXAM):
@@ -199,7 +195,7 @@ def test_a_zip_among_the_submissions_is_looked_into_once(tmp_path):
     innermost = zipped(tmp_path / "2.zip", **{"a.md": "x"})
     inner = zipped(tmp_path / "1.zip", **{"sheet.md": "mine", "more.zip": innermost, "../b.md": "out"})
     hand_in(tmp_path / "all", **{"Ada Lovelace_77_assignsubmission_file_/work.zip": inner, "spoilt.zip": b"PK no"})
-    read = {file.path: file for file in looked_into(files(tmp_path / "all"))}
+    read = {file.path: file for file in looked_into(files(tmp_path / "all"), Crew())}
     work = "Ada Lovelace_77_assignsubmission_file_/work.zip"
     assert read.keys() == {f"{work}/sheet.md", f"{work}/more.zip", f"{work}/../b.md", "spoilt.zip"}
     assert archives.content(read[f"{work}/sheet.md"].read(), read[f"{work}/sheet.md"].zipped) == b"mine"

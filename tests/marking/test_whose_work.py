@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
 from symattn.marking.grading.handed_in import METADATA, File, matched
-from symattn.marking.grading.run import _heads, _looked_into
+from symattn.marking.grading.run import heads_of, looked_into
 from symattn.marking.grading.source import Entrant, Paper, Papers
 
 SHEETS = [identity(k) for k in range(4)]
@@ -80,9 +80,8 @@ def export(platform: Platform, handed: Mapping[int, tuple[str, Mapping[str, byte
 
 def given_out(files: list[File]) -> dict[int, tuple[object, ...]]:
     """What each of the class is given, by number; 0: what waits or belongs to nobody."""
-    looked_into = _looked_into(files, Crew())
     found: dict[int, tuple[object, ...]] = {}
-    for one in matched(looked_into, lambda some: _heads(some, None, Crew()), EXAM):
+    for one in matched(looked_into(files, Crew()), lambda some: heads_of(some, None, Crew()), EXAM):
         if one.entrant:
             found[one.entrant.number] = one.file.path, one.hash, one.sheet, one.complaint, one.doubt, one.notices
     return found

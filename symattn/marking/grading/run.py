@@ -92,8 +92,8 @@ def grade_class(
             "readers": list(readers),
         }
         with crew(jobs, executor, limits=Limits(time_limit, MEMORY)) as workers:
-            found = _looked_into(found, workers)
-            heads = partial(_heads, folder=folder, workers=workers)
+            found = looked_into(found, workers)
+            heads = partial(heads_of, folder=folder, workers=workers)
             handed = matched(found, heads, against, typed.handed if typed else ())
             for one in handed:
                 kept = folder.kept(one) if folder else None
@@ -116,7 +116,7 @@ def grade_class(
         return folder.finish(book, [one.stem for one in marked], pending_table(loose, folder.settled))
 
 
-def _looked_into(found: Sequence[File], workers: Crew) -> list[File]:
+def looked_into(found: Sequence[File], workers: Crew) -> list[File]:
     """The files, and those in the zips among them; a zip that cannot be unpacked is one file, with the reason."""
     zips = {at: file for at, file in enumerate(found) if file.is_zip}
     inside: dict[int, list[File]] = {}
@@ -130,7 +130,7 @@ def _looked_into(found: Sequence[File], workers: Crew) -> list[File]:
     return [one for at, file in enumerate(found) for one in inside.get(at, [file])]
 
 
-def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
+def heads_of(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
     """What every file says about itself, as far as it is not known from the last run."""
     kept = folder.heads() if folder else {}
     heads = {at: Head(complaint=file.complaint) for at, file in enumerate(found) if file.complaint}

@@ -51,6 +51,9 @@ ROUNDING = ("R2", "R3", "R4", "R6")
 REPEATED = "A19"
 """The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
+COINCIDENCE = 2
+"""So many entries may equal those beside them by accident: then a copy and a belief are both named."""
+
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
@@ -689,7 +692,8 @@ class Diagnosis(Trace):
 
         Whoever has the other rows right knows how it is done: that is a slip, whatever led to it.
         """
-        fits = [] if any(slip.id == REPEATED for slip in slips) else fits
+        if len(wrong) > COINCIDENCE and any(slip.id == REPEATED for slip in slips):
+            fits = []
         beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
         self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
         self.mistakes[-1].in_part = bool(beliefs)
