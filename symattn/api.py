@@ -24,9 +24,11 @@ from symattn.derivation.symbolic import (
     derivative,
     entry_symbols,
     in_symbols,
-    in_sympy,
+    parameters,
     replaced,
+    step_in_sympy,
     substituted,
+    with_parameters,
 )
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
@@ -97,9 +99,15 @@ class _InLetters:
     file: ProblemFile
     arguments: Mapping[str, Any]
     sizes: Mapping[str, Size]
+    numbers: Mapping[Any, Any] = field(default_factory=dict)
 
     def problem(self) -> Problem:
-        return self.file.problem(**self.arguments, symbolic=True, sizes=self.sizes)
+        made = self.file.problem(**self.arguments, symbolic=True, sizes=self.sizes)
+        return replace(made, derivation=with_parameters(made.derivation, self.numbers))
+
+    def with_numbers(self, values: Mapping[Any, Any]) -> _InLetters:
+        """The same with numbers in place of parameters."""
+        return replace(self, numbers={**self.numbers, **values})
 
     def with_sizes(self, values: Mapping[str, Size]) -> _InLetters:
         """The same with something put in for letters that sizes have now."""
@@ -178,7 +186,7 @@ class Solution:
         value = d.value(name)
         if isinstance(value, Matrix) and not d.staged:
             return value.sympy()
-        return in_sympy(d.until(name) if name not in d.givens else replace(d, steps=()))[name]
+        return step_in_sympy(d, name)
 
     def counts(self, name: str) -> Counts:
         """The multiplications, additions, divisions, exponentials … of a step: numbers, or polynomials in the sizes.
@@ -195,15 +203,15 @@ class Solution:
     @property
     def symbols(self) -> dict[str, Any]:
         """SymPy's symbol of every entry that has one, by the name that it is typed by: `s.symbols["q_11"]`."""
-        return entry_symbols(self.derivation)
+        return entry_symbols(self.derivation) | parameters(self.derivation)
 
     def subs(self, values: Mapping[Any, object]) -> Solution:
         """A symbolic derivation with something put in for some of its letters, by SymPy's substitution, step by step.
 
-        A name, or SymPy's symbol of it, stands for a size (`{"n": 2}`), a given (`{"Q": [[1, 0]]}`, which also says
-        what its sizes are) or one entry of a given (`{"q_11": 1}`).  This is a second way to the numbers, beside
-        working them out.  `InputError` for a name that is none of these, for a matrix of another shape, and for
-        matrices while some other size is a letter.
+        A name, or SymPy's symbol of it, stands for a size (`{"n": 2}`), a parameter (`{"T": 2}`), a given
+        (`{"Q": [[1, 0]]}`, which also says what its sizes are) or one entry of a given (`{"q_11": 1}`).  This is a
+        second way to the numbers, beside working them out.  `InputError` for a name that is none of these, for a
+        matrix of another shape, and for matrices while some other size is a letter.
         """
         put_in = replaced(self.derivation, values)
         solution = self
@@ -215,6 +223,11 @@ class Solution:
             origin = self.origin.with_sizes(put_in.sizes)
             resized = replace(self, problem=origin.problem(), origin=origin)
             solution = resized if self.derivation.staged else resized.expanded()
+        if put_in.numbers:
+            filled = with_parameters(solution.derivation, put_in.numbers)
+            solution = replace(
+                solution._with(filled), origin=solution.origin and solution.origin.with_numbers(put_in.numbers)
+            )
         if not put_in.matrices:
             return solution
         return solution._with(substituted(solution.derivation, put_in.matrices))
@@ -234,7 +247,8 @@ class Solution:
     def diff(self, of: str, by: str) -> Any:
         """∂ of_ij/∂ by_kl for a step and a given, as a SymPy array with the indices i, j, k, l, from 0.
 
-        In terms of the givens where they are symbols, and a number where they are numbers.
+        By a parameter, such as a temperature T, it is a matrix of derivatives.  In terms of the givens where they are
+        symbols, and a number where they are numbers.
         """
         symbolic = derivative(self.derivation, of, by)
         own = in_symbols(self.derivation).givens

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import product
 
 import oracles
 import pytest
@@ -9,11 +10,14 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Matrix, MatrixSymbol, Symbol
+from sympy.matrices.expressions.matexpr import MatrixElement
 
 import symattn
 from symattn.derivation.algebra import size_in_sympy
+from symattn.derivation.derivation import symbols
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.mechanisms.masks import masks
+from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.sizes import plus, share, times
 from symattn.errors import InputError, ShapeError
 
@@ -68,7 +72,7 @@ def test_nested_sums_have_indices_of_their_own():
     assert len({index.name for index in bound(weights[0, 1])}) == len(bound(weights[0, 1]))  # in print, too
 
 
-# ------------------------------------------------------------------------------------------------ numbers for letters
+# ------------------------------------------------------------------------------------------- letters and numbers
 
 ROWS = {
     "X": [[1, 0, 2], [0, 1, 1]],
@@ -238,3 +242,133 @@ def test_sizes_are_added_and_shared_as_sympy_does(a, b, count):
         for c in sympy.Poly(size_in_sympy(a), *sympy.symbols("n d_k d_v", integer=True, positive=True)).coeffs()
     )
     assert (shared is not None) == divisible
+
+
+# ------------------------------------------------------------------------------------------------ parameters
+
+PARAMETERS = [
+    ("attention", "temperature", "T", "T", 2), ("attention", "cap", "c", "c", 3), ("attention", "base", "b", "b", 3),
+    ("attention", "scale", "c", "c", 2), ("attention", "scale", "2*c*sqrt(d_k)", "c", 3),
+    ("attention", "bias", "alibi:r", "r", "1/2"), ("layer_norm", "epsilon", "epsilon", "epsilon", "1/4"),
+    ("rms_norm", "epsilon", "epsilon", "epsilon", "1/4"), ("positional_encoding", "wavelength", "L", "L", 100),
+    ("rotary_attention", "wavelength", "L", "L", 100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "setting", "text", "letter", "number"), PARAMETERS)
+def test_a_number_in_place_of_a_parameter_gives_what_the_number_gives(name, setting, text, letter, number):
+    sizes = dict.fromkeys(mechanisms()[name].letters, 2)
+    in_letters = symattn.derive(name, symbolic=True, sizes=sizes, **{setting: text})
+    assert letter in in_letters.symbols
+    right = symattn.derive(name, symbolic=True, sizes=sizes, **{setting: text.replace(letter, str(number))})
+    for put_in in (in_letters.subs({letter: number}), in_letters.subs({in_letters.symbols[letter]: number})):
+        for step in right:
+            assert oracles.same_matrix(Matrix(put_in.sympy(step.name)), Matrix(right.sympy(step.name))), step.name
+
+
+def test_parameters_stay_when_sizes_are_put_in_and_the_other_way_round():
+    s = symattn.derive("attention", symbolic=True, temperature="T")
+    t = s.symbols["T"]
+    assert s.subs({"n": 2, "m": 2, "d_k": 1, "d_v": 1}).sympy("S_T")[0, 0].free_symbols >= {t}
+    assert s.subs({t: 2}).subs({"n": 3}).sympy("S_T") == s.subs({"n": 3, "T": 2}).sympy("S_T")
+    assert symattn.derive("attention", symbolic=True, temperature=t).sympy("A") == s.sympy("A")
+
+
+def test_what_a_temperature_does_to_weights_is_their_derivative():
+    s = symattn.derive("attention", Q=[[1, 2]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none", temperature="T")
+    t = s.symbols["T"]
+    right = 1 / (1 + sympy.exp(1 / t))
+    assert sympy.simplify(s.diff("A", "T")[0, 0] - sympy.diff(right, t)) == 0
+    run = s.lambdify()
+    weights = run(Q=[[1, 2]], K=[[1, 0], [0, 1]], V=[[1], [2]], T=3)["A"]
+    assert weights[0][0] == pytest.approx(float(right.subs(t, 3)))
+    with pytest.raises(InputError, match="T is missing; this takes Q, K, V, T"):
+        run(Q=[[1, 2]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "sentence"),
+    [
+        ("temperature", "T", "temperature is T; random numbers need a number there, and a letter is for derive"),
+        ("scale", "c", "scale is c; random numbers need a number there"),
+        ("bias", "alibi:m", "bias is m; random numbers need a number there"),
+        ("cap", "hot", "cap: 'hot' cannot be used: 'hot' at character 1 is not a number"),
+        ("scale", "sqrt(d)", "The scale is 'sqrt(d)', but d is not known here; n, m, d_k, d_v are"),
+    ],
+)
+def test_no_random_numbers_with_a_letter_and_no_word_for_a_letter(setting, text, sentence):
+    with pytest.raises(InputError) as refused:
+        symattn.worksheet("attention", **{setting: text})
+    assert sentence in str(refused.value)
+
+
+def test_a_parameter_is_called_like_no_size():
+    with pytest.raises(InputError, match="bias has the letter m, which is a size here; another one was expected"):
+        symattn.derive("attention", symbolic=True, bias="alibi:m")
+
+
+# ------------------------------------------------------------------------------------------- letters and numbers
+
+SIZES = {"n": 3, "m": 4, "d_model": 4, "d_k": 4, "d_v": 2, "d_h": 2, "d_ff": 3, "d_out": 2, "d_vocab": 3, "d_source": 2}
+STEPS_IN_NUMBERS = {
+    "backpropagation_through_time", "cross_entropy_gradient", "kv_cache", "online_softmax", "recurrent_jacobian",
+    "recurrent_network",
+}  # fmt: skip
+"""Mechanisms of which a letter says no how many steps there are: they ask for that number, and no other."""
+SETTINGS = [
+    *((name, {}) for name in sorted(mechanisms())), ("rotary_attention", {"position": "rotary-halves"}),
+    ("positional_encoding", {"position": "sinusoidal-halves", "embedding": "scaled", "first_position": 1}),
+    ("multi_head_attention", {"split": "interleaved"}), ("multi_head_gradient", {"split": "interleaved"}),
+    ("attention", {"bias": "alibi:1/4", "mask": "causal"}), ("self_attention", {"bias": "alibi:r", "by": "matrix"}),
+]  # fmt: skip
+
+
+def in_letters_of(name, settings):
+    stated = {letter: SIZES[letter] for letter in ("n", "m") if letter in mechanisms()[name].letters}
+    sizes = stated if name in STEPS_IN_NUMBERS else {}
+    if name == "cross_entropy_gradient":
+        sizes = {"n": 3}
+    return symattn.derive(name, symbolic=True, sizes=sizes, **settings)
+
+
+def any_numbers(solution):
+    """A number for every entry of every matrix, as itself where it is one; those that share a name share the number."""
+    entries, matrices = {}, {}
+    for name in (*solution.givens, *(step.name for step in solution)):
+        own = solution.sympy(name)
+        named = symbols(name, *own.shape, solution.derivation.orientation)
+        for symbol, x in zip(named, own, strict=True):
+            entries.setdefault(symbol, sympy.Rational(len(entries) * 7 % 11 + 1, 4) if x.free_symbols else x)
+        matrices[name] = Matrix(*own.shape, [entries[symbol] for symbol in named])
+    return entries, matrices
+
+
+def same(entry, right):
+    return entry == right or abs(sympy.N(entry - right, 40)) < 1e-30
+
+
+@pytest.mark.parametrize(("name", "settings"), SETTINGS)
+def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
+    """Every matrix before a step is made any numbers, in its expression in letters as in that entry by entry."""
+    in_letters = in_letters_of(name, settings)
+    sizes = {letter: SIZES[letter] for letter in mechanisms()[name].letters}
+    in_numbers = symattn.derive(name, symbolic=True, sizes=sizes, **settings)
+    size_of = {Symbol(letter, integer=True, positive=True): size for letter, size in sizes.items()}
+    entries, matrices = any_numbers(in_numbers)
+    assert [step.name for step in in_letters] == [step.name for step in in_numbers]
+    for step in in_letters:
+        if isinstance(step.op, InfinityNorm):
+            with pytest.raises(
+                InputError, match="The norm is the largest of several sums, so that d_h must be a number"
+            ):
+                in_letters.sympy(step.name)
+            continue
+        whole, numbers = in_letters.sympy(step.name), in_numbers.sympy(step.name)
+        for i, j in product(*map(range, numbers.shape)):
+            entry = sympy.sympify(whole[i, j]).subs(size_of).doit()
+            entry = entry.replace(
+                lambda x: isinstance(x, MatrixElement), lambda x: matrices[x.parent.name][int(x.i), int(x.j)]
+            )
+            right = sympy.sympify(numbers[i, j]).xreplace(entries)
+            assert entry.free_symbols == right.free_symbols <= {Symbol("r", positive=True)}
+            assert same(entry.subs("r", 3), right.subs("r", 3)), (step.name, i, j, entry, right)

@@ -328,7 +328,7 @@ def test_expanded_on_the_command_line():
     assert "it goes with --symbolic" in refused.output
 
 
-@pytest.mark.parametrize("name", ["rotary_attention", "kv_cache", "online_softmax", "cross_entropy_gradient"])
+@pytest.mark.parametrize("name", ["recurrent_network", "kv_cache", "online_softmax", "cross_entropy_gradient"])
 def test_a_size_that_has_to_be_a_number_is_asked_for_as_the_shell_and_python_take_it(name):
     with pytest.raises(InputError, match=r"For example: --size \S+=\d+\S*, in Python sizes=\{…\}\.$") as refused:
         symattn.derive(name, symbolic=True)

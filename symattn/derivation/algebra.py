@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction as Ratio
 from functools import lru_cache, reduce
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
@@ -196,8 +197,35 @@ class Algebra(ABC, Generic[T]):
         """What stands for any of the entries of matrices that are put together."""
         raise TypeError("Which of the matrices an entry comes from is known only where it is counted.")
 
+    def index(self, i: Index) -> T:
+        """The number of a line, from 0."""
+        if isinstance(i, str):
+            raise TypeError(f"Which line {i} is, is known only where lines are counted.")
+        return self.number(i)
+
     def pieces(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], T]) -> T:
         """piece(p, k), where line i is line k of matrix p of several that stand one after the other."""
+        start = 0
+        for p, height in enumerate(heights):
+            if isinstance(i, str) or isinstance(height, str):
+                break
+            if i < start + height:
+                return piece(p, i - start)
+            start += height
+        return self.of_several(i, heights, piece)
+
+    def of_several(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], T]) -> T:
+        """The same where line i is not known to be in one of them."""
+        return self.dots()
+
+    def in_turn(self, i: Index, count: int, piece: Callable[[int, Index], T]) -> T:
+        """piece(p, k), where line i is line k of matrix p of `count` that take turns."""
+        if isinstance(i, int):
+            return piece(i % count, i // count)
+        return self.of_turns(i, count, lambda p: piece(p, sizes.times(Ratio(1, count), sizes.plus(i, -p))))
+
+    def of_turns(self, i: Index, count: int, piece: Callable[[int], T]) -> T:
+        """The same where line i is any."""
         return self.dots()
 
     def nth(self, i: Index, start: Size, step: int = 1) -> Index:
@@ -358,6 +386,9 @@ class Formulas(Algebra[Formula]):
     def named(self, name: str, i: Index, j: Index) -> Formula:
         return Name(name, (index(i), index(j)))
 
+    def index(self, i: Index) -> Formula:
+        return index(i)
+
     def dots(self) -> Formula:
         return Dots()
 
@@ -409,10 +440,10 @@ def sum_over(size: Size, body: Formula, first: int) -> Formula:
 
 
 class InSympy(Algebra[Any]):
-    """SymPy expressions; Σ where a size is a letter, over an index that is called `index`."""
+    """SymPy expressions; Σ where a size is a letter, over an index that is called `over`."""
 
-    def __init__(self, index: str = "k") -> None:
-        self.index = index
+    def __init__(self, over: str = "k") -> None:
+        self.over = over
 
     def number(self, value: Value) -> Any:
         return exact.to_sympy(value)
@@ -425,8 +456,8 @@ class InSympy(Algebra[Any]):
 
         if isinstance(indices.size, int) and (not indices.long or indices.size <= WRITTEN_OUT):
             return sympy.Add(*map(term, indices.counted))
-        k = index_in_sympy(self.index)
-        return sympy.Sum(term(self.index), (k, 0, size_in_sympy(indices.size) - 1))
+        k = index_in_sympy(self.over)
+        return sympy.Sum(term(self.over), (k, 0, size_in_sympy(indices.size) - 1))
 
     def sum(self, *terms: Any) -> Any:
         import sympy
@@ -462,7 +493,7 @@ class InSympy(Algebra[Any]):
 
         if function == "positive":
             return sympy.Heaviside(x, 0)
-        named = {"ln": sympy.log, "tanh": sympy.tanh, "abs": sympy.Abs}
+        named = {"ln": sympy.log, "tanh": sympy.tanh, "abs": sympy.Abs, "cos": sympy.cos, "sin": sympy.sin}
         return named.get(function, sympy.Function(function))(x)
 
     def known(self, function: Known, x: Any) -> Any:
@@ -487,7 +518,10 @@ class InSympy(Algebra[Any]):
         )
         return sympy.Piecewise((x, sympy.And(*lets_through)), (-sympy.oo, True))
 
-    def pieces(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Any]) -> Any:
+    def index(self, i: Index) -> Any:
+        return index_in_sympy(i)
+
+    def of_several(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Any]) -> Any:
         import sympy
 
         cases, start = [], cast(Size, 0)
@@ -497,6 +531,12 @@ class InSympy(Algebra[Any]):
             cases.append((piece(p, self.nth(i, sizes.times(-1, start))), inside))
             start = end
         return sympy.Piecewise(*cases)
+
+    def of_turns(self, i: Index, count: int, piece: Callable[[int], Any]) -> Any:
+        import sympy
+
+        cases = [(piece(p), sympy.Eq(sympy.Mod(index_in_sympy(i), count), p)) for p in range(count - 1)]
+        return sympy.Piecewise(*cases, (piece(count - 1), True))
 
     def maximum(self, *terms: Any) -> Any:
         import sympy

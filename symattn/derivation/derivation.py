@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
+from symattn.derivation.sizes import plus, times
 from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
@@ -388,7 +389,7 @@ class Step:
                 f"{len(shapes)} came."
             )
         shape = op.shape(*shapes)
-        if any(isinstance(m, Outline) for m in matrices):
+        if any(isinstance(m, Outline) for m in matrices) or any(isinstance(size, str) for size in shape):
             return Outline(shape)
         return carried(op.apply, [m for m in matrices if isinstance(m, Matrix)], arithmetic)
 
@@ -614,6 +615,36 @@ class Lines:
         return replace(self, of="rows" if self.of == "columns" else "columns")
 
 
+@dataclass(frozen=True)
+class HeadLines:
+    """The columns (or rows) of head `head` (from 1) of `heads`, where the width of each is a letter."""
+
+    head: int
+    heads: int
+    width: Size
+    split: Literal["consecutive", "interleaved"] = "consecutive"
+    of: Literal["columns", "rows"] = "columns"
+
+    @property
+    def start(self) -> Size:
+        """The first of them (from 0)."""
+        return self.head - 1 if self.split == "interleaved" else times(self.head - 1, self.width)
+
+    @property
+    def step(self) -> int:
+        """How far one is from the next."""
+        return self.heads if self.split == "interleaved" else 1
+
+    @property
+    def end(self) -> Size:
+        """The one after the last."""
+        return plus(self.start, times(self.step, self.width), 1 - self.step)
+
+    def turn(self) -> Self:
+        """The same of the transposed matrix."""
+        return replace(self, of="rows" if self.of == "columns" else "columns")
+
+
 @dataclass(frozen=True, slots=True)
 class Pull:
     """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
@@ -625,7 +656,7 @@ class Pull:
     operands: tuple[Operand, ...]
     op: Op | None = None
     after: tuple[Op, ...] = ()
-    part: Lines | None = None
+    part: Lines | HeadLines | None = None
 
     @classmethod
     def chain(cls, operands: tuple[Operand, ...], *ops: Op) -> Pull:

@@ -1,10 +1,11 @@
-"""Sizes and indices with letters in them: sums of multiples, as they are written (2*d_k, n+1, d_k+j-1)."""
+"""Sizes and indices with letters in them: sums of multiples, as they are written (2*d_k, n+1, d_k+j-1, d_k/2)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from symattn.exact import Size
@@ -34,11 +35,11 @@ def plus(*sizes: Size) -> Size:
     return _written(_collected(*sizes))
 
 
-def times(count: int, size: Size) -> Size:
+def times(count: int | Fraction, size: Size) -> Size:
     """`count` times a size.
 
-    >>> times(2, 4), times(3, "d_k"), times(1, "n"), times(-1, "d_k")
-    (8, '3*d_k', 'n', '-d_k')
+    >>> times(2, 4), times(3, "d_k"), times(1, "n"), times(-1, "d_k"), times(Fraction(1, 2), "j-1")
+    (8, '3*d_k', 'n', '-d_k', 'j/2-1/2')
     """
     return _written(Counter({letter: count * number for letter, number in _collected(size).items()}))
 
@@ -94,32 +95,41 @@ def in_sympy(size: Size, letter: Callable[[str], Any]) -> Any:
 
 
 def _collected(*sizes: Size) -> Counter[str]:
-    """How often each letter comes; "" counts the ones."""
+    """How often each letter comes, which may be half a time; "" counts the ones."""
     collected: Counter[str] = Counter()
     for size in sizes:
         if isinstance(size, int):
             collected[""] += size
             continue
         for sign, term in re.findall(r"([+-]?)([^+-]+)", size.replace(" ", "")):
-            number, letters = -1 if sign == "-" else 1, []
-            for factor in term.split("*"):
+            above, _, below = term.partition("/")
+            number, letters = Fraction(-1 if sign == "-" else 1, int(below or 1)), []
+            for factor in above.split("*"):
                 if factor.isdecimal():
                     number *= int(factor)
                 else:
                     letters.append(factor)
-            collected["*".join(letters)] += number
+            collected["*".join(letters)] += int(number) if number.denominator == 1 else number  # type: ignore[assignment]
     return collected
 
 
-def _written(collected: Counter[str]) -> Size:
-    letters = {letter: number for letter, number in collected.items() if letter and number}
-    if not letters:
-        return collected[""]
-    terms = [f"{number:+}*{letter}" if abs(number) != 1 else f"{'+-'[number < 0]}{letter}" for letter, number in
-             letters.items()]  # fmt: skip
-    if collected[""]:
-        terms.append(f"{collected['']:+}")
+def _written(collected: Mapping[str, int | Fraction]) -> Size:
+    terms = [_term(number, letter) for letter, number in collected.items() if letter and number]
+    ones = collected.get("", 0)
+    if not terms and ones.denominator == 1:
+        return int(ones)
+    if ones:
+        terms.append(_term(ones, ""))
     return "".join(terms).removeprefix("+")
+
+
+def _term(number: int | Fraction, letter: str) -> str:
+    """+3*d_k, −d_k/2, +1 with its sign."""
+    above, below = number.numerator, number.denominator
+    over = f"/{below}" if below != 1 else ""
+    if not letter:
+        return f"{above:+}{over}"
+    return (f"{above:+}*{letter}" if abs(above) != 1 else f"{'+-'[above < 0]}{letter}") + over
 
 
 __all__ = ["in_sympy", "letters_of", "plus", "read_size", "share", "solved", "times", "with_letters"]

@@ -7,7 +7,7 @@ Where sizes are numbers, a step is a matrix of expressions; where one is a lette
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -15,28 +15,40 @@ from symattn.derivation.algebra import Entries, Index, InSympy, index_in_sympy, 
 from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step, symbols
 from symattn.derivation.sizes import letters_of, read_size, solved
 from symattn.errors import InputError, ShapeError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, from_sympy, matrix, to_sympy
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, from_sympy, is_symbolic, matrix, to_sympy
 
 DIGITS = 50
 
 
-def in_sympy(d: Derivation) -> dict[str, Any]:
+def in_sympy(d: Derivation, wanted: str = "") -> dict[str, Any]:
     """Every given and every step as a SymPy matrix, in terms of the steps before it; of the givens, if not `staged`.
 
+    With `wanted`, no step is worked out on which that one does not rest.
     Equal derivations give equal matrices: an index that is summed over is a `Dummy` that belongs to its step, so no
     index from outside is ever taken for it.  `InputError` for an operation that is no formula: rounding, and the
     largest of several scores.
     """
-    result: dict[str, Any] = {}
-    operands: dict[str, _Whole] = {}
-    for name, given in d.givens.items():
-        result[name] = given.sympy() if isinstance(given, Matrix) else _named(name, given)
-        operands[name] = _Whole.of(result[name])
+    matrices = {name: _given(name, given) for name, given in d.givens.items()}
+    operands = {name: _Whole.of(given) for name, given in matrices.items()}
+    needed = {step.name for step in d} if not wanted else {wanted, *d.before(wanted)}
     for number, step in enumerate(d.steps):
+        if step.name not in needed:
+            continue
         stepped = _step(d, step, operands, "k" if d.staged else f"k_{number}")
-        result[step.name] = stepped.matrix
-        operands[step.name] = _Whole.of(_as_later_steps_see(d, step, stepped.matrix)) if d.staged else stepped
-    return result
+        matrices[step.name] = stepped.matrix
+        operands[step.name] = _Whole.of(_as_later_steps_see(d, step)) if d.staged else stepped
+    return matrices
+
+
+def step_in_sympy(d: Derivation, name: str) -> Any:
+    """One given or step of them; where the derivation is staged, no other is worked out for it."""
+    if name in d.givens:
+        return _given(name, d.givens[name])
+    if not d.staged:
+        return in_sympy(d, name)[name]
+    before = {operand.name for operand in d[name].operands}
+    seen = {o: _Whole.of(_as_later_steps_see(d, d[o]) if o not in d.givens else _given(o, d.givens[o])) for o in before}
+    return _step(d, d[name], seen, "k").matrix
 
 
 @dataclass(frozen=True)
@@ -105,12 +117,14 @@ def _named_entries(d: Derivation, step: Step) -> list[Any]:
     return list(symbols(step.name, rows, columns, d.orientation))
 
 
-def _as_later_steps_see(d: Derivation, step: Step, matrix: Any) -> Any:
+def _as_later_steps_see(d: Derivation, step: Step) -> Any:
     """Symbols that stand for the entries; numbers stay."""
-    if isinstance(step.result, Outline):
-        return _named(step.name, step.result)
-    named = _named_entries(d, step)
-    return matrix.__class__(*matrix.shape, [s if x.free_symbols else x for x, s in zip(matrix, named, strict=True)])
+    seen = d.seen(step.name)
+    return seen.sympy() if isinstance(seen, Matrix) else _named(step.name, seen)
+
+
+def _given(name: str, given: AnyMatrix) -> Any:
+    return given.sympy() if isinstance(given, Matrix) else _named(name, given)
 
 
 # ------------------------------------------------------------------------------------------------ with numbers
@@ -141,6 +155,41 @@ def entry_symbols(d: Derivation) -> dict[str, Any]:
     return {plain_name(s): s for s in found}
 
 
+def parameters(d: Derivation) -> dict[str, Any]:
+    """The letters in operations' own numbers, by name: T of a temperature, c of a soft cap, epsilon of a norm."""
+    sizes = {letter for step in d for size in step.result.shape for letter in letters_of(size)}
+    letters = {x for step in d for x in _letters(step.op)}
+    return {x.name: x for x in sorted(letters, key=str) if x.name not in sizes}
+
+
+def with_parameters(d: Derivation, values: Mapping[Any, Any]) -> Derivation:
+    """Everything worked out again with numbers, or other letters, in place of parameters."""
+    return d.replay(lambda step: replace(step, op=_filled(step.op, values)))
+
+
+def _letters(part: Any) -> Iterable[Any]:
+    """The symbols in an operation, or in one of its parts."""
+    if is_symbolic(part):
+        yield from part.free_symbols
+    elif isinstance(part, Matrix | tuple):
+        yield from (x for one in part for x in _letters(one))
+    elif is_dataclass(part):
+        yield from (x for f in fields(part) for x in _letters(getattr(part, f.name)))
+
+
+def _filled(part: Any, values: Mapping[Any, Any]) -> Any:
+    """An operation, or one of its parts, with something else in place of letters."""
+    if not any(x in values for x in _letters(part)):
+        return part
+    if is_symbolic(part):
+        return from_sympy(part.xreplace(values))
+    if isinstance(part, Matrix):
+        return part.map(lambda x: _filled(x, values))
+    if isinstance(part, tuple):
+        return tuple(_filled(one, values) for one in part)
+    return replace(part, **{f.name: _filled(getattr(part, f.name), values) for f in fields(part)})
+
+
 def plain_name(symbol: object) -> str:
     """What a symbol is called without the braces of LaTeX: q_11 for q_{11}."""
     return str(symbol).replace("{", "").replace("}", "")
@@ -148,14 +197,15 @@ def plain_name(symbol: object) -> str:
 
 @dataclass(frozen=True)
 class Replaced:
-    """What `subs` was given: sizes by their letters, and matrices by the names of givens."""
+    """What `subs` was given: sizes by their letters, numbers by parameters, and matrices by the names of givens."""
 
     sizes: Mapping[str, Size]
+    numbers: Mapping[Any, Any]
     matrices: Mapping[str, object]
 
 
 def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
-    """Sort out what is to be put in for what: a size, a given, or one entry of a given, by its name or its symbol.
+    """Sort out what is to be put in for what, by its name or its symbol: a size, a parameter, a given or its entry.
 
     A matrix in place of one whose size is a letter says what that letter is.  `InputError` for a name that is none of
     these, or an entry of a step.
@@ -163,6 +213,7 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
     named = {plain_name(key): value for key, value in values.items()}
     letters = {letter for given in d.givens.values() for size in given.shape for letter in letters_of(size)}
     symbols_by_name, entries = entry_symbols(d), dict[Any, object]()
+    of_operations, numbers = parameters(d), dict[Any, Any]()
     sizes: dict[str, Size] = {}
     matrices: dict[str, object] = {}
     for name, value in named.items():
@@ -173,12 +224,14 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
             if size is None:
                 raise InputError(f"{name} is a size; a whole number from 1 or a letter was expected, not {value!r}.")
             sizes[name] = size
+        elif name in of_operations:
+            numbers[of_operations[name]] = to_sympy(exact(value))
         elif name in symbols_by_name:
             entries[symbols_by_name[name]] = value
         elif name in d:
             raise InputError(f"{name} is a step; only givens can be put in: {', '.join(d.givens)}.")
         else:
-            known = [*d.givens, *sorted(letters), *symbols_by_name]
+            known = [*d.givens, *sorted(letters), *of_operations, *symbols_by_name]
             raise InputError(f"There is no {name!r} to put anything in for; {offered(name, known, 'there are {}')}")
     for name, given in d.givens.items():
         of_it = {s: x for s, x in entries.items() if isinstance(given, Matrix) and s in map(to_sympy, given)}
@@ -193,7 +246,7 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
         raise InputError(
             f"{plain_name(next(iter(entries)))} is an entry of a step; only those of givens can be put in."
         )
-    return Replaced(sizes, matrices)
+    return Replaced(sizes, numbers, matrices)
 
 
 def _read_off(name: str, given: Outline, put: AnyMatrix, sizes: Mapping[str, Size]) -> dict[str, Size]:
@@ -258,18 +311,25 @@ def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
             ) from error
         program.append((step.name, needed, function, named))
 
+    own = parameters(d)
+
     def run(**givens: Any) -> dict[str, Any]:
-        """Arrays of every step, from arrays of the givens."""
+        """Arrays of every step, from arrays of the givens, and numbers for parameters."""
+        taken = [*d.givens, *own]
         env: dict[Any, Any] = {}
         for name, given in d.givens.items():
             if name not in givens:
-                raise InputError(f"{name} is missing; this takes {', '.join(d.givens)}.")
+                raise InputError(f"{name} is missing; this takes {', '.join(taken)}.")
             rows = [list(row) for row in givens[name]]
             if (len(rows), *{len(row) for row in rows}) != given.shape:
                 raise InputError(f"{name} is not {given.shape[0]}×{given.shape[1]}, as it is in this derivation.")
             env |= zip(_symbols(d, name), (x for row in rows for x in row), strict=True)
-        if unknown := set(givens) - set(d.givens):
-            raise InputError(f"There is no given {sorted(unknown)[0]!r}; this takes {', '.join(d.givens)}.")
+        for name, letter in own.items():
+            if name not in givens:
+                raise InputError(f"{name} is missing; this takes {', '.join(taken)}.")
+            env[letter] = givens[name]
+        if unknown := set(givens) - set(taken):
+            raise InputError(f"There is no given {sorted(unknown)[0]!r}; this takes {', '.join(taken)}.")
         results = {}
         for name, needed, function, named in program:
             rows = function(*(env[symbol] for symbol in needed))
@@ -289,11 +349,14 @@ def _array(rows: list[list[Any]], module: str) -> Any:
 
 
 def derivative(d: Derivation, of: str, by: str) -> Any:
-    """∂ of_ij/∂ by_kl as a SymPy array with four indices, i, j, k, l, in terms of the givens."""
+    """∂ of_ij/∂ by_kl as a SymPy array with four indices, i, j, k, l, in terms of the givens; ∂ of/∂ a parameter."""
     import sympy
 
     _refuse_letters(d)
     d.value(of)
+    own = parameters(d)
+    if by in own:
+        return in_sympy(replace(in_symbols(d), staged=False).replay())[of].diff(own[by])
     if by not in d.givens:
         d.value(by)
         raise InputError(f"{by} is a step; derivatives are taken by givens: {', '.join(d.givens)}.")
@@ -327,4 +390,14 @@ def _refuse_letters(d: Derivation) -> None:
             )
 
 
-__all__ = ["compiled", "derivative", "entry_symbols", "in_symbols", "in_sympy", "replaced", "substituted"]
+__all__ = [
+    "compiled",
+    "derivative",
+    "entry_symbols",
+    "in_symbols",
+    "in_sympy",
+    "parameters",
+    "replaced",
+    "substituted",
+    "with_parameters",
+]

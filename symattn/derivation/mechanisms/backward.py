@@ -14,14 +14,27 @@ from fractions import Fraction
 from functools import reduce
 from operator import add
 
-from symattn.derivation.derivation import Derivation, Lines, Op, Operand, Pull, Step, StepName, Taken, Use, symbols
+from symattn.derivation.derivation import (
+    Derivation,
+    HeadLines,
+    Lines,
+    Op,
+    Operand,
+    Pull,
+    Step,
+    StepName,
+    Taken,
+    Use,
+    symbols,
+)
 from symattn.derivation.mechanisms.base import Settings
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.scores import Bias
+from symattn.derivation.sizes import times
 from symattn.errors import InputError, LetterError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, decide, decimal_text, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, decide, decimal_text, has_symbols
 from symattn.foundation.languages import message
 
 
@@ -211,20 +224,16 @@ class _Pass:
 
     def _put_together(self, name: str, got: Sequence[Pull], section: str) -> bool:
         """The gradients of a matrix's columns or rows side by side, dQ of dQ_1 and dQ_2, if they are all there once."""
-        placed = sorted(
-            ((pulled.part, pulled.operands[0]) for pulled in got if pulled.part), key=lambda pair: pair[0].start
-        )
-        parts = [part for part, _ in placed]
-        of, step = parts[0].of, parts[0].step
-        size = self.d.value(name).shape[0 if of == "rows" else 1]
-        alike = {(part.of, part.step, part.count if step > 1 else 0) for part in parts}
-        taken = sorted(i for part in parts for i in part.indices)
-        if len(parts) < len(got) or len(alike) > 1 or not isinstance(size, int) or taken != list(range(size)):
+        placed = [(pulled.part, pulled.operands[0]) for pulled in got if pulled.part]
+        if len(placed) < len(got):
             return False
-        if step not in (1, len(parts)):
+        size = self.d.value(name).shape[0 if placed[0][0].of == "rows" else 1]
+        in_order, interleaved = _in_order(placed), placed[0][0].step > 1
+        if not _make_up(size, [part for part, _ in in_order]):
             return False
-        op: Op = PutTogether(of) if step == 1 else Interleave(of)
-        self._then(gradient(name), op, tuple(operand for _, operand in placed), section)
+        of = placed[0][0].of
+        op: Op = Interleave(of) if interleaved else PutTogether(of)
+        self._then(gradient(name), op, tuple(operand for _, operand in in_order), section)
         return True
 
     def _padded(self, name: str, pulled: Pull, section: str, alone: bool) -> Operand:
@@ -232,7 +241,7 @@ class _Pass:
         if pulled.part is None:
             return pulled.operands[0]
         size = self.d.value(name).shape[0 if pulled.part.of == "rows" else 1]
-        if not isinstance(size, int):
+        if not isinstance(size, int) or isinstance(pulled.part, HeadLines):
             raise LetterError(f"{name} is used in parts, so that its {pulled.part.of} must be a number, not {size}.")
         padded = gradient(name) if alone else self._new(f"{gradient(name)}_part")
         self._then(padded, Padded(pulled.part, size), pulled.operands, section)
@@ -246,6 +255,26 @@ class _Pass:
     def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
         where = message("gradients, {section}", section=section) if section else SECTION
         self.d = self.d.then(name, op, *operands, section=where)
+
+
+Part = Lines | HeadLines
+
+
+def _in_order(placed: Sequence[tuple[Part, Operand]]) -> list[tuple[Part, Operand]]:
+    return sorted(placed, key=lambda pair: pair[0].head if isinstance(pair[0], HeadLines) else pair[0].start)
+
+
+def _make_up(size: Size, parts: Sequence[Part]) -> bool:
+    """Whether columns or rows, in order, are all of so many, each once, one after the other or in turn."""
+    heads = [part for part in parts if isinstance(part, HeadLines)]
+    if heads:
+        whole = [replace(heads[0], head=k + 1) for k in range(heads[0].heads)]
+        return list(parts) == whole and size == times(heads[0].heads, heads[0].width)
+    lines = [part for part in parts if isinstance(part, Lines)]
+    step = lines[0].step
+    alike = {(part.of, part.step, part.count if step > 1 else 0) for part in lines}
+    taken = sorted(i for part in lines for i in part.indices)
+    return len(alike) == 1 and step in (1, len(lines)) and isinstance(size, int) and taken == list(range(size))
 
 
 def _total(name: str, operands: Sequence[Operand]) -> str:

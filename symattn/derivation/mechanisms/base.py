@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, reduce
 from itertools import permutations
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import (
@@ -27,11 +27,32 @@ from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.entrywise import RoundingMethod
-from symattn.derivation.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
+from symattn.derivation.ops.scores import (
+    AlibiInLetters,
+    Bias,
+    Hardmax,
+    OverSum,
+    SoftCap,
+    Temperature,
+    alibi,
+    alibi_slope,
+)
 from symattn.derivation.ops.turning import turned
-from symattn.derivation.sizes import share, times
+from symattn.derivation.sizes import letters_of, share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact import (
+    AnyMatrix,
+    Matrix,
+    Outline,
+    Size,
+    Value,
+    exact,
+    from_sympy,
+    has_symbols,
+    is_symbolic,
+    matrix,
+    sign,
+)
 from symattn.exact.carry import Arithmetic
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
@@ -40,6 +61,8 @@ from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, c
 from symattn.foundation.typed import read as read_data
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
+_SIZE = re.compile(r"[dghkmn](?:_\w+)?")
+"""What a letter in a scale would be taken for by whoever reads it."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +95,33 @@ def read_number(given: object, place: Place) -> Value:
         ) from error
 
 
+GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|chi|psi|omega"
+_PARAMETER = re.compile(rf"(?!e$)(?:[^\W\d_]|{GREEK})(?:_\w{{1,8}})?")
+
+
+def parameter(name: str) -> Value:
+    """A letter that stands for a positive number: T, c, tau, m_1.
+
+    A spelled letter is the Greek one, as SymPy prints it; `InputError` for other words.
+    """
+    import sympy
+
+    if not _PARAMETER.fullmatch(name):
+        raise InputError(f"{name!r} is neither a number nor a letter that could stand for one.")
+    return from_sympy(sympy.Symbol(name, positive=True))
+
+
+def read_parameter(given: object, place: Place) -> Value:
+    """A number, or a letter in place of it."""
+    if isinstance(given, str) and _PARAMETER.fullmatch(given.strip()):
+        return parameter(given.strip())
+    return read_number(given, place)
+
+
 def _base(given: object, place: Place) -> Value | Literal["e"]:
     if given == "e":
         return "e"
-    base = read_number(given, place)
+    base = read_parameter(given, place)
     if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
         raise place.wrong(given, "a positive number other than 1")
     return base
@@ -90,7 +136,7 @@ def _mask(given: object, place: Place) -> object:
 
 
 Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
-Number: TypeAlias = Annotated[Value, ReadBy(read_number, expected="a number")]
+Number: TypeAlias = Annotated[Value, ReadBy(read_parameter, expected="a number")]
 Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
 MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
 FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]
@@ -152,6 +198,18 @@ class Settings:
     def groups(self) -> int:
         """How many heads keys and values have."""
         return self.kv_heads or self.heads
+
+    @property
+    def letters(self) -> list[tuple[str, object]]:
+        """The settings in which a letter stands for a number, each with its letter."""
+        stated = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        in_scale = re.findall(r"[^\W\d]\w*", str(self.scale))
+        slopes = map(str.strip, self.bias.partition(":")[2].split(","))
+        return [
+            *((name, value) for name, value in stated if has_symbols(value)),
+            *(("scale", word) for word in in_scale if _PARAMETER.fullmatch(word) and not _SIZE.fullmatch(word)),
+            *(("bias", slope) for slope in slopes if _PARAMETER.fullmatch(slope)),
+        ]
 
     @classmethod
     def read(cls, given: Mapping[str, object], where: str | Place = "") -> Settings:
@@ -284,6 +342,10 @@ class Mechanism:
             twice = next(name for name in givens if own_name(name) in givens and own_name(name) != name)
             raise InputError(f"{twice} and {own_name(twice)} are the same matrix, and both are given.")
         sizes = self.sizes(read, settings)
+        of_sizes = {letter for size in sizes.values() for letter in letters_of(size)}
+        for name, letter in settings.letters:
+            if name != "scale" and str(letter) in of_sizes:
+                raise InputError(f"{name} has the letter {letter}, which is a size here; another one was expected.")
         d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
         if not settings.stop_at:
             return self._worked_out(d, settings, sizes)
@@ -571,7 +633,8 @@ def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation
         raise InputError(f"A bias is given as B and as {settings.bias!r}; only one can be added.")
     steps: list[tuple[str, Op, tuple[str, ...]]] = []
     if settings.temperature is not None:
-        steps.append(("S_T", Temperature(_positive("temperature", settings.temperature)), ()))
+        temperature = Temperature(_positive("temperature", settings.temperature))
+        steps.append(("S_T", replace(temperature, of="") if has_symbols(settings.temperature) else temperature, ()))
     if settings.cap is not None:
         steps.append(("S_cap", SoftCap(_positive("cap", settings.cap)), ()))
     if settings.bias:
@@ -589,11 +652,9 @@ def _positive(setting: str, number: Value) -> Value:
     return number
 
 
-def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
+def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias | AlibiInLetters:
     """A head's bias, with ALiBi's own slope or the one that is stated for it."""
     rows, columns = shape
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        raise InputError("ALiBi counts how far tokens are apart, so that the number of tokens cannot be a letter.")
     kind, colon, listed = bias.partition(":")
     if kind != "alibi":
         raise InputError(f"bias is {bias!r}; alibi, or alibi:1/2,1/4 (a slope for every head), was expected.")
@@ -603,7 +664,7 @@ def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
     slopes = listed.split(",")
     if len(slopes) != scope.of:
         raise InputError(f"bias is {bias!r}; a slope for every head, and so {scope.of} of them, were expected.")
-    return alibi(read_number(slopes[head - 1].strip(), Place().at("bias")), rows, columns)
+    return alibi(read_parameter(slopes[head - 1], Place().at("bias")), rows, columns)
 
 
 def weights_op(settings: Settings) -> Op:
@@ -687,19 +748,29 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
     if missing := [name for name in used if name not in sizes]:
         raise InputError(f"The scale is {spec!r}, but {missing[0]} is not known here; {', '.join(sizes)} are.")
-    letters = dict(zip("abcdf", (name for name in used if isinstance(sizes[name], str)), strict=False))
+    free = (letter for letter in "abcdfghjklmnopqrstuvwxyz" if not re.search(rf"\b{letter}\b", of))
+    short = {name: next(free) for name in used if isinstance(sizes[name], str)}  # d_k is no name that can be read
     filled = of
     for name in used:
-        letter = next((short for short, long in letters.items() if long == name), "")
-        filled = re.sub(rf"\b{name}\b", letter or f"({sizes[name]})", filled)
+        filled = re.sub(rf"\b{name}\b", short.get(name, f"({sizes[name]})"), filled)
     try:
-        divisor = _formula_of_sizes(filled, bool(letters))
+        divisor = _formula_of_sizes(filled)
     except ReadError as error:
         raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
-    if is_symbolic(divisor):
-        full = {short: size_in_sympy(sizes[long]) for short, long in letters.items()}
-        divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
+    if has_symbols(divisor):
+        meant = {letter: size_in_sympy(sizes[name]) for name, letter in short.items()}
+        meant |= {x.name: _letter_of(x.name, spec, sizes) for x in divisor.free_symbols if x.name not in meant}
+        divisor = divisor.xreplace({x: meant[x.name] for x in divisor.free_symbols})
     return Scale(_divisor(divisor, spec), _in_own_letters(of, sizes) if used else "")
+
+
+def _letter_of(letter: str, scale: str, sizes: Mapping[str, Size]) -> Any:
+    """What a letter of a scale that names no size stands for: what a size is called here, or a number of its own."""
+    if any(letter in letters_of(size) for size in sizes.values()):
+        return size_in_sympy(letter)
+    if _SIZE.fullmatch(letter):
+        raise InputError(f"The scale is {scale!r}, but {letter} is not known here; {', '.join(sizes)} are.")
+    return parameter(letter)
 
 
 def _in_own_letters(of: str, sizes: Mapping[str, Size]) -> str:
@@ -711,9 +782,9 @@ def _in_own_letters(of: str, sizes: Mapping[str, Size]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _formula_of_sizes(text: str, symbols: bool) -> Value:
+def _formula_of_sizes(text: str) -> Value:
     """The same for all variants of a pool."""
-    return read(text, symbols=symbols).value
+    return read(text, symbols=True).value
 
 
 def _divisor(divisor: Value, spec: object) -> Value:

@@ -211,9 +211,10 @@ def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) 
 def _positional(told: OfPositions, before: Before) -> Op:
     """Positions by a formula, or by several in turn."""
     rows, width = before.shape
-    if not isinstance(width, int):
-        raise InputError(f"Step {before.name!r}: the number of features must be a number, not {width}.")
-    return Positional(told.formula, positions(Settings(first_position=told.first_position), rows), width)
+    places = positions(Settings(first_position=told.first_position), rows)
+    if not isinstance(width, int) or not isinstance(places, tuple):
+        raise InputError(f"Step {before.name!r}: how many tokens and features there are must be numbers.")
+    return Positional(told.formula, places, width)
 
 
 TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {

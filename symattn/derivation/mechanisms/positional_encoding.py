@@ -10,13 +10,25 @@ import random
 import re
 from collections.abc import Mapping
 
+from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import POSITIONS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number, small
 from symattn.derivation.ops import Add, Multiple, Sinusoids
-from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency, Layout, Radians
+from symattn.derivation.ops.position import (
+    Angle,
+    Angles,
+    Consecutive,
+    Degrees,
+    Direction,
+    Frequencies,
+    Frequency,
+    Layout,
+    Positions,
+    Radians,
+)
 from symattn.errors import InputError, LetterError
-from symattn.exact import Matrix, Rational, Size, exact, is_symbolic, sign, square_root
+from symattn.exact import Matrix, Rational, Size, exact, has_symbols, is_symbolic, sign, square_root
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -27,10 +39,8 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
     """X from E: E_scaled = √d_model E where the setting says so, P unless it is given, and their sum."""
     embedded = "E"
     if settings.embedding == "scaled":
-        width = sizes["d_model"]
-        if not isinstance(width, int):
-            raise LetterError(f"To multiply by √d_model, d_model must be a number, not {width}.")
-        d, embedded = d.then("E_scaled", Multiple(square_root(width), "sqrt(d_model)"), "E"), "E_scaled"
+        root = square_root(exact(size_in_sympy(sizes["d_model"])))
+        d, embedded = d.then("E_scaled", Multiple(root, "sqrt(d_model)"), "E"), "E_scaled"
     if settings.position not in ("sinusoidal", "sinusoidal-halves", "learned"):
         raise InputError(
             f"position is {settings.position!r}; sinusoidal, sinusoidal-halves or learned can be added to embeddings."
@@ -52,13 +62,13 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
 def sinusoids(settings: Settings, n: Size, width: Size) -> Sinusoids:
     """The encodings of n positions, so many features wide."""
     turns = angles(settings, width, alone=True)
-    return Sinusoids(turns, positions(settings, n), layout(settings), odd=2 * len(turns) != width)
+    return Sinusoids(turns, positions(settings, n), layout(settings), odd=isinstance(width, int) and width % 2 == 1)
 
 
-def positions(settings: Settings, n: Size) -> tuple[int, ...]:
+def positions(settings: Settings, n: Size) -> Positions:
     """The numbers of the positions, from 0 or 1."""
-    if not isinstance(n, int):
-        raise InputError(f"Positions are numbers, so the number of tokens must be one, not {n}.")
+    if isinstance(n, str):
+        return Consecutive(settings.first_position, n)
     return tuple(range(settings.first_position, settings.first_position + n))
 
 
@@ -67,19 +77,23 @@ def layout(settings: Settings) -> Layout:
     return "halves" if settings.position.endswith("-halves") else "pairs"
 
 
-def angles(settings: Settings, width: Size, *, alone: bool = False) -> tuple[Angle, ...]:
+def angles(settings: Settings, width: Size, *, alone: bool = False) -> Angles:
     """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says.
 
-    With `alone` the last feature of an odd number has one, too.
+    With `alone` the last feature of an odd number has one, too; a width that is a letter is taken to be even.
     """
-    if not isinstance(width, int) or (width % 2 and not alone):
-        refused = InputError if isinstance(width, int) else LetterError
-        raise refused(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
+    base = settings.wavelength
+    if not has_symbols(base) and (is_symbolic(base) or sign(base) <= 0):
+        raise InputError(f"wavelength is {base}; a positive number such as 10000 was expected.")
+    if isinstance(width, str):
+        if settings.angles is not None:
+            raise LetterError(f"Angles are stated for every pair of features, so their number cannot be {width}.")
+        return Frequencies(base, width)
+    if width % 2 and not alone:
+        raise InputError(f"Positions go by pairs of features, so there must be an even number of them, not {width}.")
     pairs = (width + 1) // 2
     if settings.angles is None:
-        if is_symbolic(settings.wavelength) or sign(settings.wavelength) <= 0:
-            raise InputError(f"wavelength is {settings.wavelength}; a positive number such as 10000 was expected.")
-        return tuple(Frequency(settings.wavelength, 2 * k, width) for k in range(pairs))
+        return tuple(Frequency(base, 2 * k, width) for k in range(pairs))
     stated = settings.angles
     listed = stated.split(",") if isinstance(stated, str) else stated if isinstance(stated, list | tuple) else [stated]
     read = tuple(map(_angle, listed))

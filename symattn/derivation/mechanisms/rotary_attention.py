@@ -77,7 +77,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         k = Matrix(entries(n, d_k, rng))
         keys = turn.apply(k)
         q = []
-        for i, p in enumerate(turn.positions):
+        for i, p in enumerate(turn.listed[1]):
             back = MatMul().apply(keys, turn.matrix(p).T)  # q R · k = q · k Rᵀ
             turned_keys = [list(map(approximate, row)) for row in back.rows]
             if not (fitting := [list(query) for query in queries if suits(i, list(query), turned_keys)]):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, transposed
 from symattn.derivation.misconceptions.base import COPY, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
 from symattn.exact import Matrix
+
+Waves = TypeVar("Waves", Sinusoids, Rotate)
 
 # ------------------------------------------------------------------------------------------ positions that are added
 
@@ -40,29 +43,36 @@ def _shape_of_both(x: Shape, weights: Shape, positions: Shape) -> Shape:
 
 def counted_otherwise(d: Derivation) -> Rewritten | None:
     """From 1 where positions count from 0, and from 0 where they count from 1."""
-    place = found(d, "P", Sinusoids)
+    place = encoded(d)
     if place is None:
         return None
     step, op = place
-    return {"P": step.with_op(replace(op, positions=_from_the_other(op.positions)))}
+    return {"P": step.with_op(_from_the_other(op))}
 
 
-def _from_the_other(positions: tuple[int, ...]) -> tuple[int, ...]:
+def encoded(d: Derivation) -> tuple[Step, Sinusoids] | None:
+    """The step that works positions out, where each of them is known."""
+    place = found(d, "P", Sinusoids)
+    return place if place and place[1].is_listed else None
+
+
+def _from_the_other(op: Waves) -> Waves:
+    _, positions = op.listed
     shift = 1 if positions[0] == 0 else -1
-    return tuple(p + shift for p in positions)
+    return replace(op, positions=tuple(p + shift for p in positions))
 
 
 def exchanged(d: Derivation) -> Rewritten | None:
-    place = found(d, "P", Sinusoids)
+    place = encoded(d)
     return {"P": place[0].with_op(ReplacementOp(place[1], _exchanged))} if place else None
 
 
 def _exchanged(of: Op) -> Matrix:
     """Cosines where sines belong, and sines where cosines belong."""
     assert isinstance(of, Sinusoids)
-    half = len(of.angles)
+    half = len(of.listed[0])
     order = [j ^ 1 for j in range(2 * half)] if of.layout == "pairs" else [*range(half, 2 * half), *range(half)]
-    return Matrix.of([row[j] for j in order[: of.width]] for row in replace(of, odd=False).apply().rows)
+    return Matrix.of([row[j] for j in order[: 2 * half - of.odd]] for row in replace(of, odd=False).apply().rows)
 
 
 def concatenated(d: Derivation) -> Rewritten | None:
@@ -78,9 +88,9 @@ def not_multiplied(d: Derivation) -> Rewritten | None:
 
 
 def turned(d: Derivation) -> tuple[tuple[Step, Rotate], tuple[Step, Rotate]] | None:
-    """The steps that turn queries and keys."""
+    """The steps that turn queries and keys, where each position is known."""
     queries, keys = found(d, "R_Q", Rotate), found(d, "R_K", Rotate)
-    return (queries, keys) if queries and keys else None
+    return (queries, keys) if queries and keys and queries[1].is_listed else None
 
 
 def forgotten(d: Derivation) -> Rewritten | None:
@@ -95,9 +105,10 @@ def values_turned(d: Derivation) -> Rewritten | None:
     if places is None or output is None:
         return None
     (_, turn), width = places[1], d.value("V").shape[1]
-    if not isinstance(width, int) or width % 2 or (width != 2 * len(turn.angles) and len(set(turn.angles)) > 1):
+    angles, _ = turn.listed
+    if not isinstance(width, int) or width % 2 or (width != 2 * len(angles) and len(set(angles)) > 1):
         return None
-    own = replace(turn, angles=turn.angles[:1] * (width // 2) if len(set(turn.angles)) == 1 else turn.angles)
+    own = replace(turn, angles=angles[:1] * (width // 2) if len(set(angles)) == 1 else angles)
     return {"Z": output[0].with_op(ReplacementOp(MatMul(), _Turning(own)))}
 
 
@@ -122,22 +133,20 @@ def keys_counted_otherwise(d: Derivation) -> Rewritten | None:
 
 def both_counted_otherwise(d: Derivation) -> Rewritten | None:
     places = turned(d)
-    return places and {
-        step.name: step.with_op(replace(turn, positions=_from_the_other(turn.positions))) for step, turn in places
-    }
+    return places and {step.name: step.with_op(_from_the_other(turn)) for step, turn in places}
 
 
 def backwards(d: Derivation) -> Rewritten | None:
     if (places := turned(d)) is None:
         return None
     return {
-        step.name: step.with_op(replace(turn, positions=tuple(-p for p in turn.positions))) for step, turn in places
+        step.name: step.with_op(replace(turn, positions=tuple(-p for p in turn.listed[1]))) for step, turn in places
     }
 
 
 def other_pairs(d: Derivation) -> Rewritten | None:
     places = turned(d)
-    if places is None or len(places[0][1].angles) == 1:
+    if places is None or len(places[0][1].listed[0]) == 1:
         return None
     return {
         step.name: step.with_op(replace(turn, layout="halves" if turn.layout == "pairs" else "pairs"))

@@ -10,6 +10,7 @@ from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Stack, sum_in_sympy
+from symattn.derivation.sizes import times
 from symattn.derivation.witnesses import across, entrywise
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
@@ -61,16 +62,13 @@ class Interleave(RuleOp):
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = alike(*shapes)
-        grown = columns if self.along == "columns" else rows
-        if not isinstance(grown, int):
-            raise ShapeError("to be dealt out in turn, their number must be known;")
-        return (rows, len(shapes) * grown) if self.along == "columns" else (len(shapes) * grown, columns)
+        if self.along == "columns":
+            return rows, times(len(shapes), columns)
+        return times(len(shapes), rows), columns
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, operands = along_rows("rows" if self.along == "columns" else "columns", i, j, *operands)
-        if isinstance(j, str):
-            return A.dots()
-        return operands[j % len(operands)][i, j // len(operands)]
+        return A.in_turn(j, len(operands), lambda p, k: operands[p][i, k])
 
     def witness(self, *operands: Floats) -> Floats:
         if self.along == "columns":

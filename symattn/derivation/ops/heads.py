@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, size_in_sympy
-from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import Floats, HeadLines, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
 from symattn.derivation.sizes import plus, times
 from symattn.derivation.witnesses import across
-from symattn.errors import InputError, ShapeError
-from symattn.exact import Size
+from symattn.errors import ShapeError
 from symattn.formula import Call, Formula, Name
 from symattn.foundation.languages import message
 
@@ -66,34 +65,14 @@ class Slice(Lines, RuleOp):
 
 
 @dataclass(frozen=True)
-class HeadSlice(RuleOp):
-    """The columns (or rows) of head `head` (from 1) of `heads`, where the width of each is a letter; else a `Slice`."""
+class HeadSlice(HeadLines, RuleOp):
+    """The columns (or rows) of one head, where the width of each is a letter; else a `Slice`."""
 
-    head: int
-    heads: int
-    width: Size
-    split: Literal["consecutive", "interleaved"] = "consecutive"
-    of: Literal["columns", "rows"] = "columns"
     trivial = True
 
     @property
     def title(self) -> str:
         return "Rows" if self.of == "rows" else "Columns"
-
-    @property
-    def start(self) -> Size:
-        """The first of them (from 0)."""
-        return self.head - 1 if self.split == "interleaved" else times(self.head - 1, self.width)
-
-    @property
-    def step(self) -> int:
-        """How far one is from the next."""
-        return self.heads if self.split == "interleaved" else 1
-
-    @property
-    def end(self) -> Size:
-        """The one after the last."""
-        return plus(self.start, times(self.step, self.width), 1 - self.step)
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
@@ -109,7 +88,7 @@ class HeadSlice(RuleOp):
         return _part(operands[0], self.of, slice(size_in_sympy(self.start), size_in_sympy(self.end), self.step))
 
     def pull(self, use: Use) -> Pull:
-        raise InputError(f"Step {use.step.name!r}: a gradient goes back through heads whose width is a number alone.")
+        return Pull((use.g,), part=self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns d_k+1–2d_k (Q); every second one as 1,3,…,2d_k−1."""

@@ -13,6 +13,7 @@ from symattn.derivation.numpy_source import by_line, over_all
 from symattn.derivation.ops.entrywise import SLOPES
 from symattn.derivation.windows import Box, each
 from symattn.derivation.witnesses import across, entrywise
+from symattn.errors import LetterError
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -94,6 +95,8 @@ class InfinityNorm(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         a = operands[0] if self.along == "rows" else operands[0].transposed
+        if isinstance(a.rows.size, str):
+            raise LetterError(f"The norm is the largest of several sums, so that {a.rows.size} must be a number.")
         sums = [A.total(a.columns, lambda k, i=i: A.apply("abs", a[i, k])) for i in a.rows.counted]  # type: ignore[misc]
         return A.maximum(*sums)
 

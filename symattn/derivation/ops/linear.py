@@ -27,7 +27,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, joined, over_all
-from symattn.derivation.ops.heads import Slice
+from symattn.derivation.ops.heads import HeadSlice, Slice
 from symattn.derivation.sizes import plus
 from symattn.derivation.windows import RING, Box, Window, point, times, turned
 from symattn.derivation.witnesses import across, as_float, entrywise, transposed
@@ -333,14 +333,6 @@ class Stack(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, operands = along_rows(self.along, i, j, *operands)
-        place = i
-        for m in operands:
-            height = m.shape[0]
-            if isinstance(place, str) or isinstance(height, str):
-                break
-            if place < height:
-                return m[place, j]
-            place -= height
         return A.pieces(i, [m.shape[0] for m in operands], lambda p, k: operands[p][k, j])
 
     def whole(self, *operands: InSympy) -> InSympy:
@@ -353,8 +345,10 @@ class Stack(RuleOp):
         """The rows (or columns) of the gradient that are those of the operand."""
         sizes = [shape[0 if self.along == "rows" else 1] for shape in use.shapes]
         numbers = [size for size in sizes if isinstance(size, int)]
+        if len(set(sizes)) == 1 and not numbers:
+            return Pull((use.g,), HeadSlice(use.k + 1, len(sizes), sizes[0], of=self.along))
         if len(numbers) < len(sizes):
-            raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
+            raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must be equally large.")
         start, count = sum(numbers[: use.k]), numbers[use.k]
         if self.along == "rows" and count == 1 and use.g == Operand(use.g.name):
             return Pull((replace(use.g, row=start),))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import cmath
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from typing import ClassVar, Literal
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, size_formula
 from symattn.derivation.derivation import (
     Brings,
     Convention,
@@ -26,15 +26,18 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, value
+from symattn.derivation.sizes import plus, times
 from symattn.derivation.witnesses import across, as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
+from symattn.exact import Matrix, Rational, Real, Size, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
 from symattn.exact.values import tidy
 from symattn.formula import (
     ONE,
     ZERO,
+    Bracketed,
     Call,
+    Dots,
     Formula,
     Fraction,
     ListOf,
@@ -78,6 +81,10 @@ class Angle(ABC):
         """θ in radians, in NumPy."""
 
     @abstractmethod
+    def theta(self) -> Value:
+        """θ in radians."""
+
+    @abstractmethod
     def radians_of(self, position: int) -> float:
         """pθ in floating point."""
 
@@ -96,6 +103,9 @@ class Frequency(Angle):
 
     def at(self, position: int) -> tuple[Value, Value]:
         return _cosine_and_sine(divide(position, power(self.base, tidy(Ratio(self.above, self.below)))))
+
+    def theta(self) -> Value:
+        return divide(1, power(self.base, tidy(Ratio(self.above, self.below))))
 
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         return Call(Name(function), (Fraction(Number(str(position)), self._divisor),))
@@ -121,9 +131,12 @@ class Degrees(Angle):
     degrees: Rational
 
     def at(self, position: int) -> tuple[Value, Value]:
+        return _cosine_and_sine(position * self.theta())
+
+    def theta(self) -> Value:
         import sympy
 
-        return _cosine_and_sine(sympy.pi * to_sympy(tidy(Ratio(self.degrees * position, 180))))
+        return from_sympy(sympy.pi * to_sympy(tidy(Ratio(self.degrees, 180))))
 
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         return Call(Name(function), (Product((Number(str(position)), self._written), "·"),))
@@ -150,6 +163,9 @@ class Radians(Angle):
 
     def at(self, position: int) -> tuple[Value, Value]:
         return _cosine_and_sine(divide(position * self.radians, 1))
+
+    def theta(self) -> Value:
+        return self.radians
 
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         return Call(Name(function), (Product((Number(str(position)), number(self.radians)), "·"),))
@@ -187,6 +203,11 @@ class Direction(Angle):
             cosine, sine = cosine * self.cosine - sine * self.sine, sine * self.cosine + cosine * self.sine
         return cosine, sine if position >= 0 else -sine
 
+    def theta(self) -> Value:
+        import sympy
+
+        return from_sympy(sympy.atan2(to_sympy(self.sine), to_sympy(self.cosine)))
+
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         """Of pθ from (p − 1)θ and θ: cos·cos − sin·sin, and sin·cos + cos·sin."""
         if position == 0:
@@ -213,97 +234,217 @@ class Direction(Angle):
 
 
 @dataclass(frozen=True)
-class Sinusoids(RuleOp):
+class Frequencies:
+    """θ_k = base^(−2k/width) for k = 0, 1, …, where the number of features is a letter."""
+
+    base: Value
+    width: Size
+
+    @property
+    def pairs(self) -> Size:
+        """How many pairs there are: half of an even width."""
+        return times(Ratio(1, 2), self.width)
+
+    def stated(self) -> Formula:
+        """θ_k = 1/base^(2(k − 1)/width) for k from 1."""
+        return Relation((Name("θ", (PAIR,)), Fraction(ONE, self.divisor)), ("=",))
+
+    @property
+    def divisor(self) -> Formula:
+        """1/θ_k as it is written."""
+        above = Product((Number("2"), Bracketed(Sum((PAIR, Negative(ONE))))))
+        return Power(number(self.base), Fraction(above, size_formula(self.width)))
+
+    def angle(self, A: Algebra[T], pair: Index) -> T:
+        """θ of a pair, in radians."""
+        power = A.quotient(A.index(times(2, pair)), A.size(Indices(self.width)))
+        return A.exponential(A.negative(power), self.base)
+
+
+@dataclass(frozen=True)
+class Consecutive:
+    """Positions from the first on, where the number of tokens is a letter."""
+
+    first: int
+    count: Size
+
+
+Angles = tuple[Angle, ...] | Frequencies
+Positions = tuple[int, ...] | Consecutive
+
+
+@dataclass(frozen=True)
+class Turning(RuleOp):
+    """What is worked out of cos pθ and sin pθ, for positions p and a θ for every pair of features.
+
+    Where there are letters, a feature is one of the two of its pair by where it stands, and θ a power.
+    """
+
+    angles: Angles
+    positions: Positions
+    layout: Layout = "pairs"
+    tokens: Tokens = "rows"
+    shows_factors = False
+
+    @property
+    def width(self) -> Size:
+        """The number of features."""
+        return self.angles.width if isinstance(self.angles, Frequencies) else 2 * len(self.angles)
+
+    @property
+    def count(self) -> Size:
+        """The number of tokens."""
+        return self.positions.count if isinstance(self.positions, Consecutive) else len(self.positions)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether no size is a letter."""
+        return isinstance(self.angles, tuple) and isinstance(self.positions, tuple)
+
+    @property
+    def listed(self) -> tuple[tuple[Angle, ...], tuple[int, ...]]:
+        """Angles and positions, one by one, where no size is a letter."""
+        assert isinstance(self.angles, tuple) and isinstance(self.positions, tuple)
+        return self.angles, self.positions
+
+    def of_pair(self, A: Algebra[T], feature: Index, entry: Callable[[Index, bool], T]) -> T:
+        """entry(k, second), where a feature is the first or the second of pair k."""
+        pairs = self.angles.pairs if isinstance(self.angles, Frequencies) else len(self.angles)
+        if self.layout == "pairs":
+            return A.in_turn(feature, 2, lambda second, k: entry(k, bool(second)))
+        return A.pieces(feature, [pairs, pairs], lambda second, k: entry(k, bool(second)))
+
+    def wave(self, A: Algebra[T], function: Literal["cos", "sin"], token: Index, pair: Index) -> T:
+        """cos pθ or sin pθ for the position of a token and the angle of a pair."""
+        if isinstance(token, int) and isinstance(pair, int) and isinstance(self.angles, tuple):
+            return A.number(self.angles[pair].at(self._position(token))[0 if function == "cos" else 1])
+        return A.apply(function, A.product(self._any_position(A, token), self._any_angle(A, pair)))
+
+    def wave_of_any(self, function: Literal["cos", "sin"]) -> Formula:
+        """cos pθ or sin pθ as it is written for any token i and pair k, both from 1."""
+        if not isinstance(self.angles, Frequencies) or not isinstance(self.positions, Consecutive):
+            return _wave(function, Name("θ", (PAIR,)))
+        token = Name("i")
+        position = token if self.positions.first else Sum((token, Negative(ONE)))
+        return Call(Name(function), (Fraction(position, self.angles.divisor),))
+
+    def _position(self, token: int) -> int:
+        return self.positions[token] if isinstance(self.positions, tuple) else self.positions.first + token
+
+    def _any_position(self, A: Algebra[T], token: Index) -> T:
+        if isinstance(token, int):
+            return A.number(self._position(token))
+        if isinstance(self.positions, tuple):
+            return A.pieces(token, [1] * len(self.positions), lambda at, _: A.number(self._position(at)))
+        return A.sum(A.index(token), A.number(self.positions.first))
+
+    def _any_angle(self, A: Algebra[T], pair: Index) -> T:
+        if isinstance(self.angles, Frequencies):
+            return self.angles.angle(A, pair)
+        angles = self.angles
+        return A.pieces(pair, [1] * len(angles), lambda k, _: A.number(angles[k].theta()))
+
+    def stated_positions(self) -> Convention:
+        return stated_positions(self.positions)
+
+    def stated_angles(self) -> Convention:
+        if isinstance(self.angles, Frequencies):
+            return convention("The angles are: {angles}, in radians.", angles=self.angles.stated())
+        return _stated_angles(self.angles, _thetas(self.angles))
+
+    @property
+    def brings(self) -> Brings | None:
+        if isinstance(self.angles, Frequencies):
+            return "sines"
+        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
+
+
+@dataclass(frozen=True)
+class Sinusoids(Turning):
     """The matrix of sin pθ_k and cos pθ_k, a line for every position p: no operands, n × 2·(number of angles).
 
     pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
     implementation (tensor2tensor).  Where the number of features is `odd`, the last cosine is left out.
     """
 
-    angles: tuple[Angle, ...]
-    positions: tuple[int, ...]
-    layout: Layout = "pairs"
-    tokens: Tokens = "rows"
     odd: bool = False
     arity = 0
     title = "Positional encoding"
-    shows_factors = False
 
     @property
-    def width(self) -> int:
-        """The number of features."""
-        return 2 * len(self.angles) - self.odd
+    def width(self) -> Size:
+        return plus(super().width, -self.odd)
 
     def shape(self, *shapes: Shape) -> Shape:
-        shape = (len(self.positions), self.width)
+        shape = (self.count, self.width)
         return shape if self.tokens == "rows" else shape[::-1]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
-        k, second = _place(self.layout, feature, len(self.angles))
-        return A.number(self.angles[k].at(self.positions[token])[0 if second else 1])
+        return self.of_pair(A, feature, lambda k, second: self.wave(A, "cos" if second else "sin", token, k))
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
-        k, second = _place(self.layout, feature, len(self.angles))
-        return self.angles[k].working(self.positions[token], "cos" if second else "sin")
+        if isinstance(token, str) or isinstance(feature, str):
+            return ListOf((self.wave_of_any("sin"), self.wave_of_any("cos")), separator=",")
+        angles, positions = self.listed
+        k, second = _place(self.layout, feature, len(angles))
+        return angles[k].working(positions[token], "cos" if second else "sin")
 
     def witness(self, *operands: Floats) -> Floats:
-        turns = [[angle.turned(p) for angle in self.angles] for p in self.positions]
-        rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row])[: self.width] for row in turns]
+        angles, positions = self.listed
+        turns = [[angle.turned(p) for angle in angles] for p in positions]
+        rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row]) for row in turns]
+        rows = [row[:-1] if self.odd else row for row in rows]
         return rows if self.tokens == "rows" else transposed(rows)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        angle = Product((Name("p"), Name("θ", (Name("k"),))))
-        waves = tuple(Call(Name(function), (angle,)) for function in ("sin", "cos"))
-        return ListOf(waves, separator=",")
+        angle = Name("θ", (PAIR,))
+        return ListOf((_wave("sin", angle), _wave("cos", angle)), separator=",")
 
     def numpy(self, *operands: str) -> str:
         rows = f"sinusoids({_numpy_turns(self.layout)})" + ("[:, :-1]" if self.odd else "")
         return rows + (".T" if self.tokens == "columns" else "")
 
     def numpy_above(self) -> tuple[str, ...]:
-        return _numpy_angles(self.positions, self.angles)
-
-    @property
-    def brings(self) -> Brings | None:
-        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
+        return _numpy_angles(*self.listed[::-1])
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        thetas = _thetas(self.angles)
-        waves = [_wave(function, theta) for theta in thetas for function in ("sin", "cos")]
-        ordered = waves if self.layout == "pairs" else (*waves[::2], *waves[1::2])
-        features = ListOf(tuple(ordered[: self.width]), separator=",")
         token = "The row of a position is {features}.", "The column of a position is {features}."
-        line = convention(token[self.tokens == "columns"], features=features)
-        return [stated_positions(self.positions), line, _stated_angles(self.angles, thetas)]
+        line = convention(token[self.tokens == "columns"], features=self._features())
+        return [self.stated_positions(), line, self.stated_angles()]
+
+    def _features(self) -> Formula:
+        """sin pθ_1, cos pθ_1, sin pθ_2, … as they stand in a row."""
+        known = isinstance(self.angles, tuple)
+        thetas = _thetas(self.angles if isinstance(self.angles, tuple) else range(2))
+        sines, cosines = ([_wave(function, theta) for theta in thetas] for function in ("sin", "cos"))
+        rest = [] if known else [Dots()]
+        if self.layout == "pairs":
+            waves = [wave for pair in zip(sines, cosines, strict=True) for wave in pair] + rest
+        else:
+            waves = [*sines, *rest, *cosines, *rest]
+        return ListOf(tuple(waves[:-1] if self.odd else waves), separator=",")
 
 
 @dataclass(frozen=True)
-class Rotate(RuleOp):
+class Rotate(Turning):
     """Each token's pairs of features turned by pθ_k, p its position: (x, y) ↦ (x cos − y sin, x sin + y cos).
 
     Su et al. 2021, section 3.4.2, with neighbouring features as pairs; halves pair the first with the one in the
     middle, as most implementations do.  n × d stays n × d with d twice the number of angles.
     """
 
-    angles: tuple[Angle, ...]
-    positions: tuple[int, ...]
-    layout: Layout = "pairs"
-    tokens: Tokens = "rows"
     title = "Rotation by position"
-    shows_factors = False
     by_hand = True
     direction: ClassVar[int] = 1
 
     def shape(self, *shapes: Shape) -> Shape:
         rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
-        if width != 2 * len(self.angles):
-            raise ShapeError(f"a rotation of {len(self.angles)} pairs needs {2 * len(self.angles)} features;")
-        if rows != len(self.positions):
-            raise ShapeError(f"a rotation for {len(self.positions)} positions needs as many tokens;")
+        if width != self.width:
+            raise ShapeError(f"a rotation of {times(Ratio(1, 2), self.width)} pairs needs {self.width} features;")
+        if rows != self.count:
+            raise ShapeError(f"a rotation for {self.count} positions needs as many tokens;")
         return shapes[0]
 
     def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
@@ -315,22 +456,37 @@ class Rotate(RuleOp):
 
     def matrix(self, position: int) -> Matrix:
         """R with x ↦ x R for a row x at this position."""
-        width = 2 * len(self.angles)
+        width = 2 * len(self.listed[0])
         alone = replace(self, positions=(position,), tokens="rows")
         return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
 
-    @property
-    def brings(self) -> Brings | None:
-        return "sines" if any(isinstance(angle, Frequency | Radians) for angle in self.angles) else None
-
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        assert isinstance(token, int) and isinstance(feature, int)  # positions are numbers, so sizes are
         x = operands[0] if self.tokens == "rows" else operands[0].transposed
-        k, second = _place(self.layout, feature, len(self.angles))
-        first, other = (x[token, place] for place in _pair(self.layout, k, len(self.angles)))
-        cosine, sine = map(A.number, self.angles[k].at(self.positions[token]))
-        return self._turned(A, first, other, cosine, sine)[second]
+
+        def entry(k: Index, second: bool) -> T:
+            first, other = (x[token, place] for place in self._pair(k))
+            cosine, sine = (self.wave(A, function, token, k) for function in WAVES)
+            return self._turned(A, first, other, cosine, sine)[second]
+
+        return self.of_pair(A, feature, entry)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        if isinstance(token, int) and isinstance(feature, int):
+            return self.rule(FORMULAS, i, j, *operands)
+        x = operands[0] if self.tokens == "rows" else operands[0].transposed
+        ends = ("2k-1", "2k") if self.layout == "pairs" else ("k", f"k+{times(Ratio(1, 2), self.width)}")
+        first, other = (x["i", end] for end in ends)
+        angle = Name("θ", (PAIR,))
+        pair = self._turned(FORMULAS, first, other, _wave("cos", angle), _wave("sin", angle))
+        return ListOf(pair, separator=",")
+
+    def _pair(self, k: Index) -> tuple[Index, Index]:
+        """The two features of pair k; from 0."""
+        if self.layout == "pairs":
+            return times(2, k), plus(times(2, k), 1)
+        return k, plus(k, times(Ratio(1, 2), self.width))
 
     def pull(self, use: Use) -> Pull:
         """By the transpose of the rotation, which is its inverse."""
@@ -341,10 +497,11 @@ class Rotate(RuleOp):
         if self.tokens == "columns":
             return across(self, *operands)
         rows = []
-        for p, row in zip(self.positions, operands[0], strict=True):
+        listed, positions = self.listed
+        for p, row in zip(positions, operands[0], strict=True):
             half = len(row) // 2
             ends = (row[::2], row[1::2]) if self.layout == "pairs" else (row[:half], row[half:])
-            pairs = zip(*ends, self.angles, strict=True)
+            pairs = zip(*ends, listed, strict=True)
             turned = [complex(x, y) * angle.turned(self.direction * p) for x, y, angle in pairs]
             rows.append(_features(self.layout, [z.real for z in turned], [z.imag for z in turned]))
         return rows
@@ -357,13 +514,13 @@ class Rotate(RuleOp):
         return f"rotated({x}, {turns})" if self.tokens == "rows" else f"rotated({x}.T, {turns}).T"
 
     def numpy_above(self) -> tuple[str, ...]:
-        return _numpy_angles(self.positions, self.angles)
+        return _numpy_angles(*self.listed[::-1])
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         turn = convention(_PAIRS[self.layout], turn=self._written_turn())
-        one = all(angle == self.angles[0] for angle in self.angles)
-        angles = _stated_angles(self.angles[:1], [THETA]) if one else _stated_angles(self.angles, _thetas(self.angles))
-        return [stated_positions(self.positions), turn, angles]
+        one = isinstance(self.angles, tuple) and all(angle == self.angles[0] for angle in self.angles)
+        angles = _stated_angles(self.listed[0][:1], [THETA]) if one else self.stated_angles()
+        return [self.stated_positions(), turn, angles]
 
     def _written_turn(self) -> Formula:
         """(x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)."""
@@ -395,7 +552,8 @@ class RotateBack(Rotate):
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
     def numpy_above(self) -> tuple[str, ...]:
-        return _numpy_angles([-p for p in self.positions], self.angles)
+        angles, positions = self.listed
+        return _numpy_angles([-p for p in positions], angles)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("Gradients are rotated back: {turn}.", turn=self._written_turn())]
@@ -438,16 +596,19 @@ class Multiple(RuleOp):
 
 # ------------------------------------------------------------------------------------------------ in words
 
-POSITION, THETA = Name("p"), Name("θ")
+WAVES: tuple[Literal["cos"], Literal["sin"]] = ("cos", "sin")
+POSITION, THETA, PAIR = Name("p"), Name("θ"), Name("k")
 _PAIRS: Mapping[Layout, str] = {
     "pairs": "Neighbouring features form pairs, and each pair is rotated: {turn}.",
     "halves": "Features half the width apart form pairs, and each pair is rotated: {turn}.",
 }
 
 
-def stated_positions(positions: Sequence[int]) -> Convention:
-    """p = 0, 1, 2."""
-    listed = ListOf(tuple(Number(str(p)) for p in positions), "", ",")
+def stated_positions(positions: Positions) -> Convention:
+    """p = 0, 1, 2; p = 0, 1, …"""
+    shown = positions if isinstance(positions, tuple) else (positions.first, positions.first + 1)
+    rest = () if isinstance(positions, tuple) else (Dots(),)
+    listed = ListOf((*(Number(str(p)) for p in shown), *rest), "", ",")
     return convention("The positions are {positions}.", positions=Relation((POSITION, listed), ("=",)))
 
 
@@ -458,7 +619,7 @@ def _stated_angles(angles: Sequence[Angle], thetas: Sequence[Formula]) -> Conven
     return convention("The angles are: {angles}.", angles=stated)
 
 
-def _thetas(angles: Sequence[Angle]) -> list[Formula]:
+def _thetas(angles: Sequence[object]) -> list[Formula]:
     return [Name("θ", (Number(str(k + 1)),)) for k in range(len(angles))]
 
 
@@ -469,11 +630,6 @@ def _wave(function: str, theta: Formula) -> Formula:
 def _place(layout: Layout, j: int, pairs: int) -> tuple[int, bool]:
     """The pair that feature j belongs to, and whether it is the second of it; from 0."""
     return (j // 2, j % 2 == 1) if layout == "pairs" else (j % pairs, j >= pairs)
-
-
-def _pair(layout: Layout, k: int, pairs: int) -> tuple[int, int]:
-    """The two features of pair k; from 0."""
-    return (2 * k, 2 * k + 1) if layout == "pairs" else (k, k + pairs)
 
 
 def _features(layout: Layout, first: list[float], second: list[float]) -> list[float]:

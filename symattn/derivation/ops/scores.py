@@ -52,7 +52,19 @@ from symattn.derivation.windows import (
 )
 from symattn.derivation.witnesses import across, as_float, as_floats, close, entrywise
 from symattn.errors import InputError, ShapeError, UndefinedError
-from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
+from symattn.exact import (
+    Matrix,
+    Size,
+    Value,
+    compare,
+    divide,
+    exponential,
+    from_sympy,
+    has_symbols,
+    power,
+    sign,
+    to_sympy,
+)
 from symattn.exact.intervals import ZERO
 from symattn.exact.sums import shares, total
 from symattn.exact.values import is_zero_for_sure
@@ -85,11 +97,14 @@ class Temperature(Scale):
     title = "Temperature"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        temperature = Relation((Name("τ"), signs.number(self.divisor)), ("=",))
-        return [convention("Scores are divided by the temperature {temperature}.", temperature=temperature)]
+        return [convention("Scores are divided by the temperature {temperature}.", temperature=self._stated(signs))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("{temperature}", temperature=Relation((Name("τ"), signs.number(self.divisor)), ("=",)))]
+        return [convention("{temperature}", temperature=self._stated(signs))]
+
+    def _stated(self, signs: Signs) -> Formula:
+        """τ = 2, or the letter that it is called here."""
+        return Relation((Name(self.of), signs.number(self.divisor)), ("=",)) if self.of else signs.number(self.divisor)
 
 
 @dataclass(frozen=True)
@@ -197,11 +212,38 @@ class Bias(RuleOp):
         return [convention(_SLOPES, slopes=numbers) if slopes[1:] else convention(_SLOPE, slope=numbers)]
 
 
-def alibi(slope: Value, rows: int, columns: int) -> Bias:
+@dataclass(frozen=True)
+class AlibiInLetters(RuleOp):
+    """ALiBi's bias where a size is a letter: s_ij − slope·|i + keys − queries − j| (Press et al. 2022, section 3)."""
+
+    slope: Value
+    title = "Bias"
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        rows, columns = operands[0].rows, operands[0].columns
+        ahead = [] if rows.size == columns.size else [A.size(columns), A.negative(A.size(rows))]
+        distance = A.apply("abs", A.sum(A.index(i), *ahead, A.negative(A.index(j))))
+        return A.minus(operands[0][i, j], A.product(A.number(self.slope), distance))
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum((operands[0], Name("bias")))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        slopes = [step.op.slope for step in steps if isinstance(step.op, AlibiInLetters)]
+        numbers = ListOf(tuple(map(signs.number, slopes)), "", ",")
+        return [convention(_SLOPES, slopes=numbers) if slopes[1:] else convention(_SLOPE, slope=numbers)]
+
+
+def alibi(slope: Value, rows: Size, columns: Size) -> Bias | AlibiInLetters:
     """−slope·|i − j| for query i and key j (Press et al. 2022, section 3); the last query belongs to the last key.
 
     The paper has causal models, where no key is later; a later one is as far away as an earlier one here.
     """
+    if isinstance(rows, str) or isinstance(columns, str):
+        return AlibiInLetters(slope)
     ahead = columns - rows
     return Bias(Matrix.of([-slope * abs(i + ahead - j) for j in range(columns)] for i in range(rows)), slope)
 

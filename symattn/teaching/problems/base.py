@@ -83,7 +83,10 @@ class Spec(Shared):
         if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
             preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
-        return Settings.read(layered(preset, base, self.settings))
+        settings = Settings.read(layered(preset, base, self.settings))
+        for name, letter in settings.letters:
+            raise InputError(f"{name} is {letter}; random numbers need a number there, and a letter is for derive.")
+        return settings
 
     def chosen_sizes(self) -> dict[str, int]:
         """The sizes that the mechanism has: as stated, else the defaults (as many keys as queries)."""
