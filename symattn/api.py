@@ -197,7 +197,11 @@ class Solution:
         return counts(self.derivation)[self.derivation[name].name]
 
     def expanded(self) -> Solution:
-        """A symbolic derivation with everything put back in: each entry in terms of the givens alone."""
+        """A symbolic derivation with everything put back in: each entry in terms of the givens alone.
+
+        Where sizes are letters and an entry would have several hundred parts, what comes after it is in terms of that
+        step, by its name: a block comes as a composition of a few steps.
+        """
         return self._with(self.derivation.expanded())
 
     @property

@@ -65,6 +65,17 @@ def test_what_is_derived_twice_is_equal(letters):
     assert letters.expanded().sympy(last) == again.expanded().sympy(last)
 
 
+@pytest.mark.parametrize("name", ["encoder_block", "decoder_block", "encoder", "encoder_block_gradient"])
+def test_an_expanded_block_is_a_composition_of_steps_that_can_be_read(name):
+    expanded = symattn.derive(name, symbolic=True).expanded()
+    last = expanded.sympy(expanded.steps[-1].name)
+    named = {symbol.name for symbol in last.atoms(MatrixSymbol)}
+    steps = {step.name for step in expanded}
+    assert named & steps  # such as R2
+    assert named <= steps | set(expanded.givens)
+    assert sum(1 for _ in sympy.preorder_traversal(last[0, 0])) < 20_000
+
+
 def test_nested_sums_have_indices_of_their_own():
     weights = symattn.derive("self_attention", symbolic=True).expanded().sympy("A")
     totals = list(weights[0, 1].atoms(sympy.Sum))

@@ -541,7 +541,7 @@ class InSympy(Algebra[Any]):
     def maximum(self, *terms: Any) -> Any:
         import sympy
 
-        return sympy.Max(*terms)
+        return sympy.Max(*terms, evaluate=False)  # to order long terms takes seconds
 
     def hidden(self, x: Any) -> bool:
         import sympy

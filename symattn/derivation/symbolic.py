@@ -19,14 +19,19 @@ from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, from_sympy, i
 
 DIGITS = 50
 
+LONGEST = 300
+"""An entry in letters of more parts than so many is not put into later steps: they have its matrix by name."""
+
 
 def in_sympy(d: Derivation, wanted: str = "") -> dict[str, Any]:
     """Every given and every step as a SymPy matrix, in terms of the steps before it; of the givens, if not `staged`.
 
     With `wanted`, no step is worked out on which that one does not rest.
-    Equal derivations give equal matrices: an index that is summed over is a `Dummy` that belongs to its step, so no
-    index from outside is ever taken for it.  `InputError` for an operation that is no formula: rounding, and the
-    largest of several scores.
+
+    Where an entry for any i and j would be longer than anybody reads (`LONGEST`), what comes after is composed of that
+    step by its name, a `MatrixSymbol`: a block's second norm of R2.  Equal derivations give equal matrices: an index
+    that is summed over is a `Dummy` that belongs to its step, so no index from outside is ever taken for it.
+    `InputError` for an operation that is no formula: rounding, and the largest of several scores.
     """
     matrices = {name: _given(name, given) for name, given in d.givens.items()}
     operands = {name: _Whole.of(given) for name, given in matrices.items()}
@@ -36,8 +41,23 @@ def in_sympy(d: Derivation, wanted: str = "") -> dict[str, Any]:
             continue
         stepped = _step(d, step, operands, "k" if d.staged else f"k_{number}")
         matrices[step.name] = stepped.matrix
-        operands[step.name] = _Whole.of(_as_later_steps_see(d, step)) if d.staged else stepped
+        by_name = d.staged or _is_long(step, stepped)
+        operands[step.name] = _Whole.of(_as_later_steps_see(d, step)) if by_name else stepped
     return matrices
+
+
+def _is_long(step: Step, stepped: _Whole) -> bool:
+    """Whether the entry of a step in letters has too many parts to be put into what comes after."""
+    if isinstance(step.result, Matrix):
+        return False
+    parts: dict[Any, int] = {}
+
+    def count(x: Any) -> int:
+        if x not in parts:
+            parts[x] = 1 + sum(map(count, x.args))
+        return parts[x]
+
+    return count(stepped.entry(*_places(*step.result.shape))) > LONGEST
 
 
 def step_in_sympy(d: Derivation, name: str) -> Any:
