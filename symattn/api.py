@@ -38,6 +38,7 @@ from symattn.foundation.files import read_text, read_toml
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
+from symattn.page.writers.latex import formulas
 from symattn.teaching.description import refuse_idle
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.explanation import (
@@ -47,6 +48,7 @@ from symattn.teaching.explanation import (
     WhichEntries,
     derivation_document,
     diagram_document,
+    lines_of,
 )
 from symattn.teaching.explanation.steps import refuse_outside
 from symattn.teaching.exporters import not_carried
@@ -269,6 +271,14 @@ class Solution:
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key; `SelfCheckError` if the key is not what a second route gives."""
         return make_sheet(self.problem, self.detail)
+
+    def latex(self, name: str) -> str:
+        """One step, or one given, as LaTeX for math mode: its rule, numbers and entries.
+
+        It needs amsmath alone, so that it can be put into a document of one's own, into Markdown or MathJax.
+        """
+        self[name]  # an unknown name says so itself
+        return formulas(lines_of(self.problem, name, self.detail))
 
     def text(self, form: str = "text") -> str:
         """The derivation in one format that is text (`symattn list formats`); `InputError` for others."""

@@ -3,6 +3,8 @@
 import copy
 import pickle
 from itertools import product
+from shutil import which
+from subprocess import run
 
 import oracles
 import pytest
@@ -172,6 +174,36 @@ def test_the_scale_is_the_root_of_whatever_the_size_is_called():
     text = symattn.derive("self_attention", symbolic=True, sizes={"n": "N", "d_k": "p"}).text()
     assert "√p" in text
     assert "√dₖ" not in text
+
+
+# ------------------------------------------------------------------------------------------------ one step in LaTeX
+
+
+def test_one_step_in_latex_is_no_document():
+    solution = symattn.derive("self_attention", symbolic=True)
+    assert solution.latex("S").split("\n") == [
+        r"\begin{aligned}",
+        r"  S_{n \times n} &= Q_{n \times d_{k}} \, (K^{\top})_{d_{k} \times n} \\",
+        r"  s_{ij} &= q_{i} k_{j}^{\top} = \sum_{k=1}^{d_{k}} q_{ik} k_{jk}",
+        r"\end{aligned}",
+    ]
+    assert r"x_{n,d_{\mathrm{model}}}" in solution.latex("X")  # a size as an index is typeset as a size
+    with pytest.raises(InputError, match="There is no step 'B'; the steps are Q, K, V"):
+        solution.latex("B")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not which("pdflatex"), reason="pdflatex is not installed")
+def test_every_step_in_latex_needs_nothing_but_amsmath(tmp_path):
+    notes = [symattn.derive(name) for name in ("note-000", "note-003", "note-004")]
+    letters = [in_letters_of(name, {}) for name in sorted(mechanisms())]
+    steps = [solution.latex(name) for solution in notes + letters
+             for name in (*solution.givens, *(step.name for step in solution))]  # fmt: skip
+    body = "\n".join(f"\\[{step}\\]" for step in steps)
+    document = f"\\documentclass{{article}}\\usepackage{{amsmath}}\\begin{{document}}{body}\\end{{document}}"
+    (tmp_path / "steps.tex").write_text(document, encoding="utf-8")
+    made = run(["pdflatex", "-halt-on-error", "steps.tex"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout[-1500:]
 
 
 # ------------------------------------------------------------------------------------------------ masks

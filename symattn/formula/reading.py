@@ -408,7 +408,7 @@ class _Reader:
             if self.cells > MOST_CELLS:
                 raise self.error(f"at most {MOST_CELLS} entries made by rules were expected")
             numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
-            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
+            letters = {k: read_formula(v) for k, v in indices.items() if isinstance(v, str)}
             outer = self.scope
             self.scope = replace(outer, indices={**outer.indices, **numbers}, names={**outer.names, **letters})
             self.at = start

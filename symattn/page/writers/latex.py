@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -47,6 +47,15 @@ _LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
 def formula(formula: Formula) -> str:
     """One formula for math mode, without any command that LaTeX and MathJax do not know."""
     return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), tex.write(formula, _TEX_ALONE)))
+
+
+def formulas(lines: Sequence[Formula]) -> str:
+    """Several, one below the other and aligned at their first relation sign."""
+    if len(lines) == 1:
+        return formula(lines[0])
+    rows = " \\\\\n".join(tex.aligned(line, _TEX_ALONE) for line in lines)
+    source = f"\\begin{{aligned}}\n{rows}\n\\end{{aligned}}"
+    return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), source))
 
 
 def write(document: Document) -> str:

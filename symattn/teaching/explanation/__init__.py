@@ -9,6 +9,7 @@ from symattn.teaching.explanation.documents import (
     conventions_box,
     derivation_document,
     known_choice,
+    lines_of,
     question_document,
 )
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
@@ -29,6 +30,7 @@ __all__ = [
     "derivation_document",
     "diagram_document",
     "known_choice",
+    "lines_of",
     "question_document",
     "set_overview",
 ]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.errors import InputError, offered
+from symattn.formula import Formula, Row
 from symattn.foundation.languages import Message, listed, message
 from symattn.page.document import (
     EVERYTHING,
@@ -16,7 +17,9 @@ from symattn.page.document import (
     Blocks,
     Box,
     Columns,
+    Display,
     Document,
+    Entries,
     Flow,
     Heading,
     Inlines,
@@ -48,10 +51,10 @@ from symattn.teaching.explanation.layouts import (
     with_rule_apart,
 )
 from symattn.teaching.explanation.page import page
-from symattn.teaching.explanation.parts import introduction, wording_of
+from symattn.teaching.explanation.parts import given_as_equation, introduction, wording_of
 from symattn.teaching.explanation.program import Programs, programs, whole_program, with_programs
 from symattn.teaching.explanation.solutions import PartialSolution, marking, with_answer_space
-from symattn.teaching.explanation.steps import Detail
+from symattn.teaching.explanation.steps import Detail, explain_step
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Part, Question, marks_in_brackets
 
@@ -69,6 +72,21 @@ def derivation_document(problem: Problem, detail: Detail | None = None, layout: 
     blocks += worked
     blocks += whole_program(problem)
     return Document(problem.title, tuple(blocks))
+
+
+def lines_of(problem: Problem, name: str, detail: Detail | None = None) -> list[Formula]:
+    """The formulas of one step, its rule, numbers and entries, or the matrix of a given."""
+    wording, d = wording_of(problem), problem.derivation
+    if name in d.givens:
+        return [given_as_equation(name, d.givens[name], wording)]
+    lines: list[Formula] = []
+    for block in explain_step(d[name], wording, detail or Detail(places=problem.notation.decimals)):
+        match block:
+            case Display(lines=shown):
+                lines += (part for line in shown for part in (line.items if isinstance(line, Row) else (line,)))
+            case Entries(equations=shown):
+                lines += shown
+    return lines
 
 
 class Pages:

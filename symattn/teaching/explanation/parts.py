@@ -10,7 +10,7 @@ from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide
 from symattn.formula import Formula, Relation
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
@@ -42,12 +42,14 @@ def introduction(problem: Problem) -> list[Block]:
 
 def givens(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> Together:
     """The matrices one starts from, or only some of them, next to one another as far as a line goes."""
-    formulas: list[Formula] = []
-    for name, matrix in problem.derivation.givens.items():
-        if not only or name in only:
-            shaped = wording.shaped(wording.name(name), matrix)
-            formulas.append(Relation((shaped, wording.values(matrix, name)), ("=",)))
+    wanted = {name: m for name, m in problem.derivation.givens.items() if not only or name in only}
+    formulas: list[Formula] = [given_as_equation(name, matrix, wording) for name, matrix in wanted.items()]
     return Together((Display(tuple(rows_of(formulas))),))
+
+
+def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relation:
+    """X = its numbers, or its named entries."""
+    return Relation((wording.shaped(wording.name(name), matrix), wording.values(matrix, name)), ("=",))
 
 
 def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
