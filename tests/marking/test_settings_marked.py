@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
@@ -9,9 +11,9 @@ import pytest
 from scripts import Page, decimals, exactly, key_of, marked, script, shown
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
-from symattn.errors import InputError
+from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Value
 from symattn.page.notation import load_notation
 from symattn.teaching.description import settings_of
@@ -88,17 +90,22 @@ def derived(name: str, setting: str, value: object) -> Derivation:
     settings = Settings.read(stated)
     sizes = problem_type("full").spec({"mechanism": name}).chosen_sizes()
     sizes = {letter: SMALL.get(letter, size) for letter, size in sizes.items()}
+    for _ in range(5):
+        with suppress(UndefinedError):  # nothing is divided by features that add up to 0
+            return chosen.run(random_givens(chosen, settings, sizes, rng), settings)
+    raise InputError(f"{name}: no numbers for which {setting} = {value} is defined.")
+
+
+def random_givens(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], rng: Random) -> dict[str, object]:
     if chosen.draw is not None:
         givens = chosen.draw(replace(settings, orientation="rows"), sizes, rng)
         turned = settings.orientation == "columns"
-        return chosen.run({one: m.T if turned else m for one, m in givens.items()}, settings)
-    shapes = chosen.given_shapes(sizes, settings)
-    numbers = (1, 2, 3) if setting == "feature" else (-1, 0, 1, 2)  # features that add up to 0 divide nothing
-    return chosen.run({one: random_page(shape, rng, numbers) for one, shape in shapes.items()}, settings)
+        return {one: m.T if turned else m for one, m in givens.items()}
+    return {one: random_page(shape, rng) for one, shape in chosen.given_shapes(sizes, settings).items()}
 
 
-def random_page(shape: tuple[int, int], rng: Random, numbers: tuple[int, ...]) -> Page:
-    return [[rng.choice(numbers) for _ in range(shape[1])] for _ in range(shape[0])]
+def random_page(shape: tuple[int, int], rng: Random) -> Page:
+    return [[rng.choice((-1, 0, 1, 2)) for _ in range(shape[1])] for _ in range(shape[0])]
 
 
 def question(d: Derivation) -> Question:
