@@ -293,6 +293,7 @@ class Trace:
     def _judge(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]], sound: bool) -> Iterator[Judged]:
         """The verdict on every entry, row by row."""
         ways, matrices = zip(*refs, strict=True)
+        meant = [matrix for way, matrix in refs if way != "written"]
         compared: list[tuple[Judged, Value]] = self.script.memory.once(
             ("compared", sound, *ways),
             (self.policy, step, grid, *matrices),
@@ -302,7 +303,7 @@ class Trace:
             if judged.state != "wrong":
                 yield judged
             elif self._in_window(step, i, j, entry) or self.rounded_on_the_way(step, i, j, entry):
-                flags = self._of_rounding(step, i, j, entry, [matrix[i, j] for matrix in matrices])
+                flags = self._of_rounding(step, i, j, entry, [matrix[i, j] for matrix in meant])
                 yield Judged("follows", "window", last, "window", flags)
             else:
                 yield judged
@@ -499,17 +500,17 @@ class Trace:
         )
         return self._by_hand.reaches(step, i, j, own, widest, max(map(_places_shown, entries)))
 
-    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, known: Sequence[Value]) -> tuple[Flag, ...]:
-        """What is to be said of an entry that only rounding explains, beside the values `known` that it may be.
+    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, meant: Sequence[Value]) -> tuple[Flag, ...]:
+        """What is to be said of an entry that only rounding explains, beside the values `meant` that were not rounded.
 
-        Nothing where the places that are shown explain it.
+        Nothing where the places that are shown explain it, and one of these would round as it does, one place before.
         """
         assert entry.value is not None
         flags: tuple[Flag, ...] = ("precision",) if self.script.exact or self.accepts.has_too_few_places(entry) else ()
         if entry.unit is None:
             return flags
         own, claim = loose_cell(entry.value, entry.unit), claimed(entry.value, entry.unit)
-        points = (cell(value, None) for value in known)
+        points = (cell(value, None) for value in meant)
         box = self._as_shown(step, entry.unit) if any(p is not None and meet(claim, p) for p in points) else None
         explained = box is not None and i < len(box) and j < len(box[0]) and meet(own, box[i][j])
         return flags if explained else (*flags, "rounded")
