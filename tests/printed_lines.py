@@ -7,7 +7,7 @@ compared with what stands right of ≈ in its last place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ import mpmath
 import oracles
 
 from symattn import formula as f
-from symattn.page.document import Block, Display, Document, Entries, all_blocks, settled
+from symattn.page.document import Block, Display, Document, Entries, Falk, all_blocks, settled
 
 DIGITS = 120
 """That are worked with: more than twice as many as can be printed."""
@@ -156,12 +156,14 @@ def _product(factors: Sequence[Any]) -> Any:
 def _chains(blocks: Iterable[Block]) -> Iterator[list[Printed]]:
     """Chains of equations, put together again where they were folded, each part with the sign before it.
 
-    The numbers of a rule, "≈ [0.5 1] ⊙ [2 3]", and the values printed after them are one chain.
+    The numbers of a rule, "≈ [0.5 1] ⊙ [2 3]", and the values printed after them are one chain; so is a scheme.
     """
     rule: list[Printed] = []
     for block in blocks:
         if isinstance(block, Entries):
             yield from map(_chain, block.equations)
+        if isinstance(block, Falk) and isinstance(block.inside, f.MatrixOf):
+            yield [(f.Product((block.left, block.above)), ""), (block.inside, "≈")]
         if isinstance(block, Display):
             for chain in _unfolded(block.lines):
                 yield chain

@@ -15,6 +15,7 @@ from symattn.derivation.derivation import Index, Op, RuleOp
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Value, compare
 from symattn.exact.real import going_on
+from symattn.formula import Formula, Negative, Number
 
 MOST = 20
 """Guard digits; a result that does not follow with so many does not follow from these operands at all."""
@@ -54,4 +55,14 @@ def _follows(op: RuleOp, operands: Sequence[Entries[Value]], cell: tuple[int, in
         return False
 
 
-__all__ = ["Printed", "guard_digits"]
+def read_off(shown: Formula, value: Value) -> Value:
+    """A number as it is read off the page: the digits that stand there, or the value itself in an exact form."""
+    match shown:
+        case Number(digits):
+            return Fraction(digits)
+        case Negative(Number(digits)):
+            return -Fraction(digits)
+    return value
+
+
+__all__ = ["Printed", "guard_digits", "read_off"]

@@ -59,7 +59,7 @@ from symattn.formula import (
 from symattn.formula import Number as FormulaNumber
 from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
-from symattn.teaching.explanation.guard import Printed, guard_digits
+from symattn.teaching.explanation.guard import Printed, guard_digits, read_off
 
 Separator = Literal["", ",", ";"]
 
@@ -212,10 +212,10 @@ class Wording:
         if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
             return decimal(digits)
         if isinstance(value, Real):
-            return decimal(self._digits(value, guard))
+            return decimal(self._carried(value, guard))
         return number(value, self.symbols if is_symbolic(value) else {})
 
-    def _digits(self, value: Real, guard: int = 0) -> str:
+    def _carried(self, value: Real, guard: int = 0) -> str:
         """A decimal that is carried on: rounded, but to nothing but zeros only below `SMALLEST`."""
         digits = decimal_text(value, self.notation.decimals + guard)
         if not digits.strip("-0.") and (compare(value, SMALLEST) >= 0 or compare(value, -SMALLEST) <= 0):
@@ -337,14 +337,15 @@ class Wording:
         if (operand, guard) not in self._reads:
             matrix = operand.of(self.derivation.seen(operand.name))
             assert isinstance(matrix, Matrix)
-            self._reads[operand, guard] = Entries.of([[self._printed(x, guard)[0] for x in row] for row in matrix.rows])
+            read = [[read_off(self.number(x, guard), x) for x in row] for row in matrix.rows]
+            self._reads[operand, guard] = Entries.of(read)
         return self._reads[operand, guard]
 
-    def _printed(self, value: Value, guard: int = 0) -> Printed:
-        """A number as it is printed."""
-        if not isinstance(value, Real):
-            return value, self.notation.decimals
-        digits = self._digits(value, guard)
+    def _printed(self, result: Value) -> Printed:
+        """A result as it is printed; an exact one must follow to as many places as decimals have."""
+        if not isinstance(result, Real):
+            return result, self.notation.decimals
+        digits = self._carried(result)
         return Ratio(digits), len(digits.partition(".")[2])
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
