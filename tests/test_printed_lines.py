@@ -10,6 +10,7 @@ import pytest
 
 from symattn import formula as f
 from symattn.api import Solution, derive, worksheet
+from symattn.marking.reports.worked import Own
 from symattn.page.document import Display, Document, Look
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
@@ -33,49 +34,27 @@ DECIMAL = {"arithmetic": "decimal"}
 KEYS: list[tuple[str, dict[str, object]]] = [
     ("attention", DECIMAL | {"exact": False, "places": 2}),
     ("attention", DECIMAL | {"cap": 2, "notation": "note-004"}),
-    ("attention", DECIMAL | {"weights": "sum"}),
     ("attention_gradient", DECIMAL),
-    ("attention_gradient", {}),
-    ("backpropagation_through_time", {}),
-    ("block_after_attention", {}),
-    ("block_after_attention", DECIMAL | {"norm": "rms"}),
     ("causal_self_attention", DECIMAL | {"orientation": "columns"}),
     ("cross_attention", DECIMAL | {"places": 6}),
     ("cross_attention_gradient", DECIMAL),
-    ("cross_entropy_gradient", DECIMAL),
     ("decoder_block", {}),
     ("encoder", {"places": 3}),
-    ("encoder_block", {}),
-    ("encoder_block", {"places": 6, "notation": "columns"}),
     ("encoder_block_gradient", {}),
     ("feed_forward", DECIMAL | {"function": "gelu", "places": 5}),
     ("feed_forward_gradient", DECIMAL | {"function": "silu"}),
     ("kv_cache", DECIMAL),
     ("language_model", DECIMAL),
-    ("layer_norm", DECIMAL),
-    ("layer_norm_gradient", DECIMAL),
-    ("layer_norm_gradient", {}),
     ("linear_attention", DECIMAL),
     ("multi_head_attention", DECIMAL),
-    ("multi_head_gradient", {}),
     ("online_softmax", DECIMAL),
     ("positional_encoding", DECIMAL),
-    ("positional_self_attention", {}),
-    ("recurrent_jacobian", {}),
-    ("recurrent_network", {}),
-    ("rms_norm", DECIMAL),
     ("rotary_attention", DECIMAL),
-    ("rotary_attention_gradient", {}),
     ("self_attention", DECIMAL | {"by": "token"}),
     ("self_attention", DECIMAL | {"notation": "note-000", "places": 3}),
     ("self_attention", DECIMAL | {"notation": "note-002"}),
-    ("self_attention", {"rounding": {"places": 2}}),
-    ("self_attention_gradient", {}),
-    ("softmax_jacobian", DECIMAL),
-    ("weighted_heads", DECIMAL),
-    ("weighted_values", DECIMAL),
-    ("weights_given_gradient", DECIMAL),
 ]
+"""Mechanisms with settings whose keys go on in decimals: those of all others are exact."""
 
 
 def lines_that_follow(document: Document) -> int:
@@ -93,12 +72,10 @@ def test_lines_follow_from_what_is_printed(mechanism, given, least):
 
 
 @pytest.mark.slow
-def test_lines_of_every_key_follow():
-    count = 0
-    for number, (mechanism, settings) in enumerate(KEYS):
-        [sheet] = worksheet(mechanism, seed=number + 1, jobs=1, **settings)
-        count += lines_that_follow(sheet.document("key"))
-    assert count > 700
+@pytest.mark.parametrize(("mechanism", "settings"), KEYS)
+def test_lines_of_every_key_follow(mechanism, settings):
+    [sheet] = worksheet(mechanism, seed=7, jobs=1, **settings)
+    assert lines_that_follow(sheet.document("key")) > 0
 
 
 # ------------------------------------------------------------------------------------------------ the rule
@@ -128,6 +105,13 @@ def test_guard_digits_are_the_fewest_that_are_needed():
 def test_exact_operands_stay_as_they_are():
     wording = Wording(sums_of_roots().derivation, load_notation("standard"))
     assert oracles.plain(wording.working(wording.derivation["C"], 0, 0)) == "√3 − √2"
+
+
+def test_feedback_follows_too():
+    d = sums_of_roots(arithmetic="decimal").derivation
+    own = Own(d, {}, Wording(d, load_notation("standard")), places=4, exact=False)
+    assert oracles.plain(own.worked(d["C"], (0, 0))) == "1.73205 − 1.41421 ≈ 0.3178"
+    assert oracles.plain(own.worked(d["D"], (0, 0))) == "1.7321 + 1.4142 ≈ 3.1463"
 
 
 def test_a_result_put_in_by_hand_needs_no_digits():
