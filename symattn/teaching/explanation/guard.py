@@ -14,7 +14,8 @@ from symattn.derivation.algebra import VALUES, Entries
 from symattn.derivation.derivation import Index, Op, RuleOp
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Value, compare
-from symattn.exact.real import going_on
+from symattn.exact.carry import is_short_fraction
+from symattn.exact.real import as_real, going_on
 from symattn.formula import Formula, Negative, Number
 
 MOST = 20
@@ -56,13 +57,16 @@ def _follows(op: RuleOp, operands: Sequence[Entries[Value]], cell: tuple[int, in
 
 
 def read_off(shown: Formula, value: Value) -> Value:
-    """A number as it is read off the page: the digits that stand there, or the value itself in an exact form."""
+    """A number as it is read off the page: the digits that stand there, or the value of an exact form.
+
+    A form that is no fraction is enclosed, for sums and quotients of such forms outgrow a check of digits.
+    """
     match shown:
         case Number(digits):
             return Fraction(digits)
         case Negative(Number(digits)):
             return -Fraction(digits)
-    return value
+    return value if is_short_fraction(value) else as_real(value)
 
 
 __all__ = ["Printed", "guard_digits", "read_off"]
