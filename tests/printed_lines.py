@@ -255,4 +255,4 @@ def _rounds_to(x: Any, printed: f.Formula) -> bool:
 
 
 PLACES = 2
-"""To which an exact number right of ≈ must agree, a whole one or a fraction; so pages of no decimal places are not read."""
+"""To which an exact number right of ≈ must agree; so a page with no decimal places at all cannot be read."""
