@@ -22,6 +22,7 @@ from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.echo import as_read
 from symattn.page.document import Inlines, Math, in_turn, listing, sentence
+from symattn.teaching.explanation.guard import guard_digits, read_off
 from symattn.teaching.explanation.wording import Wording
 
 Cell = tuple[int, int]
@@ -155,7 +156,9 @@ class Own:
         if value is None or has_symbols(value):
             return None
         try:
-            working = shortened(step.op.working(*cell, *map(self._view, step.operands)))
+            working = self._working(step, cell)
+            if _has_decimals(working):
+                working = self._working(step, cell, self._guard(step, cell, value))
         except (SymattnError, TypeError):  # a rule that cannot be read in formulas here
             return None
         result, sign = self._result(value, self.exact and not _has_decimals(working))
@@ -163,6 +166,25 @@ class Own:
             return None
         copied = working in (result, self._operand(value, None))  # nothing was worked out
         return result if copied else Relation((working, result), (sign,))
+
+    def _working(self, step: Step, cell: Cell, guard: int = 0) -> Formula:
+        return shortened(step.op.working(*cell, *(self._view(operand, guard) for operand in step.operands)))
+
+    def _guard(self, step: Step, cell: Cell, value: Value) -> int:
+        """How many digits more than usual the key's numbers need, so that the value follows from what is printed."""
+        printed = value if value is NEGATIVE_INFINITY else Fraction(decimal_text(value, self.places))
+        return guard_digits(
+            step.op,
+            [cell],
+            lambda guard: [self._read(operand, guard) for operand in step.operands],
+            lambda i, j: (printed, self.places),
+        )
+
+    def _read(self, operand: Operand, guard: int) -> Entries[Value]:
+        """An operand's numbers as they are read off the page."""
+        matrix, shown = operand.of(self.derivation.value(operand.name)), self._view(operand, guard)
+        assert isinstance(matrix, Matrix)
+        return Entries(matrix.shape, lambda i, j: read_off(shown[i, j], matrix[int(i), int(j)]))
 
     def value(self, step: Step, cell: Cell) -> Value | None:
         """What an entry is by the lines before it; none if it is not defined."""
@@ -195,7 +217,7 @@ class Own:
             return Relation((exact, rounded), ("≈",)), "="
         return rounded, "≈"
 
-    def _view(self, operand: Operand) -> Entries[Formula]:
+    def _view(self, operand: Operand, guard: int = 0) -> Entries[Formula]:
         matrix = operand.of(self.derivation.value(operand.name))
 
         def shown(i: Index, j: Index) -> Formula:
@@ -203,19 +225,19 @@ class Own:
                 return self.wording.entry(operand.name, *operand.place(i, j))
             row, column = operand.place(i, j)
             assert isinstance(row, int) and isinstance(column, int)
-            return self._operand(matrix[i, j], self.entry(operand.name, row, column))
+            return self._operand(matrix[i, j], self.entry(operand.name, row, column), guard)
 
         return Entries(matrix.shape, shown, first=self.wording.notation.first_index)
 
-    def _operand(self, value: Value, entry: Entry | None) -> Formula:
-        """A number that is worked with: a decimal where one was written, else exactly if that is short."""
+    def _operand(self, value: Value, entry: Entry | None, guard: int = 0) -> Formula:
+        """A number that is worked with: a decimal where one was written, else exactly if that is short, or rounded."""
         decimals = entry is not None and entry.unit is not None and entry.value == value
         if entry is not None and entry.unit is not None and decimals and not isinstance(value, int):
             return decimal(decimal_text(value, _places_of(entry.unit)))
-        exact = self.wording.number(value)
+        exact = self.wording.number(value, guard)
         if value is NEGATIVE_INFINITY or has_symbols(value) or width(exact) <= WIDEST_NUMBER:
             return exact
-        return decimal(decimal_text(value, self.places))
+        return decimal(decimal_text(value, self.places + guard))
 
     # -- names
 

@@ -85,7 +85,8 @@ class Schemes:
         if not roles & {"rule", "values"}:
             return blocks
         rule = Relation((w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True)), ("=",))
-        left, above = map(self._numbers, step.operands)
+        guard = w.guard(step)
+        left, above = (self._numbers(operand, guard) for operand in step.operands)
         product = self._by_name(whole) if w.derivation.staged else self._numbers(whole)
         if width(left) + width(product) > LINE:
             return blocks
@@ -117,11 +118,11 @@ class Schemes:
             for operand in step.operands
         )
 
-    def _numbers(self, operand: Operand) -> MatrixOf:
+    def _numbers(self, operand: Operand, guard: int = 0) -> MatrixOf:
         w = self.wording
         matrix = operand.of(w.derivation.seen(operand.name))
         assert isinstance(matrix, Matrix)
-        return self._grid(tuple(map(w.number, row)) for row in matrix.rows)
+        return self._grid(tuple(w.number(x, guard) for x in row) for row in matrix.rows)
 
     def _copied(self, operand: Operand, printed: Printed) -> MatrixOf:
         """A factor as it stands on a worksheet."""

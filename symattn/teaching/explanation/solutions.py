@@ -198,8 +198,8 @@ class _Knowing(Wording):
     def known(self, name: str, cell: Cell) -> bool:
         return cell in self.shown.get(name, ()) or self.printed(name)
 
-    def view(self, operand: Operand, by_name: bool = False) -> View:
-        view = super().view(operand, by_name)
+    def view(self, operand: Operand, by_name: bool = False, guard: int = 0) -> View:
+        view = super().view(operand, by_name, guard)
 
         def entry(i: Index, j: Index) -> Formula:
             row, column = operand.place(i, j)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction as Ratio
 from functools import cache, cached_property
+from itertools import product
 from typing import Literal
 
 from symattn.derivation.algebra import Entries, size_formula
@@ -58,6 +59,7 @@ from symattn.formula import (
 from symattn.formula import Number as FormulaNumber
 from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
+from symattn.teaching.explanation.guard import Printed, guard_digits, read_off
 
 Separator = Literal["", ",", ";"]
 
@@ -80,7 +82,8 @@ class Wording:
         self.letters = notation.letter_formulas
         self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
         self._carried_on: dict[Operand, bool] = {}
-        self._views: dict[tuple[Operand, bool], View] = {}
+        self._views: dict[tuple[Operand, bool, int], View] = {}
+        self._reads: dict[tuple[Operand, int], Entries[Value]] = {}
 
     # -- names
 
@@ -202,22 +205,22 @@ class Wording:
 
     # -- numbers
 
-    def number(self, value: Value) -> Formula:
-        """A value as the notation writes it."""
+    def number(self, value: Value, guard: int = 0) -> Formula:
+        """A value as the notation writes it; a decimal that is carried on with `guard` digits more than usual."""
         if self.places is not None:
             return self.decimal(value, self.places)
         if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
             return decimal(digits)
         if isinstance(value, Real):
-            return self._carried(value)
+            return decimal(self._carried(value, guard))
         return number(value, self.symbols if is_symbolic(value) else {})
 
-    def _carried(self, value: Real) -> Formula:
+    def _carried(self, value: Real, guard: int = 0) -> str:
         """A decimal that is carried on: rounded, but to nothing but zeros only below `SMALLEST`."""
-        digits = decimal_text(value, self.notation.decimals)
+        digits = decimal_text(value, self.notation.decimals + guard)
         if not digits.strip("-0.") and (compare(value, SMALLEST) >= 0 or compare(value, -SMALLEST) <= 0):
-            digits = significant_text(value, 2)
-        return decimal(digits)
+            digits = significant_text(value, 2 + guard)
+        return digits
 
     def base(self, base: Value | Literal["e"]) -> Formula:
         """That of a power."""
@@ -286,7 +289,7 @@ class Wording:
 
     # -- operands as an op sees them when it writes out an entry
 
-    def view(self, operand: Operand, by_name: bool = False) -> View:
+    def view(self, operand: Operand, by_name: bool = False, guard: int = 0) -> View:
         """The operand's entries as numbers, or by name where there are none; `by_name`, all but rational ones."""
         matrix = operand.of(self.derivation.seen(operand.name))
 
@@ -301,7 +304,7 @@ class Wording:
                 if isinstance(i, str) or isinstance(j, str):  # any entry, beside an operand without numbers
                     return named(i, j)
                 value = filled[i, j]
-                return named(i, j) if by_name and not _is_rational(value) else self.number(value)
+                return named(i, j) if by_name and not _is_rational(value) else self.number(value, guard)
 
             return Entries(matrix.shape, shown, first=self.notation.first_index)
         long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
@@ -309,10 +312,41 @@ class Wording:
 
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
+        guard = self.guard(step, (i, j))
         for operand in step.operands:
-            if (operand, by_name) not in self._views:  # the same for every entry
-                self._views[operand, by_name] = self.view(operand, by_name)
-        return step.op.working(i, j, *(self._views[operand, by_name] for operand in step.operands))
+            if (operand, by_name, guard) not in self._views:  # the same for every entry
+                self._views[operand, by_name, guard] = self.view(operand, by_name, guard)
+        return step.op.working(i, j, *(self._views[operand, by_name, guard] for operand in step.operands))
+
+    def guard(self, step: Step, *cells: tuple[Index, Index]) -> int:
+        """How many digits more than usual a step's operands need, so that some entries of it, or all, follow."""
+        if self.places is not None or not any(map(self._carries, step.operands)):
+            return 0
+        result = step.result
+        assert isinstance(result, Matrix)
+        rows, columns = map(range, result.shape)
+        return guard_digits(
+            step.op,
+            cells or list(product(rows, columns)),
+            lambda guard: [self._read(operand, guard) for operand in step.operands],
+            lambda i, j: self._printed(result[i, j]),
+        )
+
+    def _read(self, operand: Operand, guard: int) -> Entries[Value]:
+        """An operand's numbers as they are read off the page."""
+        if (operand, guard) not in self._reads:
+            matrix = operand.of(self.derivation.seen(operand.name))
+            assert isinstance(matrix, Matrix)
+            read = [[read_off(self.number(x, guard), x) for x in row] for row in matrix.rows]
+            self._reads[operand, guard] = Entries.of(read)
+        return self._reads[operand, guard]
+
+    def _printed(self, result: Value) -> Printed:
+        """A result as it is printed; an exact one must follow to as many places as decimals have."""
+        if not isinstance(result, Real):
+            return result, self.notation.decimals
+        digits = self._carried(result)
+        return Ratio(digits), len(digits.partition(".")[2])
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
@@ -490,9 +524,14 @@ class Wording:
 
     def factors(self, step: Step) -> Formula:
         """The operation with the operands' numbers."""
-        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
-        grids = [self.values(m, o.name) for m, o in zip(matrices, step.operands, strict=True)]
-        return step.op.factors(self.style, *grids)
+        guard = self.guard(step)
+        return step.op.factors(self.style, *(self._numbers(operand, guard) for operand in step.operands))
+
+    def _numbers(self, operand: Operand, guard: int) -> Formula:
+        matrix = operand.of(self.derivation.seen(operand.name))
+        if not isinstance(matrix, Matrix):
+            return self.values(matrix, operand.name)
+        return self.grid((self.number(x, guard) for x in row) for row in matrix.rows)
 
     def working_grid(self, step: Step) -> Formula:
         rows, columns = step.result.shape

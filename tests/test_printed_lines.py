@@ -1,0 +1,145 @@
+"""Whoever checks a key with a calculator comes to what is printed: a law over keys of every mechanism."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import oracles
+import printed_lines
+import pytest
+
+from symattn import formula as f
+from symattn.api import Solution, derive, worksheet
+from symattn.marking.reports.worked import Own
+from symattn.page.document import Display, Document, Look
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+
+Q, K, V = [[1, 0], [2, 1]], [[1, 2], [0, 1], [1, 1]], [[1, 2], [3, 0], [2, 5]]
+K_T, V_T = ([list(column) for column in zip(*m, strict=True)] for m in (K, V))
+X = [[1, 2, 5], [4, -2, 6], [3, 3, -1]]
+FEW: list[tuple[str, dict[str, object], int]] = [
+    ("attention", {"Q": Q, "K": K, "V": V, "places": 2}, 8),
+    ("attention", {"Q": Q, "K": K, "V": V, "places": 4, "layout": "falk"}, 10),
+    ("attention", {"Q": Q, "K": K, "V": V, "places": 6, "layout": "columns", "cap": 2}, 12),
+    ("attention", {"Q": Q, "K": K_T, "V": V_T, "places": 5, "notation": "columns"}, 8),
+    ("attention", {"Q": Q, "K": K, "V": V, "places": 3, "by": "token", "mask": "padding:2"}, 6),
+    ("attention_gradient", {"Q": Q, "K": K, "V": V, "dZ": [[1, -1], [2, 1]]}, 12),
+    ("layer_norm_gradient", {"X": X, "gamma": [[2, 3, -1]], "beta": [[0, 1, 2]], "dN": X[::-1]}, 12),
+    ("feed_forward", {"X": Q, "W_1": Q, "b_1": [[0, 1]], "W_2": Q, "b_2": [[1, 0]], "function": "gelu"}, 6),
+]
+"""Mechanisms with their givens, and how many lines with decimals on the left their pages have at least."""
+
+DECIMAL = {"arithmetic": "decimal"}
+KEYS: list[tuple[str, dict[str, object]]] = [
+    ("attention", DECIMAL | {"exact": False, "places": 2}),
+    ("attention", DECIMAL | {"cap": 2, "notation": "note-004"}),
+    ("attention_gradient", DECIMAL),
+    ("causal_self_attention", DECIMAL | {"orientation": "columns"}),
+    ("cross_attention", DECIMAL | {"places": 6}),
+    ("cross_attention_gradient", DECIMAL),
+    ("decoder_block", {}),
+    ("encoder", {"places": 3}),
+    ("encoder_block_gradient", {}),
+    ("feed_forward", DECIMAL | {"function": "gelu", "places": 5}),
+    ("feed_forward_gradient", DECIMAL | {"function": "silu"}),
+    ("kv_cache", DECIMAL),
+    ("language_model", DECIMAL),
+    ("linear_attention", DECIMAL),
+    ("multi_head_attention", DECIMAL),
+    ("online_softmax", DECIMAL),
+    ("positional_encoding", DECIMAL),
+    ("rotary_attention", DECIMAL),
+    ("self_attention", DECIMAL | {"by": "token"}),
+    ("self_attention", DECIMAL | {"notation": "note-000", "places": 3}),
+    ("self_attention", DECIMAL | {"notation": "note-002"}),
+]
+"""Mechanisms with settings whose keys go on in decimals: those of all others are exact."""
+
+
+def lines_that_follow(document: Document) -> int:
+    """How many lines with decimals on the left there are, all of which follow."""
+    found = list(printed_lines.lines(document))
+    assert [str(line) for line in found if not line.follows] == []
+    by_letters = [line for line in printed_lines.unread(document) if "√d_k" not in str(line)]
+    assert by_letters == []
+    return len(found)
+
+
+@pytest.mark.parametrize(("mechanism", "given", "least"), FEW)
+def test_lines_follow_from_what_is_printed(mechanism, given, least):
+    assert lines_that_follow(derive(mechanism, **given, arithmetic="decimal").document) >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "settings"), KEYS)
+def test_lines_of_every_key_follow(mechanism, settings):
+    [sheet] = worksheet(mechanism, seed=7, jobs=1, **settings)
+    assert lines_that_follow(sheet.document("key")) > 0
+
+
+# ------------------------------------------------------------------------------------------------ the rule
+
+
+STEPS = [
+    {"name": "A", "op": "sqrt", "of": "X"},
+    {"name": "B", "op": "sqrt", "of": "Y"},
+    {"name": "C", "op": "subtract", "of": ["A", "B"]},
+    {"name": "D", "op": "add", "of": ["A", "B"]},
+]
+
+
+def sums_of_roots(**settings: object) -> Solution:
+    """√3 − √2 = 0.31784 and √3 + √2 = 3.14626."""
+    return derive("custom", steps=STEPS, X=[[3]], Y=[[2]], **settings)
+
+
+def test_guard_digits_are_the_fewest_that_are_needed():
+    wording = Wording(sums_of_roots(arithmetic="decimal").derivation, load_notation("standard"))
+    steps = wording.derivation
+    assert oracles.plain(wording.working(steps["C"], 0, 0)) == "1.73205 − 1.41421"  # 1.7321 − 1.4142 is 0.3179
+    assert oracles.plain(wording.number(steps["C"].result[0, 0])) == "0.3178"
+    assert oracles.plain(wording.working(steps["D"], 0, 0)) == "1.7321 + 1.4142"
+
+
+def test_exact_operands_stay_as_they_are():
+    wording = Wording(sums_of_roots().derivation, load_notation("standard"))
+    assert oracles.plain(wording.working(wording.derivation["C"], 0, 0)) == "√3 − √2"
+
+
+def test_feedback_follows_too():
+    d = sums_of_roots(arithmetic="decimal").derivation
+    own = Own(d, {}, Wording(d, load_notation("standard")), places=4, exact=False)
+    assert oracles.plain(own.worked(d["C"], (0, 0))) == "1.73205 − 1.41421 ≈ 0.3178"
+    assert oracles.plain(own.worked(d["D"], (0, 0))) == "1.7321 + 1.4142 ≈ 3.1463"
+
+
+def test_a_result_put_in_by_hand_needs_no_digits():
+    d = sums_of_roots(arithmetic="decimal").derivation
+    pinned = d.replay(pinned={"C": [[Fraction(1, 2)]]})
+    assert Wording(pinned, load_notation("standard")).guard(pinned["C"]) == 0
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("form", ["latex", "markdown", "text", "html"])
+def test_every_format_has_the_same_digits(form, language):
+    look = Look(language=language, decimal="," if language == "de" else ".")
+    page = sums_of_roots(arithmetic="decimal", look=look).text(form).replace("{,}", ",")
+    assert all(digits.replace(".", look.decimal) in page for digits in ("1.73205", "1.41421", "0.3178"))
+
+
+# ------------------------------------------------------------------------------------------------ the witness
+
+
+def line(*digits: str) -> printed_lines.Line:
+    """a − b ≈ c."""
+    a, b, c = map(f.Number, digits)
+    shown = Display((f.Relation((f.Name("x"), f.Sum((a, f.Negative(b))), c), ("≈", "≈")),))
+    [found] = printed_lines.lines(Document("", (shown,)))
+    return found
+
+
+def test_the_witness_tells_lines_apart():
+    assert not line("0.6421", "0.0838", "0.5584").follows
+    assert line("0.64213", "0.08377", "0.5584").follows
+    assert not line("0.64205", "0.08370", "0.5584").follows  # a tie, which is rounded both ways
