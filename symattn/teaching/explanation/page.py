@@ -155,12 +155,18 @@ class _Page:
         return not steps or any(map(self.has, steps))
 
     def has(self, name: str) -> bool:
-        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such."""
+        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such.
+
+        In the same way: `tokens`, as many as a number says; `numbers` in all givens, or `letters` for sizes of some;
+        `symbols` among the entries; `note`, the page of a note and not of another problem in its notation.
+        """
         if name.startswith("!"):
             return not self.has(name[1:])
         role, dot, token = name.partition(".")
         if name == "tokens":
             return isinstance(self.wording.sizes.get("n"), int)
+        if name == "note":
+            return bool(self.problem.errata)
         if name == "symbols":
             return any(isinstance(m, Outline) or any(map(has_symbols, m)) for m in self.derivation.givens.values())
         if name in ("numbers", "letters"):
