@@ -29,7 +29,9 @@ from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.exact import decimal_text
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
-from symattn.page.document import Block, Diagram, Display, Heading, all_blocks, with_blocks_inside
+from symattn.page.document import Block, Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
+from symattn.page.writers import typst
+from symattn.page.writers.common import Page
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.sheets import render
 
@@ -386,6 +388,19 @@ def test_rational_weights_of_note_002_are_not_rounded():
         assert f"{weight} × [{', '.join(map(str, value))}] = [{weighted}]" in page
 
 
+@pytest.mark.parametrize("corrected", [True, False])
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_leading_words_stand_on_the_line_of_their_formula(form, corrected):
+    page = render(derive("note-002", corrected=corrected).document, form)[1].decode()
+    for t, row in enumerate(X, 1):
+        (line,) = (line for line in page.splitlines() if f"Input {t}: " in line)
+        if form == "markdown":
+            assert line == f"Input {t}: $[{', '.join(map(str, row))}]$"
+        else:
+            assert line.startswith("<p>")
+            assert line.endswith("</p>")
+
+
 @pytest.mark.slow
 def test_note_002_corrected_takes_three_pages_with_its_errata():
     assert len(PdfReader(io.BytesIO(render(derive("note-002").document, "pdf")[1])).pages) <= 3
@@ -546,6 +561,18 @@ def test_the_output_of_note_004_has_its_factors_and_stands_after_the_weights():
     assert lines[at + 1] == squeezed("= [1 0 0; α_{2,1} α_{2,2} 0; α_{3,1} α_{3,2} α_{3,3}] [v_1; v_2; v_3]")
     assert lines[at + 2].startswith("h_1=")
     assert lines[at - 1].startswith("α_{3,3}=")
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_equations_stand_beside_their_own_step_alone(note):
+    # as they are set side by side: the rule of a step before its entries, the result after them
+    document = derive(note).document
+    for group in typst._groups(document.blocks, Page(document.look)):
+        middle = next((k for k, block in enumerate(group.blocks) if isinstance(block, Entries)), None)
+        if middle is not None and len(group.blocks) > 1:
+            before, after = ([b.role for b in part] for part in (group.blocks[:middle], group.blocks[middle + 1 :]))
+            assert "values" not in before
+            assert "rule" not in after
 
 
 def test_scores_that_give_the_weights_of_note_004():
