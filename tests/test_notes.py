@@ -393,11 +393,10 @@ def test_rational_weights_of_note_002_are_not_rounded():
 def test_leading_words_stand_on_the_line_of_their_formula(form, corrected):
     page = render(derive("note-002", corrected=corrected).document, form)[1].decode()
     for t, row in enumerate(X, 1):
-        (line,) = (line for line in page.splitlines() if f"Input {t}: " in line)
         if form == "markdown":
-            assert line == f"Input {t}: $[{', '.join(map(str, row))}]$"
+            assert f"Input {t}: $[{', '.join(map(str, row))}]$" in page.splitlines()
         else:
-            assert line.startswith("<p>")
+            (line,) = (line for line in page.splitlines() if line.startswith(f"<p>Input {t}: "))
             assert line.endswith("</p>")
 
 
