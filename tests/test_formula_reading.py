@@ -105,6 +105,7 @@ TREES = {
     "[1, 2; 3, x]": MatrixOf(((one, two), (three, x))),
     "⟨a, b⟩": ListOf((a, b), "⟨", ","),
     "commas(a, b)": ListOf((a, b), "[", ","),
+    "tuple(a, b)": ListOf((a, b), "(", ","),
     "under(a, b)": Annotated(a, b, "under"),
     "beside(a, b)": Annotated(a, b, "beside"),
     "index(a, b)": Annotated(a, b, "index"),

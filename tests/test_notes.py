@@ -3,11 +3,13 @@
 `notes/*.md` are transcriptions that a teacher can read and add to; see `notes/README.md`.
 """
 
+import io
 import itertools
 import math
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import mpmath
@@ -15,15 +17,23 @@ import numpy as np
 import oracles
 import pytest
 import sympy
+from oracles import plain
+from pypdf import PdfReader
 from sympy import Matrix, exp
 
 from symattn.api import derive
+from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.exact import decimal_text
-from symattn.page.document import Block, Heading, with_blocks_inside
+from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
+from symattn.page.document import Block, Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
+from symattn.page.writers import typst
+from symattn.page.writers.common import Page
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.sheets import render
 
 NOTES = ("note-000", "note-001", "note-002", "note-003", "note-004")
 FOLDER = Path(__file__).parent / "notes"
@@ -42,14 +52,14 @@ Q, K, V = [[1, 0, 2], [2, 2, 2], [2, 1, 3]], [[0, 1, 1], [4, 4, 0], [2, 3, 1]], 
 S = [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
 
 
-def figures(note: str) -> dict[str, list[str]]:
-    """The figures of a transcription by heading; remarks such as (sic) are left out."""
+def figures(note: str, mistakes: bool = True) -> dict[str, list[str]]:
+    """The figures of a transcription by heading, perhaps without `mistakes`; remarks such as (sic) are left out."""
     found: dict[str, list[str]] = {}
     heading = ""
     for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ")
-        elif line.startswith("- "):
+        elif line.startswith("- ") and (mistakes or "(sic" not in line):
             found.setdefault(heading, []).append(re.sub(r" \(sic[^)]*\)$", "", line[2:]))
     return found
 
@@ -66,23 +76,109 @@ def labelled(block: Block) -> Block:
     return with_blocks_inside(block, lambda blocks: tuple(map(labelled, blocks)))
 
 
-def as_written(note: str) -> str:
-    document = derive(note, corrected=False).document
+@cache
+def lines_of(note: str, corrected: bool) -> tuple[str, ...]:
+    """Its title and its page without the errata, as it is read."""
+    document = derive(note, corrected=corrected).document
     document = replace(document, blocks=tuple(map(labelled, document.blocks)))
-    return squeezed("\n".join([document.title, *oracles.page_lines(document, until="Errata")]))
+    return tuple(map(squeezed, [document.title, *oracles.page_lines(document, until="Errata")]))
+
+
+def page_of(note: str, corrected: bool) -> str:
+    return squeezed("\n".join(lines_of(note, corrected)))
+
+
+def in_order(listed: list[str], page: str, heading: str) -> None:
+    at = 0
+    for figure in listed:
+        found = page.find(squeezed(figure), at)
+        assert found >= 0, f"{heading}: {figure!r} is not on the page" + (
+            " after the one before it" if squeezed(figure) in page else ""
+        )
+        at = found + 1
 
 
 @pytest.mark.parametrize("note", NOTES)
 def test_every_figure_of_the_note_is_there_and_in_order(note):
-    page = as_written(note)
     for heading, listed in figures(note).items():
-        at = 0
-        for figure in listed:
-            found = page.find(squeezed(figure), at)
-            assert found >= 0, f"{heading}: {figure!r} is not on the page" + (
-                " after the one before it" if squeezed(figure) in page else ""
-            )
-            at = found + 1
+        in_order(listed, page_of(note, corrected=False), heading)
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_what_is_right_in_a_note_stays_when_corrected(note):
+    for heading, listed in figures(note, mistakes=False).items():
+        in_order(listed, page_of(note, corrected=True), heading)
+
+
+REMARK = re.compile(r"\[(?:the|The|shaded)[^\]]*\]")
+"""What we say ourselves stands in brackets."""
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_nothing_is_added_to_a_note_as_written(note):
+    _, *lines = lines_of(note, corrected=False)
+    written = [squeezed(figure) for listed in figures(note).values() for figure in listed]
+    for line in lines:
+        left = REMARK.sub("", line)
+        for figure in sorted(written, key=len, reverse=True):
+            left = left.replace(figure, " ")
+        assert not re.search(r"\w", left), f"{line!r}: nobody wrote {left.strip()!r}"
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_lost_parts_are_named_in_both_versions(note):
+    written, corrected = (
+        [remark for line in lines_of(note, mode) for remark in REMARK.findall(line)] for mode in (False, True)
+    )
+    assert written == corrected
+    assert bool(written) == (note in ("note-000", "note-003", "note-004"))
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_matrices_have_as_many_rows_as_their_steps(note):
+    problem = derive(note).problem
+    wording = Wording(problem.derivation, problem.notation)
+    rows = {wording.name(name): problem.derivation.value(name).shape[0] for name in (*problem.givens, *names(problem))}
+    checked = 0
+    for line in equations(note):
+        own = next((rows[part] for part in map(bare, line.parts) if part in rows), None)
+        for part in map(bare, line.parts):
+            if own is not None and isinstance(part, MatrixOf | ListOf):
+                assert (len(part.rows) if isinstance(part, MatrixOf) else 1) == own, plain(line)
+                checked += 1
+    assert checked >= 4 or note == "note-002"  # which names no matrix but its weights
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_no_two_matrices_share_a_name(note):
+    problem = derive(note).problem
+    wording = Wording(problem.derivation, problem.notation)
+    roles = {StepName.of(name).stem: name for name in (*problem.givens, *names(problem))}
+    called = [plain(wording.name(name)) for name in roles.values()]
+    called += re.findall(r"\bP_\d", page_of(note, corrected=True))  # positions, in note 004
+    letters = [re.split(r"[_ ]", name)[0] for name in called if name.startswith("P")]
+    twice = {name for name in called if called.count(name) > 1}
+    if note == "note-004":
+        assert set(letters) == {"P"}
+        assert all(name.startswith("P_") for name in called if name[0] == "P")
+        twice -= {"H"}  # worked out twice: from the weights that are stated, and from those of the scores
+    assert not twice
+
+
+def names(problem):
+    return [step.name for step in problem.steps]
+
+
+def bare(formula):
+    """Without a shape below, beside or as an index."""
+    return formula.body if isinstance(formula, Annotated) else formula
+
+
+def equations(note):
+    for block in all_blocks(derive(note).document.blocks):
+        if isinstance(block, Display):
+            for line in block.lines:
+                yield from (x for x in (line.items if isinstance(line, Row) else (line,)) if isinstance(x, Relation))
 
 
 def test_the_transcriptions_are_not_empty():
@@ -220,6 +316,93 @@ def test_the_third_token_of_note_000_depends_on_the_others_so_the_scores_are_sym
     general = ((x * w[0]) * (x * w[1]).T).expand()
     assert sympy.expand(general[2, 0] - general[0, 0] - general[1, 0] / 2) == 0
     assert sympy.expand(general[2, 2] - general[0, 2] - general[1, 2] / 2) == 0
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_the_figures_of_note_000_lead_where_the_formulas_do(corrected):
+    _, figure = (
+        b for b in all_blocks(derive("note-000", corrected=corrected).document.blocks) if isinstance(b, Diagram)
+    )
+    boxes = {(i, j): plain(box) for i, layer in enumerate(figure.layers) for j, box in enumerate(layer.boxes)}
+    at = {text.partition(" = ")[0]: place for place, text in boxes.items() if " = " in text}
+    numbers = max(i for i, _ in at.values()) + 1  # the layer of the rows of Q, K and V, token by token
+    rows = {role: {(numbers, 3 * t + k) for t in range(3)} for k, role in enumerate("QKV")}
+    assert [boxes[numbers, j] for j in range(9)] == [
+        f"[{' '.join(map(str, m[t]))}]" for t in range(3) for m in (Q, K, V)
+    ]
+    lead = {name: {low for low, high in figure.edges if high == place} for name, place in at.items()}
+    right = {"S": rows["Q"] | rows["K"], "S'": {at["S"]}, "S''": {at["S'"]}}
+    if corrected:
+        right["Y"] = {at["S''"]} | rows["V"]
+    assert lead == right
+    assert min(at.values()) == at["Y" if corrected else "S''"] == (0, 0)
+
+
+def test_every_dot_product_of_note_000_is_written_out():
+    givens = derive("note-000").problem.givens
+    weights = [[list(map(int, row)) for row in givens[f"W_{role}"].rows] for role in "QKV"]
+    products = [("q", X, weights[0], Q), ("k", X, weights[1], K), ("v", X, weights[2], V)]
+    products.append(("S", Q, [list(column) for column in zip(*K, strict=True)], S))
+    lines = lines_of("note-000", corrected=True)
+    expected = [
+        f"{name}_{{{i + 1},{j + 1}}} = "
+        + " + ".join(f"{a} · {b}" for a, b in zip(left[i], (row[j] for row in right), strict=True))
+        + f" = {result[i][j]}"
+        for name, left, right, result in products
+        for i, j in itertools.product(range(3), repeat=2)
+    ]
+    assert len(expected) == 36
+    assert [line for line in map(squeezed, expected) if line not in lines] == []
+    assert not set(map(squeezed, expected)) & set(lines_of("note-000", corrected=False))
+
+
+def test_note_002_corrected_follows_from_what_it_prints():
+    lines = oracles.page_lines(derive("note-002").document, until="Errata")
+    assert "⊙" not in "".join(lines)
+    numbers = r"(?:\d+(?:\.\d+)?)"
+    products = [re.search(rf"({numbers})×\[([\d.,]+)\]=\[([\d.,]+)\]$", line.replace(" ", "")) for line in lines]
+    weighted = []
+    for weight, value, result in (found.groups() for found in products if found):
+        weighted.append([Fraction(x) for x in result.split(",")])
+        assert weighted[-1] == [Fraction(weight) * Fraction(x) for x in value.split(",")]
+    assert len(weighted) == 9
+    sums = [re.findall(rf"((?:{numbers} \+ )+{numbers}) = ({numbers})", line) for line in lines]
+    totals = []
+    for (terms, total), column in zip(
+        itertools.chain(*sums), [row for t in range(3) for row in zip(*weighted[3 * t :][:3], strict=True)], strict=True
+    ):
+        assert [Fraction(x) for x in terms.split("+")] == list(column)
+        assert sum(column) == Fraction(total)
+        totals.append(f"{float(Fraction(total)):.4f}")
+    right = oracles.numpy_attention(np.array(Q), np.array(K), np.array(V), scale=math.sqrt(3))["Z"]
+    assert totals == [f"{x:.4f}" for x in right.flatten()]
+    for t in range(3):
+        assert any(line.replace(" ", "").endswith(f"[{','.join(totals[3 * t :][:3])}]Output{t + 1}") for line in lines)
+
+
+def test_rational_weights_of_note_002_are_not_rounded():
+    page = "\n".join(oracles.page_lines(derive("note-002", base=2, scale="none").document, until="Errata"))
+    for score, value in zip(S[0], V, strict=True):
+        weight = Fraction(2**score, sum(2**s for s in S[0]))
+        weighted = ", ".join(str(weight * v) for v in value)
+        assert f"{weight} × [{', '.join(map(str, value))}] = [{weighted}]" in page
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_leading_words_stand_on_the_line_of_their_formula(form, corrected):
+    page = render(derive("note-002", corrected=corrected).document, form)[1].decode()
+    for t, row in enumerate(X, 1):
+        if form == "markdown":
+            assert f"Input {t}: $[{', '.join(map(str, row))}]$" in page.splitlines()
+        else:
+            (line,) = (line for line in page.splitlines() if line.startswith(f"<p>Input {t}: "))
+            assert line.endswith("</p>")
+
+
+@pytest.mark.slow
+def test_note_002_corrected_takes_three_pages_with_its_errata():
+    assert len(PdfReader(io.BytesIO(render(derive("note-002").document, "pdf")[1])).pages) <= 3
 
 
 def test_note_002_unscaled_and_exact():
@@ -360,6 +543,35 @@ def test_the_weights_of_note_004_mix_the_values():
         tenths[0] * v1 + tenths[1] * v2,
         tenths[2] * v1 + tenths[3] * v2 + tenths[4] * v3,
     ]
+
+
+def test_note_004_divides_by_the_root_of_d_k_everywhere():
+    scaled = derive("note-004")["S'"].result.sympy()
+    q, k, d_k = sympy.symbols("q_1:4"), sympy.symbols("k_1:4"), sympy.Symbol("d_k")
+    plain_names = {s: sympy.Symbol(s.name) for s in scaled.free_symbols}
+    assert scaled.subs(plain_names) == Matrix(3, 3, lambda i, j: q[i] * k[j] / sympy.sqrt(d_k))
+    assert "√d)" not in page_of("note-004", corrected=True)
+    assert not re.search(r"√d(?!_k)", page_of("note-004", corrected=True))
+
+
+def test_the_output_of_note_004_has_its_factors_and_stands_after_the_weights():
+    lines = lines_of("note-004", corrected=True)
+    at = lines.index("H=α V")
+    assert lines[at + 1] == squeezed("= [1 0 0; α_{2,1} α_{2,2} 0; α_{3,1} α_{3,2} α_{3,3}] [v_1; v_2; v_3]")
+    assert lines[at + 2].startswith("h_1=")
+    assert lines[at - 1].startswith("α_{3,3}=")
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_equations_stand_beside_their_own_step_alone(note):
+    # as they are set side by side: the rule of a step before its entries, the result after them
+    document = derive(note).document
+    for group in typst._groups(document.blocks, Page(document.look)):
+        middle = next((k for k, block in enumerate(group.blocks) if isinstance(block, Entries)), None)
+        if middle is not None and len(group.blocks) > 1:
+            before, after = ([b.role for b in part] for part in (group.blocks[:middle], group.blocks[middle + 1 :]))
+            assert "values" not in before
+            assert "rule" not in after
 
 
 def test_scores_that_give_the_weights_of_note_004():

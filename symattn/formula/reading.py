@@ -313,6 +313,8 @@ class _Reader:
                 return Annotated(body, note, "index")
             case "commas", items:
                 return ListOf(items, "[", ",")
+            case "tuple", items:
+                return ListOf(items, "(", ",")
             case "blank", (Name(kind),) if kind in ("integer", "decimal", "fraction", "exponential", "word"):
                 return Blank(kind)  # type: ignore[arg-type]
         return Call(self.index_free(word), arguments)

@@ -51,10 +51,10 @@ class MatrixNames:
 
 @dataclass(frozen=True, slots=True)
 class PageItem:
-    """One thing on the page: a paragraph, formulas, steps in the default form, a table, a figure.
+    """One thing on the page: a paragraph, formulas, steps in the default form, their entries alone, a table, a figure.
 
-    Exactly one of `text`, `math`, `steps`, `table`, `diagram` is set.  `repeat` repeats it for an index (i: each
-    token), `needs` leaves it out where the derivation has no such matrix, `only` where it is not this mode, and an
+    Exactly one of `text`, `math`, `steps`, `entries`, `table`, `diagram` is set.  `repeat` repeats it for an index (i:
+    each token), `needs` leaves it out where the derivation has no such matrix, `only` where it is not this mode, and an
     erratum finds it by `id`.
     """
 
@@ -63,6 +63,7 @@ class PageItem:
     math: Texts = ()
     lead: Texts = ()  # before the formula; with `repeat`, the first one, the second one, …, then the last
     steps: Texts = ()
+    entries: Texts = ()  # of these steps, written out
     table: Annotated[tuple[Texts, ...], Check(_check_rows)] = ()
     diagram: str = ""
     repeat: str = ""
@@ -70,8 +71,8 @@ class PageItem:
     only: Literal["", "as-written", "corrected"] = ""
 
     def __post_init__(self) -> None:
-        if sum(map(bool, (self.text, self.math, self.steps, self.table, self.diagram))) != 1:
-            raise InputError("an item has exactly one of text, math, steps, table and diagram.")
+        if sum(map(bool, (self.text, self.math, self.steps, self.entries, self.table, self.diagram))) != 1:
+            raise InputError("an item has exactly one of text, math, steps, entries, table and diagram.")
 
 
 @dataclass(frozen=True, slots=True)

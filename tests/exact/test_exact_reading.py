@@ -138,6 +138,8 @@ def test_decimal_comma():
 def test_symbols():
     a, x1, alpha = sympy.symbols("a x_1 α")
     assert read("2a + x_1/2", symbols=True).value == 2 * a + x1 / 2
+    for typed in ("√d_k/2", "sqrt(d_{k})/2"):
+        assert read(typed, symbols=True).value == sympy.sqrt(sympy.Symbol("d_k")) / 2
     assert read("a^2α", symbols=True).value == a**2 * alpha
     assert read("e^2a", symbols=True).value == sympy.exp(2) * a
     assert read("x_{1}", symbols=True).value == x1

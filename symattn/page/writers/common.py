@@ -32,6 +32,7 @@ from symattn.formula.nodes import (
     children,
     contains,
     factor_needs_brackets,
+    is_tall,
     tightness,
 )
 from symattn.formula.width import fold, width, wrapped
@@ -647,6 +648,15 @@ def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) ->
 
 def _is_wide(line: Formula, room: float) -> TypeGuard[Row]:
     return isinstance(line, Row) and len(line.items) > 1 and width(line) > room
+
+
+def in_one_line(block: Display) -> Inlines | None:
+    """Leading words and the only formula after them as a line of text; None where there is more, or it is high."""
+    match block:
+        case Display((formula,), lead) if lead and not is_tall(formula):
+            content = (*lead, Words(" "), Math(formula))
+            return content if inlines_width(content) <= LINE else None
+    return None
 
 
 def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LINE) -> bool:

@@ -510,6 +510,8 @@ def _block(block: Block, screen: _Screen) -> str:
             return f"<{name}{number}>{_text(content)}{_marks(marks)}</{name}>"
         case Paragraph(content, marks):
             return f"<p>{_text(content)}{_marks(marks)}</p>"
+        case Display() if line := common.in_one_line(block):
+            return f"<p>{_text(line)}</p>"
         case Display(lines, lead):
             words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
             return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])

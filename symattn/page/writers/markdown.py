@@ -236,6 +236,8 @@ def _block(block: Block) -> str:
             return f"{'#' * min(6, level + 1)} {in_line(content, formulas=False)}{_marks(marks)}"
         case Paragraph(content, marks):
             return f"{in_line(content)}{_marks(marks)}"
+        case Display() if line := common.in_one_line(block):
+            return in_line(line)
         case Display(lines, lead):
             words = f"{in_line(lead)}\n\n" if lead else ""
             return words + _lines(common.folded(lines))

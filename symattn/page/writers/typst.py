@@ -800,6 +800,9 @@ def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     if len(entries) != 1 or len(shown) < len(blocks) - 1 or page.form or page.large:
         return None
     (own,) = entries
+    middle = blocks.index(own)
+    if _has("values", blocks[:middle]) or _has("rule", blocks[middle:]):
+        return None  # of the step before, or of the next one
     beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
     room = page.line / _formula_size(page) - beside
     cells, widths = _tightened(own.equations)
@@ -813,6 +816,10 @@ def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     lines = -(-len(cells) // columns)
     high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))
     return _Group(blocks, columns, high + _BETWEEN) if lines <= _MOST_BESIDE else None
+
+
+def _has(role: str, blocks: Sequence[Block]) -> bool:
+    return any(isinstance(block, Display) and block.role == role for block in blocks)
 
 
 def _width_aligned(lines: Sequence[Formula]) -> float:

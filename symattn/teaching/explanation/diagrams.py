@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symattn.derivation.derivation import Step
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Scale, Softmax
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix
@@ -28,22 +28,30 @@ def diagram(spec: str, wording: Wording) -> Diagram:
     if kind not in ("projections", "attention"):
         raise InputError(f"There is no figure {kind!r}; {offered(kind, ('projections', 'attention'))}")
     layers, edges = _projections(wording, changes)
-    if kind == "attention":
-        above = _attention(wording)
-        shift = len(above)
-        layers[0] = _regrouped(layers[0], wording)
-        edges = [((a + shift, i), (b + shift, j)) for (a, i), (b, j) in edges]
-        edges += [((k + 1, 0), (k, 0)) for k in range(shift - 1)]
-        edges += [((shift, j), (shift - 1, 0)) for j in range(len(layers[0].boxes))]
-        layers = above + layers
-    if kind == "attention":
+    if kind == "projections":
+        what = message("The inputs, the weight matrices, the queries, keys and values of every input")
+        return described(Diagram(tuple(layers), tuple(edges), ""), what)
+    steps = _attention_steps(wording.derivation)
+    shift = len(steps)
+    layers[0] = _regrouped(layers[0], wording)
+    edges = [((a + shift, i), (b + shift, j)) for (a, i), (b, j) in edges]
+    roles = _roles(wording.derivation) * (len(layers[0].boxes) // len(_roles(wording.derivation)))
+    places = {role: [(shift, j) for j, own in enumerate(roles) if own == role] for role in roles}
+    for k, step in enumerate(steps):
+        places[step.name] = [(shift - 1 - k, 0)]
+        edges += [(place, places[step.name][0]) for operand in step.operands for place in places[operand.name]]
+    if steps[-1].role == "Z":
+        what = message(
+            "The inputs, the weight matrices, the queries, keys and values of every input, the scores, the scaled "
+            "scores, the weights that softmax makes of them, and the output"
+        )
+    else:
         what = message(
             "The inputs, the weight matrices, the queries, keys and values of every input, the scores, the scaled "
             "scores, and the weights that softmax makes of them"
         )
-    else:
-        what = message("The inputs, the weight matrices, the queries, keys and values of every input")
-    return described(Diagram(tuple(layers), tuple(edges), ""), what)
+    above = [_layer(step, wording) for step in reversed(steps)]
+    return described(Diagram((*above, *layers), tuple(edges), ""), what)
 
 
 def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[DiagramLayer], list[Edge]]:
@@ -52,7 +60,7 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
     n, width = inputs.shape if wording.orientation == "rows" else inputs.shape[::-1]
     if not isinstance(n, int):
         raise InputError("The figure needs a number of tokens, not a letter.")
-    roles = [s.name for s in derivation if s.name in ("Q", "K", "V")]
+    roles = _roles(derivation)
     r = len(roles)
     per_token = changes.get("weights") == "per token"
     weights = [wording.name(f"W_{role}") for role in roles]
@@ -79,7 +87,8 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
     if not numbered:
         return layers, list(dict.fromkeys(edges))
     layers.insert(2, DiagramLayer(_numbers(wording, tokens, changes), (Words(f"[{n} × (1, {width})]"),)))
-    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(f"[{n} × [{r} × (1, {q.shape[1]})]]"),)))
+    counted = changes.get("products", f"[{n} × [{r} × (1, {q.shape[1]})]]")
+    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(counted),)))
     moved = {0: 1, 1: 2, 2: 4, 3: 5}
     shifted: list[Edge] = []
     for (low, i), (high, j) in dict.fromkeys(edges):
@@ -89,6 +98,11 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
             shifted.append(((moved[low], i), (moved[high], j)))
     shifted += [((1, i), (0, i)) for i in range(len(products))]
     return layers, list(dict.fromkeys(shifted))
+
+
+def _roles(derivation: Derivation) -> list[str]:
+    """Q, K and V in the order in which they are worked out."""
+    return [step.name for step in derivation if step.name in ("Q", "K", "V")]
 
 
 def _names(wording: Wording, rows: list[tuple[str, int]]) -> tuple[Formula, ...]:
@@ -115,20 +129,30 @@ def _rule(wording: Wording, role: str) -> Formula:
     return Relation((wording.name(role), wording.rule(wording.derivation[role])), ("=",))
 
 
-def _attention(wording: Wording) -> list[DiagramLayer]:
-    """Scores, scaled scores, weights: one layer each, from top to bottom."""
-    layers: list[DiagramLayer] = []
-    for step in wording.derivation:
-        if step.role in ("S", "S'", "M", "A") and step.token is None:
-            rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
-            layers.insert(0, DiagramLayer((rule,), (*_operation(step, wording), Math(wording.shape(step.result)))))
-    return layers
+def _attention_steps(derivation: Derivation) -> list[Step]:
+    """The steps from the scores to the output whose operands the figure has, in order."""
+    known, steps = {"Q", "K", "V"}, list[Step]()
+    for step in derivation:
+        drawn = step.role in ("S", "S'", "M", "A", "A_rounded", "Z")
+        if drawn and known >= {operand.name for operand in step.operands}:
+            known.add(step.name)
+            steps.append(step)
+    if not steps:
+        raise InputError("The figure of attention needs its scores as one matrix, not token by token.")
+    return steps
+
+
+def _layer(step: Step, wording: Wording) -> DiagramLayer:
+    """A step by its rule, with what it does and its shape beside it."""
+    rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
+    return DiagramLayer((rule,), (*_operation(step, wording), Math(wording.shape(step.result))))
 
 
 def _operation(step: Step, wording: Wording) -> Inlines:
     if isinstance(step.op, Scale):
         return (*sentence("Normalize by {divisor}", divisor=step.op.symbol(wording.notation.style)), Words("  "))
-    return (Words("Softmax"), Words("  ")) if isinstance(step.op, Softmax) else ()
+    words = "Softmax" if isinstance(step.op, Softmax) else "weights times values" if step.role == "Z" else ""
+    return (Words(words), Words("  ")) if words else ()
 
 
 def _with_index(name: Formula, t: int) -> Formula:

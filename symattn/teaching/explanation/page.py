@@ -8,7 +8,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Step
 from symattn.errors import InputError
-from symattn.exact import Outline
+from symattn.exact import Outline, has_symbols
 from symattn.formula import Formula, Relation, Row, read_formula
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import Message, capitalised
@@ -31,7 +31,7 @@ from symattn.page.document import (
 from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
 from symattn.teaching.explanation.layouts import STEP, Layout, Schemes, joined, titled, with_rule_apart
-from symattn.teaching.explanation.steps import LINE, Detail, explain_step, step_title
+from symattn.teaching.explanation.steps import LINE, Detail, entries, explain_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Erratum, Problem
 
@@ -151,15 +151,24 @@ class _Page:
             return False
         if isinstance(thing, Section) and thing.items:
             return any(self.applies(item) for item in thing.items)
-        return not (isinstance(thing, PageItem) and thing.steps) or any(self.has(name) for name in thing.steps)
+        steps = (*thing.steps, *thing.entries) if isinstance(thing, PageItem) else ()
+        return not steps or any(map(self.has, steps))
 
     def has(self, name: str) -> bool:
-        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such."""
+        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such.
+
+        In the same way: `tokens`, as many as a number says; `numbers` in all givens, or `letters` for sizes of some;
+        `symbols` among the entries; `note`, the page of a note and not of another problem in its notation.
+        """
         if name.startswith("!"):
             return not self.has(name[1:])
         role, dot, token = name.partition(".")
         if name == "tokens":
             return isinstance(self.wording.sizes.get("n"), int)
+        if name == "note":
+            return bool(self.problem.errata)
+        if name == "symbols":
+            return any(isinstance(m, Outline) or any(map(has_symbols, m)) for m in self.derivation.givens.values())
         if name in ("numbers", "letters"):
             outlined = any(isinstance(given, Outline) for given in self.derivation.givens.values())
             return outlined == (name == "letters")
@@ -240,12 +249,18 @@ class _Page:
             yield Table(tuple(header), tuple(map(tuple, rows)), row_heads=True)
         elif item.diagram:
             yield diagram(patch or item.diagram, self.wording)
+        elif item.entries:
+            for step in self.meant_by(item.entries, indices):
+                yield from entries(step, self.wording, self.detail)
         else:
-            for name in item.steps:
-                for step in self.derivation:
-                    if self.meant(step, name, indices):
-                        yield from self.catch_up(step.name)
-                        yield from explain_step(step, self.wording, self.detail)
+            for step in self.meant_by(item.steps, indices):
+                yield from self.catch_up(step.name)
+                yield from explain_step(step, self.wording, self.detail)
+
+    def meant_by(self, names: Iterable[str], indices: dict[str, int]) -> Iterator[Step]:
+        """The steps of these names, in the order of the names."""
+        for name in names:
+            yield from (step for step in self.derivation if self.meant(step, name, indices))
 
     def meant(self, step: Step, name: str, indices: dict[str, int]) -> bool:
         """`S.2` is that step; `S.i` is token i's, or every token's where i is no index here."""
@@ -256,17 +271,21 @@ class _Page:
 
     def lines(self, text: str, indices: dict[str, int]) -> list[Formula]:
         formula = read_formula(text, self.wording.scope(**indices))
-        return list(fold(formula, LINE)) if isinstance(formula, Relation) else [formula]
+        match formula:
+            case Relation():
+                return list(fold(formula, LINE))
+            case Row(items) if width(formula) > LINE:
+                return rows_of(list(items))
+        return [formula]
 
     def inlines(self, text: str, indices: dict[str, int]) -> Inlines:
         return self.wording.inlines(text, {**self.wording.sizes, **indices}, **indices)
 
 
-_STEP = re.compile(
-    r"@(?:values|nested|decimals|numbers|working|work|visible|entry|named|shape|scale|sums|grid|labelledmask)\(([^,()\[\]^]+)"
-)
-_SHOWN = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|sums|grid)\(([^,()\[\]^]+)")
-_NUMERIC = re.compile(r"@(?:decimals|entry|weight|sums|grid)\(")
+_WITH_NUMBERS = "values|nested|decimals|numbers|working|work|visible|entry|sums|weighing|totals|grid"
+_STEP = re.compile(rf"@(?:{_WITH_NUMBERS}|named|shape|scale|labelledmask)\(([^,()\[\]^]+)")
+_SHOWN = re.compile(rf"@(?:{_WITH_NUMBERS})\(([^,()\[\]^]+)")
+_NUMERIC = re.compile(r"@(?:decimals|entry|weight|weighing|sums|totals|grid)\(")
 
 
 def _begun(text: str) -> str:

@@ -77,7 +77,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     plain = wording.name(step.name)
     rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
     lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
-    if not step.op.trivial and step.op.shows_factors and width(factors := wording.factors(step)) <= LINE:
+    if not step.op.trivial and step.op.shows_factors and (factors := _with_room(step, wording)):
         lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
     rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
     blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
@@ -97,6 +97,15 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if width(values) <= LINE or not written_out or carried:
         blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
     return [*blocks, *(Display(tuple(fold(line, LINE))) for line in decimals)]
+
+
+def _with_room(step: Step, wording: Wording) -> Formula | None:
+    """The operation with its operands' entries; with letters in them that have no room, by the names of entries."""
+    for by_name in (False, True):
+        factors = wording.factors(step, by_name)
+        if width(factors) <= LINE:
+            return factors
+    return None
 
 
 def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:

@@ -57,6 +57,7 @@ from symattn.formula import (
     symbol_formula,
 )
 from symattn.formula import Number as FormulaNumber
+from symattn.formula.width import width
 from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
 from symattn.teaching.explanation.guard import Printed, guard_digits, read_off
@@ -65,6 +66,9 @@ Separator = Literal["", ",", ";"]
 
 SMALLEST = Ratio(1, 10**12)
 """A decimal that is carried on has digits of its own down to here."""
+
+MOST_PLACES = 50
+"""Of weights that are printed so that what follows from them is right."""
 
 LONG = 8
 """Rows or columns above this are not written out by name."""
@@ -393,6 +397,8 @@ class Wording:
             "visible": lambda name, i, j: without_zeros(self.working(d[name], _from_1(i), _from_1(j))),
             "weight": lambda t, j, places: self.decimal(self.weights(t)[0, _from_1(j)], int(places)),
             "sums": lambda name, places: self.sums(d[name], int(places)),
+            "weighing": lambda name: self.with_printed_weights.weighing(name),
+            "totals": lambda name: self.with_printed_weights.totals(name),
             "grid": lambda name: self.labelled(name),
             "labelledmask": lambda name: self.labelled(name, self.mask(d[name])),
         }
@@ -451,10 +457,49 @@ class Wording:
             raise InputError(f"Step {step.name!r} does not scale.")
         return step.op.symbol(self.notation.style)
 
-    def weights(self, token: str) -> Matrix:
+    def weights(self, token: str | int | None) -> Matrix:
         """The weights that a token's values are multiplied by: the rounded ones, if they are rounded."""
         rounded = f"A_rounded.{token}"
         return self.numeric(rounded if rounded in self.derivation else f"A.{token}")
+
+    @cached_property
+    def with_printed_weights(self) -> Wording:
+        """The derivation as it follows from its weights as they are printed, so that a calculator gives every line.
+
+        Rational weights are printed as they are, others with as many places as outputs need to be right in theirs.
+        """
+        weights = [step.name for step in self.derivation if step.role == "A"]
+        irrational = [name for name in weights if not all(map(_is_rational, self.numeric(name)))]
+        if not irrational or any(step.role == "A_rounded" for step in self.derivation):
+            return self
+        right = self._outputs(self.derivation)
+        for places in range(self.notation.decimals, MOST_PLACES):
+            rounded = {name: self.numeric(name).decimals(places) for name in irrational}
+            followed = self.derivation.replay(pinned={name: [[*row] for row in rows] for name, rows in rounded.items()})
+            if self._outputs(followed) == right:
+                return Wording(followed, self.notation)
+        return self
+
+    def _outputs(self, derivation: Derivation) -> list[tuple[tuple[str, ...], ...]]:
+        """Every output in decimals."""
+        results = (step.result for step in derivation if step.role == "Z")
+        return [result.decimals(self.notation.decimals) for result in results if isinstance(result, Matrix)]
+
+    def weighing(self, name: str) -> Formula:
+        """A token's weights times the values, worked out, one after another: 0.5 × [2, 8, 0] = [1, 4, 0]."""
+        values, weighted = self.numeric("V"), self.numeric(name)
+
+        def product(j: int, weight: Value) -> Formula:
+            before, after = (self.values(matrix.row(j), style="commas") for matrix in (values, weighted))
+            return Relation((Product((self.number(weight), before), self.notation.product), after), ("=",))
+
+        return Row(tuple(product(j, weight) for j, weight in enumerate(self.weights(_split(name)[1]))))
+
+    def totals(self, name: str) -> Formula:
+        """Every entry of a sum written out, one after another: 0 + 1 + 1 = 2, and the next."""
+        step, result = self.derivation[name], self.numeric(name)
+        cells = [(i, j) for i in range(result.shape[0]) for j in range(result.shape[1])]
+        return Row(tuple(Relation((self.working(step, i, j), self.number(result[i, j])), ("=",)) for i, j in cells))
 
     def sums(self, step: Step, places: int) -> Formula:
         """Every entry of a sum written out with fixed places: 0.0 + 1.0 + 1.0 = 2.0, and the next."""
@@ -522,16 +567,29 @@ class Wording:
         other = self.row(right.name, _from_one(j))
         return Product((row, Transposed(other)))
 
-    def factors(self, step: Step) -> Formula:
-        """The operation with the operands' numbers."""
+    def factors(self, step: Step, by_name: bool = False) -> Formula:
+        """The operation with the operands' numbers; `by_name`, with the names of entries with letters, if shorter."""
         guard = self.guard(step)
-        return step.op.factors(self.style, *(self._numbers(operand, guard) for operand in step.operands))
+        grids = [self._by_name(o) if by_name else self._numbers(o, guard) for o in step.operands]
+        return step.op.factors(self.style, *grids)
 
     def _numbers(self, operand: Operand, guard: int) -> Formula:
         matrix = operand.of(self.derivation.seen(operand.name))
         if not isinstance(matrix, Matrix):
             return self.values(matrix, operand.name)
         return self.grid((self.number(x, guard) for x in row) for row in matrix.rows)
+
+    def _by_name(self, operand: Operand) -> Formula:
+        """The operand, its entries with letters by their names: [1, 0; α_21, α_22]."""
+        matrix = operand.of(self.derivation.seen(operand.name))
+        if not isinstance(matrix, Matrix):
+            return self._numbers(operand, 0)
+
+        def shown(i: int, j: int, value: Value) -> Formula:
+            own, called = self.number(value), self.entry(operand.name, *operand.place(i, j))
+            return called if has_symbols(value) and width(called) < width(own) else own
+
+        return self.grid((shown(i, j, x) for j, x in enumerate(row)) for i, row in enumerate(matrix.rows))
 
     def working_grid(self, step: Step) -> Formula:
         rows, columns = step.result.shape
