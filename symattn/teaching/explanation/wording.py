@@ -312,7 +312,12 @@ class Wording:
         for operand in step.operands:
             if (operand, by_name) not in self._views:  # the same for every entry
                 self._views[operand, by_name] = self.view(operand, by_name)
-        return step.op.working(i, j, *(self._views[operand, by_name] for operand in step.operands))
+        views = [self._views[operand, by_name] for operand in step.operands]
+        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
+        numbers = [m for m in matrices if isinstance(m, Matrix)]
+        if isinstance(i, str) or isinstance(j, str) or len(numbers) < len(matrices):
+            return step.op.working(i, j, *views)
+        return step.op.in_numbers(i, j, numbers, *views)
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
