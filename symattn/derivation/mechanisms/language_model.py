@@ -55,7 +55,7 @@ def _looked_up(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
 
 def _row(word: str, settings: Settings, count: Size) -> int:
     """The row of a word, from 0: by its name among the words, else by its number."""
-    words = vocabulary(settings)
+    words = vocabulary(settings, count)
     if word in words:
         return words.index(word)
     if words:
@@ -69,23 +69,26 @@ def _row(word: str, settings: Settings, count: Size) -> int:
     return int(word) - 1
 
 
-def vocabulary(settings: Settings) -> tuple[str, ...]:
-    """The words in order; none where they are numbers."""
+def vocabulary(settings: Settings, count: Size) -> tuple[str, ...]:
+    """The words in order, one for each of so many columns; none where they are numbers."""
     words = tuple(settings.words.split())
     if twice := [word for k, word in enumerate(words) if word in words[:k]]:
         raise InputError(f"words has {twice[0]!r} twice; every word has one number.")
     if digits := [word for word in words if word.isdecimal()]:
         raise InputError(f"words has {digits[0]!r}, which would be taken for the number of a word.")
-    return () if words == (NUMBERS,) else words
+    if words in ((), (NUMBERS,)):
+        return ()
+    if isinstance(count, int) and len(words) != count:
+        raise InputError(f"There are {len(words)} words and {count} columns of logits; a word for each was expected.")
+    return words
 
 
 def _next_word(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     """The probabilities of the top k, and the most probable word."""
-    words, count, source = vocabulary(settings), sizes["d_vocab"], "probabilities"
+    count, source = sizes["d_vocab"], "probabilities"
+    words = vocabulary(settings, count)
     if (settings.top_k or settings.words) and not isinstance(count, int):
         raise LetterError(f"The largest of the probabilities are looked for: d_vocab must be a number, not {count}.")
-    if words and len(words) != count:
-        raise InputError(f"There are {len(words)} words and {count} columns of logits; a word for each was expected.")
     if settings.top_k:
         if isinstance(count, int) and settings.top_k > count:
             raise InputError(f"top_k is {settings.top_k}, and there are {count} words.")
@@ -107,13 +110,20 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         wanted = (
             sample(rng, range(vocabulary), n) if n <= vocabulary else [pick(rng, range(vocabulary)) for _ in range(n)]
         )
-        ranked = settings.top_k or settings.words
-        if dull(logits) or not _worth_setting(logits, wanted) or (ranked and any(len(set(r)) < len(r) for r in logits)):
+        if dull(logits) or not _worth_setting(logits, wanted) or not _worth_ranking(logits, settings):
             return None
         targets = [[int(j == own) for j in range(vocabulary)] for own in wanted]
         return {"E" if rows else "N": Matrix(table), "W_U": Matrix(weights), "T": Matrix(targets)}
 
     return found(drawn, "logits that are worth setting")
+
+
+def _worth_ranking(logits: Rows, settings: Settings) -> bool:
+    """Where the largest are looked for: no ties, and not the same word after all tokens."""
+    if not (settings.top_k or settings.words):
+        return True
+    likeliest = {row.index(max(row)) for row in logits}
+    return all(len(set(row)) == len(row) for row in logits) and len(likeliest) >= min(2, len(logits))
 
 
 def _worth_setting(logits: Rows, wanted: list[int]) -> bool:
