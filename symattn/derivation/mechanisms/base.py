@@ -604,8 +604,14 @@ def attend(
 
 def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
     """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
-    if settings.bias and "B" in d.givens:
-        raise InputError(f"A bias is given as B and as {settings.bias!r}; only one can be added.")
+    own = f"B_{scope.head or 1}"
+    biases = [name for name in dict.fromkeys(("B", own)) if name in d.givens]
+    if settings.bias and biases:
+        raise InputError(f"A bias is given as {biases[0]} and as {settings.bias!r}; only one can be added.")
+    if len(biases) > 1:
+        raise InputError(f"A bias is given as B for all heads and as {own}; only one can be added.")
+    if scope.head and not biases and any(re.fullmatch(r"B_\d+", name) for name in d.givens):
+        raise InputError(f"A bias is given for some heads, and {own} is missing; all heads have one, or none.")
     steps: list[tuple[str, Op, tuple[str, ...]]] = []
     if settings.temperature is not None:
         steps.append(("S_T", Temperature(positive("temperature", settings.temperature)), ()))
@@ -613,8 +619,8 @@ def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation
         steps.append(("S_cap", SoftCap(positive("cap", settings.cap)), ()))
     if settings.bias:
         steps.append(("S_B", _alibi(settings.bias, scope, d.last.result.shape), ()))
-    if "B" in d.givens:
-        steps.append(("S_B", Add(), ("B",)))
+    if biases:
+        steps.append(("S_B", Add(), (biases[0],)))
     for stem, op, others in steps:
         d = d.then(scope(stem), op, d.last.name, *others, section=scope.section)
     return d

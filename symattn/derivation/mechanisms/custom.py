@@ -303,7 +303,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
         raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-    known = {"name", "op", "operands", "of", "section", *_parameters(op)}
+    known = {"name", "op", "operands", "of", "section", *parameters_of(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
             f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -325,7 +325,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
     """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
     of = step.get("of")
-    if of is None or (isinstance(of, str) and "of" in _parameters(op)):
+    if of is None or (isinstance(of, str) and "of" in parameters_of(op)):
         return step
     if "operands" in step:
         raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
@@ -408,7 +408,7 @@ def _operand(text: str, step: str) -> Operand:
 
 
 def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
-    stated = {key: value for key, value in step.items() if key in _parameters(op) and value is not None}
+    stated = {key: value for key, value in step.items() if key in parameters_of(op) and value is not None}
     place = Place(f"Step {before.name!r}")
     if op not in TOLD:
         return _by_fields(op, stated, place)
@@ -416,8 +416,8 @@ def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
     return make(read_data(kind, stated, place), before)
 
 
-def _parameters(op: str) -> Sequence[str]:
-    """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
+def parameters_of(op: str) -> Sequence[str]:
+    """What a step may say beside its name, op and operands: what is listed above, else the fields of the operation."""
     return keys(TOLD[op][0]) if op in TOLD else [parameter.name for parameter in fields(OPS[op])]  # type: ignore[arg-type]
 
 

@@ -146,8 +146,8 @@ class ProblemType(Generic[C, F]):
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
-    that `draws` sizes or given matrices itself takes none that are stated; one with `rows_only` is worded for tokens
-    as rows, and refuses a notation with columns.
+    that `draws` sizes or given matrices itself takes none that are stated; `own_sizes` are those of a type whose sizes
+    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.
     """
 
     name: str
@@ -164,6 +164,7 @@ class ProblemType(Generic[C, F]):
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
     draws: tuple[Literal["sizes", "given"], ...] = ()
+    own_sizes: tuple[str, ...] = ()
     rows_only: bool = False
 
     def freeze(self, content: C) -> Content:
@@ -200,6 +201,9 @@ class ProblemType(Generic[C, F]):
                 raise InputError(f"The problem type {self.name} draws its own {_DRAWN[name]}; leave {name} out.")
         if self.rows_only:
             tokens_are_rows(spec)
+        if self.own_sizes:
+            Place("sizes").know(spec.sizes, self.own_sizes)
+            return spec
         settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
