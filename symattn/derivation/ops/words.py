@@ -169,7 +169,7 @@ class TopK(Op):
 
     def apply(self, *operands: Matrix) -> Matrix:
         (a,) = operands
-        _refuse_letters(a, "top-k")
+        _refuse_letters(a, self.title)
         if self.along == "columns":
             return Matrix.of(map(self._kept, a.T.rows)).T
         return Matrix.of(map(self._kept, a.rows))
@@ -274,7 +274,7 @@ class ArgMax(Op):
 
     def apply(self, *operands: Matrix) -> Matrix:
         (a,) = operands
-        _refuse_letters(a, "arg max")
+        _refuse_letters(a, self.title)
         if self.along == "columns":
             return replace(self, along="rows").apply(a.T).T
         return Matrix.of([_largest_first(row)[0] + 1] for row in a.rows)
@@ -339,7 +339,7 @@ def _largest_first(row: Sequence[Value]) -> list[int]:
 
 def _refuse_letters(a: Matrix, what: str) -> None:
     if any(map(has_symbols, a)):
-        raise InputError(f"Which of several entries in letters is the largest is not known; {what} needs numbers.")
+        raise InputError(f"Which of several entries in letters is the largest is not known; {what.lower()} needs numbers.")
 
 
 def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
