@@ -473,7 +473,12 @@ FACTS = (
         lambda p: int(bool(p.steps(LogitTemperature))),
     ),
     Fact(
-        r"The words are looked up in the table in this order: ◊\. Each has its (row|column)\.",
+        r"The words are looked up in the table in this order: ◊\.",
+        lambda p, m, f: plain(f[0]) in ("green, blue", "2, 3"),
+        lambda p: int(bool(p.steps(LookUp))),
+    ),
+    Fact(
+        r"Each has its (row|column)\.",
         lambda p, m, f: all(np.allclose(np.take(o[0], [1, 2], 1 - axis(m[1])), r) for _, o, r in p.steps(LookUp)),
         lambda p: int(bool(p.steps(LookUp))),
     ),
@@ -491,9 +496,14 @@ FACTS = (
         lambda p: int(bool(p.steps(TopK))),
     ),
     Fact(
-        r"The words are numbered ◊\. The next word is the one with the largest probability in its (row|column), of "
-        r"equal ones the first; write the word or its number\.",
-        lambda p, m, f: plain(f[0]) == "1 red, 2 green, 3 blue" and _numbers_of_largest(p, m[1]),
+        r"The words are numbered ◊\.",
+        lambda p, m, f: plain(f[0]) == "1 red, 2 green, 3 blue",
+        lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
+    ),
+    Fact(
+        r"The next word is the one with the largest probability in its (row|column), of equal ones the first; write "
+        r"the word or its number\.",
+        lambda p, m, f: _numbers_of_largest(p, m[1]),
         lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
     ),
     Fact(
