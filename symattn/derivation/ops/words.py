@@ -339,7 +339,9 @@ def _largest_first(row: Sequence[Value]) -> list[int]:
 
 def _refuse_letters(a: Matrix, what: str) -> None:
     if any(map(has_symbols, a)):
-        raise InputError(f"Which of several entries in letters is the largest is not known; {what.lower()} needs numbers.")
+        raise InputError(
+            f"Which of several entries in letters is the largest is not known; {what.lower()} needs numbers."
+        )
 
 
 def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
