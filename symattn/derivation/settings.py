@@ -110,13 +110,13 @@ ABOUT: Mapping[str, Setting] = {
     ),
     "top_k": Setting(
         "K",
-        "How many of the largest probabilities are kept and divided by their sum.",
+        "How many of the largest probabilities are kept, over their sum.",
         "1 to the number of words; of equal ones the first are kept; 0: all",
         "all",
     ),
     "words": Setting(
         "WORDS",
-        "What the columns of the logits stand for; the next word is worked out.",
+        "The words of the columns of logits; the next word is worked out.",
         "a word for each column: the, students, open, their, books; numbers: their numbers alone",
     ),
     "learning_rate": Setting(
