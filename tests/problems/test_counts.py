@@ -386,3 +386,10 @@ def test_options_differ_for_all_sizes_that_are_taken(sizes, at):
 def test_sizes_that_do_not_go_together_are_refused(sizes, says):
     with pytest.raises(InputError, match=says):
         symattn.worksheet(problem="counts", sizes=sizes)
+
+
+def test_a_starter_takes_sizes_too_and_settings_are_still_looked_at():
+    (sheet,) = symattn.worksheet(problem="counts", level="starter", sizes={"h": 3, "d_model": 9})
+    assert (sheet.question.content.toy.h, sheet.question.content.toy.width) == (3, 3)
+    with pytest.raises(InputError, match="There is no mask 'causl'"):
+        symattn.worksheet(problem="counts", sizes={"h": 3}, mask="causl")

@@ -80,7 +80,9 @@ class Spec(Shared):
         if {"angles", "wavelength"} & self.settings.keys():  # those that are drawn have exact cosines and sines
             drawn.pop("arithmetic", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
-        if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
+        usual = {**SIZES[self.level], **chosen.default_sizes, **self.sizes}
+        d_k = usual["d_k"] if "d_k" in chosen.letters else 1
+        if self.level == "starter" and isqrt(d_k) ** 2 != d_k:
             preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         return Settings.read(layered(preset, base, self.settings))
@@ -203,8 +205,8 @@ class ProblemType(Generic[C, F]):
             tokens_are_rows(spec)
         if self.own_sizes:
             Place("sizes").know(spec.sizes, self.own_sizes)
-            return spec
-        settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
+        of_mechanism = replace(spec, sizes=NOTHING) if self.own_sizes else spec
+        settings, sizes = of_mechanism.chosen_settings(), of_mechanism.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
         keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
