@@ -44,6 +44,23 @@ def raised() -> list[type[Exception]]:
     return [thing for thing in found if issubclass(thing, errors.SymattnError)]
 
 
+def counted() -> Iterator[str]:
+    """What `symattn.counting` has: layers by their fields, and functions."""
+    module = symattn.counting
+    yield from ("", "## Counting", "", *(inspect.getdoc(module) or "").splitlines()[:1], "")
+    yield "All of `from symattn import counting`; sizes are whole numbers or SymPy symbols."
+    things = [(name, getattr(module, name)) for name in module.__all__]
+    for name, thing in things:
+        if inspect.isfunction(thing):
+            yield from ("", f"### counting.{name}", "", "```python", call(name, thing), "```", "")
+            yield from prose(thing)
+    for name, thing in things:
+        if inspect.isclass(thing) and is_dataclass(thing):
+            yield from ("", f"### counting.{name}", "")
+            yield from prose(thing)
+            yield from ("", "Fields: " + ", ".join(f"`{one.name}`" for one in fields(thing)) + ".")
+
+
 def members(cls: type) -> Iterator[tuple[str, object]]:
     """The methods and properties of a class that anybody may use, in the order in which they are written."""
     for name, thing in vars(cls).items():
@@ -62,7 +79,7 @@ def lines() -> Iterator[str]:
     yield from ("", "Made by `make reference` from the sources: what Python has, and every mechanism with its givens,")
     yield "settings and steps. In Python, `symattn.describe(name)` says the same of a mechanism, in the shell"
     yield from ("`symattn list mechanism NAME`.", "")
-    for title in ("Functions", "Classes", "Errors", "Settings", "Mechanisms", "Problem types"):
+    for title in ("Functions", "Classes", "Counting", "Errors", "Settings", "Mechanisms", "Problem types"):
         yield f"- [{title}](#{title.lower().replace(' ', '-')})"
     yield from ("", "## Functions", "")
     yield f"All of `import symattn`; `symattn.__version__` is the version. {len(functions())} functions:"
@@ -72,6 +89,7 @@ def lines() -> Iterator[str]:
     yield from ("", "## Classes")
     for cls in classes():
         yield from of_class(cls)
+    yield from counted()
     yield from ("", "## Errors", "", "Each is a sentence: where, what came, what was expected.", "")
     for cls in raised():
         bases = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)

@@ -250,6 +250,15 @@ def test_each_list_shows_its_own(what, names):
     assert all(len(line.split()) > 1 for line in lines), "a name without a word on what it is"
 
 
+def test_the_list_of_ops_says_what_a_step_may_say():
+    """In brackets, and of what is only measured, that it is."""
+    lines = {line.split()[0]: line for line in run("list", "ops").output.splitlines()}
+    assert lines["part"].endswith("[first, count, every, of]")
+    assert lines["sinusoids"].endswith("[wavelength, angles, first_position, layout]")
+    assert lines["positions"].endswith("[formula, first_position]")
+    assert all("the one operand, which is only measured" in lines[name] for name in ("positions", "sinusoids"))
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(shell):
     result = run("completion", shell)

@@ -21,8 +21,12 @@ def test_the_page_is_current():
 
 
 def test_everything_public_has_a_place():
-    things = {name for name in symattn.__all__ if name not in ("__version__", "SymattnError")}
-    assert things <= set(HEADINGS)
+    public = {name: getattr(symattn, name) for name in symattn.__all__}
+    raised = {name for name, thing in public.items() if inspect.isclass(thing) and issubclass(thing, Exception)}
+    assert set(public) - raised - {"__version__", "counting"} <= set(HEADINGS)
+    assert raised == {cls.__name__ for cls in reference.raised()}
+    counted = {name for name in symattn.counting.__all__ if name not in ("BYTES", "Count", "Layer")}
+    assert {f"counting.{name}" for name in counted} <= set(HEADINGS)
     assert set(mechanisms()) | {"custom"} <= set(HEADINGS)
     assert {f"Problem type {name}" for name in problem_types()} <= set(HEADINGS)
     assert all(f"| `{f.name}` | " in PAGE for f in fields(Settings))

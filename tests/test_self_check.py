@@ -69,6 +69,10 @@ STEPS = [
     {"name": "float", "op": "float", "operands": ["softmax"], "format": "float16"},
     {"name": "sinusoids", "op": "sinusoids", "operands": ["A"]},
     {"name": "rotate", "op": "rotate", "operands": ["A"], "angles": "90"},
+    {"name": "look_up", "op": "look_up", "operands": ["A"], "rows": [2, 1, 2]},
+    {"name": "top_k", "op": "top_k", "operands": ["softmax"], "k": 1},
+    {"name": "argmax", "op": "argmax", "operands": ["A"]},
+    {"name": "descent", "op": "descent", "operands": ["A", "B"], "rate": "1/10"},
     {"name": "positions", "op": "positions", "operands": ["A"], "formula": "p/(k+2)"},
 ]
 
@@ -111,7 +115,7 @@ def test_what_an_op_says_of_itself_is_true_of_its_result():
         if step.op.weighs:
             lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
             assert all(decide(reduce(add, line), 1).equal for line in lines), step.name
-    assert {step.name for step in d if step.op.moves} == {"transpose", "stack", "stack_columns"}
+    assert {step.name for step in d if step.op.moves} == {"transpose", "stack", "stack_columns", "look_up"}
 
 
 @pytest.mark.covering(most=20)

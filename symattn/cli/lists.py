@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 
@@ -236,9 +236,10 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {kind: _about(make) for kind, make in DIAGRAMS.items()}
 
     def ops() -> Mapping[str, str]:
+        from symattn.derivation.mechanisms.custom import parameters_of
         from symattn.derivation.ops import OPS
 
-        return {name: _about(op) for name, op in OPS.items()}
+        return {name: _with_parameters(_about(op), parameters_of(name)) for name, op in OPS.items()}
 
     return {
         "mechanisms": mechanisms,
@@ -254,6 +255,11 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         "diagrams": diagrams,
         "ops": ops,
     }
+
+
+def _with_parameters(about: str, parameters: Sequence[str]) -> str:
+    """What an operation does, and what a step may say of it."""
+    return f"{about}  [{', '.join(parameters)}]" if parameters else about
 
 
 def _about(thing: object) -> str:

@@ -83,10 +83,11 @@ def read_sizes(text: str | None) -> dict[str, int | str] | None:
     from symattn.derivation.mechanisms import mechanisms
 
     known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
+    own = dict.fromkeys(("h", *known))  # heads, which the problem type counts has among its sizes
     sizes: dict[str, int | str] = {}
     for part in text.split(","):
         name, sign, size = (p.strip() for p in part.partition("="))
-        if sign and size and name not in known:
+        if sign and size and name not in own:
             raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
         if not sign or not size:
             raise InputError(

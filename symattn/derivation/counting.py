@@ -39,8 +39,9 @@ class Attention:
     `shared` is the number of key and value heads: h in multi-head attention, 1 in multi-query (Shazeer 2019), between
     them in grouped-query attention (Ainslie et al. 2023).  `memory` is the number of tokens that keys and values are
     made of, where they are not the n tokens themselves (cross-attention), and `memory_width` their width, where it is
-    not d.  `value_width` is d_v, where it is not d_k, and `out` the width of the output, where it is not d.  With no n,
-    what depends on it is not asked for.
+    not d.  `value_width` is d_v, where it is not d_k, and `out` the width of the output, where it is not d.  Where
+    values are made of something else than keys, `value_memory_width` is its width (PyTorch's kdim is `memory_width`,
+    its vdim `value_memory_width`).  With no n, what depends on it is not asked for.
     """
 
     d: Count
@@ -54,6 +55,7 @@ class Attention:
     value_width: Count | None = None
     memory_width: Count | None = None
     out: Count | None = None
+    value_memory_width: Count | None = None
 
     @property
     def keys(self) -> Count:
@@ -74,8 +76,9 @@ class Attention:
     def projections(self) -> tuple[tuple[Count, Count], ...]:
         """The shapes of W_Q, W_K, W_V and, if there is one, W_O."""
         source = self.d if self.memory_width is None else self.memory_width
+        value_source = source if self.value_memory_width is None else self.value_memory_width
         values = (self.h if self.shared is None else self.shared) * self.own_value_width
-        inward = ((self.d, self.h * self.width), (source, self.key_width), (source, values))
+        inward = ((self.d, self.h * self.width), (source, self.key_width), (value_source, values))
         outward = (self.h * self.own_value_width, self.d if self.out is None else self.out)
         return (*inward, outward) if self.output else inward
 
@@ -138,8 +141,9 @@ class Recurrent:
     """A recurrent layer h_t = f(x_t W_x + h_{t−1} W_h + b) of n tokens (Elman 1990), from `d` features to `hidden`.
 
     `gates` is how many such sums a state is made of: 1; 4 in an LSTM (Hochreiter and Schmidhuber 1997), 3 in a GRU
-    (Cho et al. 2014), whose biases are counted once here.  The product with the first state counts, which is the
-    product with 0 where there is none.
+    (Cho et al. 2014).  `biases` is how many biases each sum has, where it has any: one, as in these papers, or two, one
+    for each product, as in PyTorch.  The product with the first state counts, which is the product with 0 where there
+    is none.
     """
 
     d: Count
@@ -147,10 +151,11 @@ class Recurrent:
     n: Count = 0
     bias: bool = True
     gates: Count = 1
+    biases: Count = 1
 
     @property
     def parameters(self) -> Count:
-        return self.gates * (self.d + self.hidden + (1 if self.bias else 0)) * self.hidden
+        return self.gates * (self.d + self.hidden + (self.biases if self.bias else 0)) * self.hidden
 
     @property
     def operations(self) -> Count:
@@ -340,6 +345,36 @@ def operations(layer: Layer, n: Count | None = None) -> Count:
     return formula(layer.operations)
 
 
+def cache(layer: Attention | Block | Model, layers: Count = 1) -> Count:
+    """How many numbers are kept for the keys and values of n tokens, in so many layers; a model says its layers itself.
+
+    `InputError` for what has no keys.
+
+    >>> cache(Attention(4096, 32, 128, n=1024, shared=8), layers=32)
+    67108864
+    """
+    if isinstance(layer, Model):
+        if layers != 1:
+            raise InputError(f"A model has its own number of layers, {layer.layers}; leave out layers={layers}.")
+        return formula(layer.cache)
+    if isinstance(layer, Block):
+        layer = layer.attention
+    if not isinstance(layer, Attention):
+        raise InputError(
+            f"{type(layer).__name__} has no keys and values to be kept; attention, a block or a model has."
+        )
+    return formula(layer.cache(layers))
+
+
+def scores(layer: Attention) -> Count:
+    """How many entries the score matrices of all heads have together.
+
+    >>> scores(Attention(512, 8, 64, n=100))
+    80000
+    """
+    return formula(layer.scores)
+
+
 BYTES: Mapping[str, int] = MappingProxyType(
     {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "float8": 1}
 )
@@ -492,6 +527,7 @@ __all__ = [
     "Model",
     "Norm",
     "Recurrent",
+    "cache",
     "chain",
     "depth",
     "distance",
@@ -502,6 +538,7 @@ __all__ = [
     "operations",
     "parameters",
     "product",
+    "scores",
     "sizes",
     "training",
     "works",

@@ -180,6 +180,13 @@ class Op(ABC):
         """
         raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
 
+    words: tuple[str, ...] = ()
+    """What the entries, numbers from 1, stand for; none where they are numbers."""
+
+    def in_numbers(self, i: int, j: int, matrices: Sequence[Matrix], *operands: View) -> Formula:
+        """Entry (i, j) written out, where the operands' numbers are known and may decide what is written."""
+        return self.working(i, j, *operands)
+
     @property
     def brings(self) -> Brings | None:
         """What exact values have in them, once it has been applied to fractions."""

@@ -170,6 +170,13 @@ def hardmax(S, axis=1):
     largest = np.isclose(S, S.max(axis=axis, keepdims=True)) & (S > -np.inf)
     return shares(largest.astype(float), axis)
 ''',
+        "top_shares": '''
+def top_shares(P, k, axis=1):
+    """The k largest of each row over their sum, and 0 for the others; of equal ones the first are kept."""
+    first = np.argsort(-np.round(P, 12), axis=axis, kind="stable")
+    kept = np.where(np.argsort(first, axis=axis) < k, P, 0)
+    return kept / kept.sum(axis=axis, keepdims=True)
+''',
         "gelu": '''
 def gelu(X):
     """x/2 times 1 + erf(x/sqrt(2)), entry by entry."""

@@ -69,7 +69,7 @@ ABOUT: Mapping[str, Setting] = {
         "HOW", "How scores become weights.", "softmax; sum: each score over the sum of its row; hardmax"
     ),
     "cap": Setting("C", "Soft cap: scores become C·tanh(score/C).", "a positive number"),
-    "temperature": Setting("T", "Temperature: scores are also divided by T.", "a positive number"),
+    "temperature": Setting("T", "Temperature: scores, or logits, are also divided by T.", "a positive number"),
     "bias": Setting(
         "BIAS", "A bias by distance, added to the scaled scores.", "alibi; alibi:1/2,1/4 with a slope for each head"
     ),
@@ -103,4 +103,23 @@ ABOUT: Mapping[str, Setting] = {
     ),
     "blocks": Setting("N", "The number of stacked blocks.", "1 to 6"),
     "tile": Setting("N", "The number of keys in a block of the online softmax.", "1 to 64"),
+    "prompt": Setting(
+        "WORDS",
+        "The words whose embeddings are looked up in E.",
+        "some of the words, such as the, students; or their numbers from 1",
+    ),
+    "top_k": Setting(
+        "K",
+        "How many of the largest probabilities are kept, over their sum.",
+        "1 to the number of words; of equal ones the first are kept; 0: all",
+        "all",
+    ),
+    "words": Setting(
+        "WORDS",
+        "The words of the columns of logits; the next word is worked out.",
+        "a word for each column: the, students, open, their, books; numbers: their numbers alone",
+    ),
+    "learning_rate": Setting(
+        "ETA", "One step of gradient descent after the gradients: W − η·dW.", "a positive number: 1/10"
+    ),
 }

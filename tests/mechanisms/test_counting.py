@@ -49,6 +49,53 @@ def count_parameters(module):
     return sum(p.numel() for p in module.parameters())
 
 
+# ------------------------------------------------------------------------------------------------ public
+
+
+def test_everything_can_be_counted_without_an_inner_module():
+    import symattn
+    from symattn import counting
+
+    assert symattn.counting is counting
+    layer = counting.Attention(d=768, h=12, width=64, n=128, bias=True)
+    assert counting.parameters(layer) == 4 * (768 * 768 + 768)
+    assert counting.scores(layer) == 12 * 128 * 128
+    assert counting.cache(layer, layers=12) == 12 * 2 * 128 * 768
+    assert counting.memory(counting.cache(layer, 12), "float16") == 2 * 12 * 2 * 128 * 768
+    n, d, layers = counting.sizes("n d L")
+    block = counting.Block(counting.Attention(d, 1, d, n), counting.FeedForward(d, 4 * d, n), counting.Norm(d))
+    model = counting.Model(counting.Embedding(50, d), block, layers)
+    assert counting.cache(model) == 2 * layers * n * d
+    assert counting.cache(block, layers) == counting.cache(model)
+
+
+def test_a_cache_needs_keys_and_a_model_has_its_own_layers():
+    from symattn import counting
+
+    with pytest.raises(InputError, match="FeedForward has no keys and values"):
+        counting.cache(counting.FeedForward(4, 8))
+    block = counting.Block(counting.Attention(4, 2, 2, 3), counting.FeedForward(4, 8, 3), counting.Norm(4))
+    with pytest.raises(InputError, match="A model has its own number of layers, 5"):
+        counting.cache(counting.Model(counting.Embedding(9, 4), block, 5), layers=2)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("kdim", "vdim"), [(6, 10), (10, 6), (8, 8)])
+def test_keys_and_values_of_different_sources_as_pytorch_has_them(kdim, vdim, bias):
+    torch = pytest.importorskip("torch")
+    layer = Attention(8, 2, 4, bias=bias, memory_width=kdim, value_memory_width=vdim)
+    module = torch.nn.MultiheadAttention(8, 2, kdim=kdim, vdim=vdim, bias=bias)
+    assert parameters(layer) == count_parameters(module)
+
+
+@pytest.mark.parametrize(("kind", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_recurrent_layers_with_the_two_biases_of_pytorch(kind, gates, bias):
+    torch = pytest.importorskip("torch")
+    module = getattr(torch.nn, kind)(5, 7, bias=bias)
+    assert parameters(Recurrent(5, 7, bias=bias, gates=gates, biases=2)) == count_parameters(module)
+
+
 # ------------------------------------------------------------------------------------------------ layers
 
 

@@ -26,6 +26,7 @@ from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.misconceptions import WrongDerivation, replayed
 from symattn.derivation.ops import (
     ActivationGradient,
+    ArgMax,
     FeatureMap,
     Hardmax,
     InfinityNorm,
@@ -36,6 +37,7 @@ from symattn.derivation.ops import (
     SoftmaxGradient,
     SoftmaxJacobian,
     ToFloat,
+    TopK,
 )
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
 from symattn.derivation.windows import Box
@@ -210,7 +212,7 @@ def test_every_operation_is_gone_back_through_or_known_not_to_be(name):
     assert_goes_back(d, back, rng)
 
 
-NO_GRADIENT = {Round, ToFloat, Hardmax, SoftmaxJacobian, SoftmaxGradient, Slope, InfinityNorm}
+NO_GRADIENT = {Round, ToFloat, Hardmax, TopK, ArgMax, SoftmaxJacobian, SoftmaxGradient, Slope, InfinityNorm}
 """What is constant but for jumps, is a gradient itself, or says how large a matrix is."""
 
 SelfContained = Positional | Sinusoids

@@ -27,6 +27,8 @@ TWO: Mapping[str, tuple[object, object]] = {
     "wavelength": (100, 16), "angles": ("60", "45"), "first_position": (0, 1), "embedding": ("plain", "scaled"),
     "norm": ("rms", "none"), "norm_place": ("pre", "post"), "epsilon": (1, 2), "variance": ("sample", "population"),
     "function": ("tanh", "sigmoid"), "blocks": (2, 3), "tile": (1, 2),
+    "prompt": ("1 2", "2 1"), "top_k": (1, 2), "words": ("red, green, blue", "blue, green, red"),
+    "learning_rate": ("1/2", "1/10"),
 }  # fmt: skip
 """Two values of each setting that cannot mean the same."""
 

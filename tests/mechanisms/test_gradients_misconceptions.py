@@ -1,4 +1,4 @@
-"""What D1 to D9 make of gradients, in NumPy."""
+"""What D1 to D11 make of gradients, in NumPy."""
 
 from __future__ import annotations
 
@@ -167,3 +167,22 @@ def test_turned_forwards_on_the_way_back() -> None:
     back = floats(d.value("dR_Q"))
     assert np.allclose(floats(d.value("dQ")), [back[0], [back[1, 1], -back[1, 0]]])
     assert np.allclose(wrong("D9", d, "dQ"), [back[0], [-back[1, 1], back[1, 0]]])
+
+
+def test_steps_of_gradient_descent_that_go_up_or_too_far() -> None:
+    given = {"N": [[1, 2], [0, 1]], "W_U": [[1, 0], [0, 1]], "T": [[1, 0], [0, 1]]}
+    d = run("cross_entropy_gradient", given, learning_rate="1/10")
+    old, slope = floats(d.value("W_U")), floats(d.value("dW_U"))
+    assert np.allclose(wrong("D10", d, "W_U^new"), old + slope / 10)
+    assert np.allclose(wrong("D11", d, "W_U^new"), old - slope)
+    assert misconception("D11").on(run("cross_entropy_gradient", given, learning_rate=1)) is None
+    assert misconception("D10").on(run("cross_entropy_gradient", given)) is None
+
+
+def test_top_k_without_dividing_and_the_temperature_the_wrong_way_round() -> None:
+    given = {"N": [[1, 0], [0, 1]], "W_U": [[3, 1, 2], [0, 1, 3]]}
+    d = run("language_model", given, top_k=2, temperature=2)
+    shares = floats(d.value("probabilities"))
+    assert np.allclose(wrong("X19", d, "top_k"), np.where(shares == shares.min(axis=1, keepdims=True), 0, shares))
+    assert np.allclose(wrong("X20", d, "L_T"), 2 * floats(d.value("L")))
+    assert misconception("X20").on(run("language_model", given)) is None

@@ -336,3 +336,47 @@ def test_grouped_queries_agree_with_torch() -> None:
         d = run(givens, heads=h, kv_heads=g, scale=scale, mask="causal" if kind == "causal" else None)
         found = floats(d.value("C"))
         assert np.abs(found - expected.numpy().swapaxes(0, 1).reshape(n, -1)).max() < TOLERANCE
+
+
+# ------------------------------------------------------------------------------------------------ a bias for each head
+
+
+def test_a_bias_for_each_head_is_the_mask_of_torch_for_each_head() -> None:
+    """Finite biases and −∞, one matrix for a head, as `attn_mask` of shape (heads, n, n)."""
+    torch = pytest.importorskip("torch")
+    rng = random.Random(5)
+    x, q, k, v, o = ([[rng.randint(-2, 2) for _ in range(4)] for _ in range(4)] for _ in range(5))
+    biases = [[[rng.choice([0, 1, -1]) for _ in range(4)] for _ in range(4)] for _ in range(2)]
+    biases[0][1][2] = biases[1][3][0] = float("-inf")
+    module = torch.nn.MultiheadAttention(4, 2, bias=False, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.tensor(np.vstack([np.array(w).T for w in (q, k, v)])))
+        module.out_proj.weight.copy_(torch.tensor(o).T)
+        inputs = torch.tensor([x], dtype=torch.float64)
+        expected, _ = module(inputs, inputs, inputs, attn_mask=torch.tensor(biases, dtype=torch.float64))
+    given = {"X": x, "W_Q": q, "W_K": k, "W_V": v, "W_O": o, "B_1": biases[0], "B_2": biases[1]}
+    d = mechanism("multi_head_attention").run(given, Settings.read({"heads": 2, "arithmetic": "decimal"}))
+    assert np.allclose([[approximate(entry) for entry in row] for row in d.value("O").rows], expected[0])
+
+
+@pytest.mark.parametrize(
+    ("biases", "says"),
+    [
+        ({"B_1": [[0, 0], [0, 0]]}, "A bias is given for some heads, and B_2 is missing"),
+        ({"B": [[0, 0], [0, 0]], "B_1": [[0, 0], [0, 0]], "B_2": [[0, 0], [0, 0]]}, "for all heads and as B_1"),
+        ({"B_3": [[0, 0], [0, 0]]}, "has no given 'B_3'"),
+    ],
+)
+def test_a_bias_is_given_for_all_heads_or_for_none(biases: dict[str, object], says: str) -> None:
+    eye = [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match=says):
+        mechanism("multi_head_attention").run(
+            {"X": eye, "W_Q": eye, "W_K": eye, "W_V": eye, **biases}, Settings.read({"heads": 2})
+        )
+
+
+def test_the_bias_of_the_only_head_is_added() -> None:
+    eye = [[1, 0], [0, 1]]
+    given = {"X": eye, "W_Q": eye, "W_K": eye, "W_V": eye, "B_1": [[0, 5], [0, 0]]}
+    d = mechanism("multi_head_attention").run(given, Settings.read({"heads": 1, "scale": "none"}))
+    assert d.value("S_B") == Matrix([[1, 5], [0, 1]])

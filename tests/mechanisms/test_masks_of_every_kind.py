@@ -340,3 +340,14 @@ def test_rows_of_what_is_added_that_are_no_matrix_are_told_to_be_the_mask(rows):
     q = [[1, 0], [0, 1]]
     with pytest.raises(InputError, match="The mask: "):
         derive("attention", Q=q, K=q, V=q, mask=rows)
+
+
+def test_a_sequence_of_padding_alone_has_zeros_where_that_is_allowed() -> None:
+    """No real token at all, as sequences in a batch may have: weights of 0, or a sentence."""
+    given = {"Q": [[1], [2]], "K": [[1], [0]], "V": [[1], [2]]}
+    d = derive("attention", **given, mask="padding:0", empty="zero")
+    assert all(x == 0 for name in ("A", "Z") for x in d[name].result)
+    with pytest.raises(InputError, match="Row 1 has no visible score"):
+        derive("attention", **given, mask="padding:0")
+    with pytest.raises(InputError, match="'padding:-1' does not fit"):
+        derive("attention", **given, mask="padding:-1", empty="zero")

@@ -534,3 +534,23 @@ def test_rotary_positions_are_those_of_the_paper_unless_others_are_stated() -> N
 def test_what_is_no_angle_is_one_sentence(typed: str) -> None:
     with pytest.raises(InputError, match="angle"):
         run("rotary_attention", {"Q": [[1, 2]], "K": [[1, 0]], "V": [[1]]}, angles=typed)
+
+
+@pytest.mark.parametrize("position", ["rotary", "rotary-halves"])
+def test_projections_and_rotary_positions_in_one_mechanism(position: str) -> None:
+    """What rotary attention makes of Q, K and V that are projected beforehand."""
+    rng = random.Random(3)
+    e, q, k, v = ([[rng.randint(-2, 2) for _ in range(4)] for _ in range(rows)] for rows in (3, 4, 4, 4))
+    settings = {"position": position, "angles": "3/5+4/5i", "mask": "causal", "arithmetic": "exact"}
+    whole = run("positional_self_attention", {"E": e, "W_Q": q, "W_K": k, "W_V": v}, **settings)
+    projected = {role: (np.array(e) @ np.array(w)).tolist() for role, w in (("Q", q), ("K", k), ("V", v))}
+    assert whole.value("Z") == run("rotary_attention", projected, **settings).value("Z")
+    scaled = run("positional_self_attention", {"E": e, "W_Q": q, "W_K": k, "W_V": v}, embedding="scaled", **settings)
+    doubled = {role: (2 * np.array(rows)).tolist() for role, rows in projected.items()}
+    assert scaled.value("Z") == run("rotary_attention", doubled, **settings).value("Z")
+
+
+def test_learned_positions_are_not_given_where_positions_turn() -> None:
+    eye = [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match="position is 'rotary', and P is given"):
+        run("positional_self_attention", {"E": eye, "W_Q": eye, "W_K": eye, "W_V": eye, "P": eye}, position="rotary")

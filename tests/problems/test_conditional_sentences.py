@@ -34,12 +34,14 @@ from symattn.derivation.ops import (
     Softmax,
     SumOver,
 )
+from symattn.derivation.ops.descent import Descent
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Mean, Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
-from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
+from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, LogitTemperature, Over, OverSum, SoftCap
+from symattn.derivation.ops.words import ArgMax, LookUp, TopK
 from symattn.exact import Matrix
 from symattn.formula import Formula, Relation
 from symattn.page.document import Heading, Inlines, ItemList, Math, Strong, Table, Words, spans
@@ -122,6 +124,8 @@ def page(name: str, seed: int = 1, given: dict[str, list[list[int]]] | None = No
 
 
 GIVEN = {"X": [[1, 0], [1, 2], [2, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [2, 1]]}
+MODEL = {"E": [[1, 0], [0, 1], [1, 1]], "W_U": [[0, 1, 2], [3, 0, 1]]}
+TURNED = {name: [list(row) for row in zip(*rows, strict=True)] for name, rows in MODEL.items()}
 VARIED: dict[str, tuple[str, dict[str, Any]]] = {
     "columns": ("self_attention", {"orientation": "columns"}),
     "token by token": ("self_attention", {"by": "token"}),
@@ -151,6 +155,17 @@ VARIED: dict[str, tuple[str, dict[str, Any]]] = {
     "embedding": ("positional_self_attention", {"embedding": "scaled"}),
     "heads, columns": ("multi_head_attention", {"orientation": "columns"}),
     "epsilon": ("layer_norm", {"epsilon": "10^-12", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
+    "next word": (
+        "language_model",
+        {"words": "red, green, blue", "prompt": "green blue", "temperature": "2", "top_k": 2, "given": MODEL},
+    ),
+    "next word in columns": (
+        "language_model",
+        {"words": "numbers", "prompt": "2 3", "top_k": 2, "orientation": "columns", "given": TURNED},
+    ),
+    "numbered in columns": ("language_model", {"words": "red, green, blue", "orientation": "columns"}),
+    "numbered": ("language_model", {"words": "numbers"}),
+    "descent": ("cross_entropy_gradient", {"learning_rate": "1/10"}),
     "sample variance": ("layer_norm", {"variance": "sample", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
 }
 PAGES = [*mechanisms(), *VARIED]
@@ -453,6 +468,57 @@ FACTS = (
         lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},
     ),
     Fact(
+        r"Logits are divided by the temperature ◊\.",
+        lambda p, m, f: _stated(f[0], 2) and all(np.allclose(o[0] / 2, r) for _, o, r in p.steps(LogitTemperature)),
+        lambda p: int(bool(p.steps(LogitTemperature))),
+    ),
+    Fact(
+        r"The words are looked up in the table in this order: ◊\.",
+        lambda p, m, f: plain(f[0]) in ("green, blue", "2, 3"),
+        lambda p: int(bool(p.steps(LookUp))),
+    ),
+    Fact(
+        r"Each has its (row|column)\.",
+        lambda p, m, f: all(np.allclose(np.take(o[0], [1, 2], 1 - axis(m[1])), r) for _, o, r in p.steps(LookUp)),
+        lambda p: int(bool(p.steps(LookUp))),
+    ),
+    Fact(
+        r"Top-k with ◊ keeps the k largest probabilities of each (row|column), divides them by their sum, and makes "
+        r"the others 0; of equal ones, those further (to the left|up) are kept\.",
+        lambda p, m, f: (
+            _stated(f[0], 2)
+            and (m[1] == "row") == (m[2] == "to the left")
+            and all(
+                np.allclose(r.sum(axis=axis(m[1])), 1) and ((r > 0).sum(axis=axis(m[1])) == 2).all()
+                for _, _, r in p.steps(TopK)
+            )
+        ),
+        lambda p: int(bool(p.steps(TopK))),
+    ),
+    Fact(
+        r"The words are numbered ◊\.",
+        lambda p, m, f: plain(f[0]) == "1 red, 2 green, 3 blue",
+        lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
+    ),
+    Fact(
+        r"The next word is the one with the largest probability in its (row|column), of equal ones the first; write "
+        r"the word or its number\.",
+        lambda p, m, f: _numbers_of_largest(p, m[1]),
+        lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
+    ),
+    Fact(
+        r"Arg max is the number of the largest entry in a (row|column), counted from 1; of equal ones, of the first\.",
+        lambda p, m, f: _numbers_of_largest(p, m[1]),
+        lambda p: int(any(not step.op.words for step, _, _ in p.steps(ArgMax))),
+    ),
+    Fact(
+        r"Gradient descent takes one step with the learning rate ◊\.",
+        lambda p, m, f: (
+            plain(f[0]).endswith("1/10") and all(np.allclose(o[0] - o[1] / 10, r) for _, o, r in p.steps(Descent))
+        ),
+        lambda p: int(bool(p.steps(Descent))),
+    ),
+    Fact(
         r"The soft cap turns each score ◊ into ◊\.",
         lambda p, m, f: all(np.allclose(5 * np.tanh(o[0] / 5), r) for _, o, r in p.steps(SoftCap)),
     ),
@@ -620,6 +686,10 @@ def _norms_so(p: Page) -> bool:
 
 def _stated(formula: Formula, number: float) -> bool:
     return plain(formula).endswith(f"= {number}")
+
+
+def _numbers_of_largest(p: Page, line: str) -> bool:
+    return all(np.array_equal(1 + o[0].argmax(axis=axis(line)), r.ravel()) for _, o, r in p.steps(ArgMax))
 
 
 def _slope(bias: Array, slopes: Formula) -> bool:

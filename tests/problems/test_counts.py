@@ -8,14 +8,16 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symattn
 from symattn.derivation.counting import Attention, FeedForward
 from symattn.derivation.misconceptions import COUNTING
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact.reading import decide_reading, read
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import counts
 from symattn.teaching.problems.asking import prose
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
 from symattn.teaching.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
@@ -327,3 +329,67 @@ def test_paper_and_key_can_be_written(form, notation):
     for number, level in enumerate(("starter", "standard", "long"), 1):
         q = question(number, level=level, notation=notation)
         assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))
+
+
+# ------------------------------------------------------------------------------------------------ stated sizes
+
+
+@pytest.mark.parametrize(
+    ("sizes", "toy"),
+    [
+        ({"n": 5, "h": 3, "d_model": 12}, (5, 3, 4)),
+        ({"n": 6, "h": 2, "d_k": 5}, (6, 2, 5)),
+        ({"n": 7, "d_model": 15, "d_k": 5}, (7, 3, 5)),
+        ({"n": 128, "d_model": 768, "h": 12}, (128, 12, 64)),
+    ],
+)
+def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
+    """By the products of matrices that the table asks for, multiplied out here."""
+    (sheet,) = symattn.worksheet(problem="counts", sizes=sizes)
+    content, (n, h, width) = sheet.question.content, toy
+    assert (content.toy.n, content.toy.h, content.toy.width) == toy
+    assert (content.scores.n, content.scores.h) == (n, h)
+    table = next(part for part in sheet.question.parts if part.name == "operations")
+    d = h * width
+    assert [int(x) for x in table.answer.value] == [
+        3 * n * d * d, h * n * n * width, h * n * n * width, n * d * d, 4 * n * d * d + 2 * h * n * n * width,
+    ]  # fmt: skip
+
+
+@given(
+    st.fixed_dictionaries({}, optional={name: st.integers(1, 40) for name in ("n", "h", "d_model", "d_k")}).filter(
+        bool
+    ),
+    st.integers(0, 3),
+)
+def test_options_differ_for_all_sizes_that_are_taken(sizes, at):
+    try:
+        toy = counts._as_stated(counts.Toy(3, 4, 2), sizes)
+    except InputError:
+        return
+    own = {"n": toy.n, "h": toy.h, "d_k": toy.width, "d_model": toy.h * toy.width}
+    assert {name: own[name] for name in sizes} == sizes
+    offers = counts.parameter_offers(toy.h * toy.width, toy.h, toy.n, at == 3, at, counts.signs("standard"))
+    assert len({str(offer.text) for offer in offers}) == 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ({"h": 5, "d_model": 12}, "There are no 2 or more heads for h = 5, d_model = 12"),
+        ({"n": 4, "h": 4}, "n and h are both 4"),
+        ({"n": 1}, "n is 1; for counting, a size from 2"),
+        ({"n": 5000}, "n is 5000; for counting"),
+        ({"q": 3}, "sizes has 'q'; n, h, d_model, d_k are known"),
+    ],
+)
+def test_sizes_that_do_not_go_together_are_refused(sizes, says):
+    with pytest.raises(InputError, match=says):
+        symattn.worksheet(problem="counts", sizes=sizes)
+
+
+def test_a_starter_takes_sizes_too_and_settings_are_still_looked_at():
+    (sheet,) = symattn.worksheet(problem="counts", level="starter", sizes={"h": 3, "d_model": 9})
+    assert (sheet.question.content.toy.h, sheet.question.content.toy.width) == (3, 3)
+    with pytest.raises(InputError, match="There is no mask 'causl'"):
+        symattn.worksheet(problem="counts", sizes={"h": 3}, mask="causl")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
 from symattn.derivation.mechanisms.backward import backward, gradient
-from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import Rows, entries, number, product, transposed
 from symattn.derivation.mechanisms.drawing_gradients import first
 from symattn.errors import InputError
@@ -69,7 +69,7 @@ MECHANISM = Mechanism(
     givens=attention.GIVENS,
     optional={**attention.OPTIONAL, "dZ": ("n", "d_v"), "dC": ("n", "h*d_v")},
     usual=("dZ",),
-    uses=CHANGED_SCORES | HEADS,
+    uses=CHANGED_SCORES | HEADS | DESCENT,
     default_sizes={"n": 1, "m": 2, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

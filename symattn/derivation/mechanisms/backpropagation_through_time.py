@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
 from symattn.derivation.mechanisms.backward import SECTION, backward
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import first
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
@@ -67,7 +67,7 @@ MECHANISM = Mechanism(
     },
     usual=("dH",),
     defaults={"function": recurrent_network.FUNCTION},
-    uses=frozenset({"function"}),
+    uses=frozenset({"function"}) | DESCENT,
     default_sizes={"n": 3, "d_model": 2, "d_h": 2},
     derive=derive,
     draw=draw,

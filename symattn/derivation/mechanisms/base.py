@@ -23,6 +23,7 @@ from symattn.derivation.derivation import (
     symbols,
     transposed,
 )
+from symattn.derivation.mechanisms.descent import descended
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.derivation.ops.attention import MaskStyle
@@ -135,9 +136,30 @@ def _mask(given: object, place: Place) -> object:
     return [[x if x not in (0, 1) else int(bool(x)) for x in row] if isinstance(row, list) else row for row in rows]
 
 
+def _positive_number(given: object, place: Place) -> Value:
+    number = read_parameter(given, place)
+    if not is_symbolic(number) and sign(number) <= 0:
+        raise place.wrong(given, "a positive number")
+    return number
+
+
+def _word_list(given: object, place: Place) -> str:
+    """A list of words, or a text in which spaces or commas stand between them, with one space between two."""
+    given = listed(given)
+    words = re.split(r"[\s,]+", given.strip(" ,\t\n")) if isinstance(given, str) else given
+    if not isinstance(words, list) or not all(isinstance(x, str | int) and not isinstance(x, bool) for x in words):
+        raise place.wrong(given, "a list of words, such as the, students, open")
+    words = [str(word) for word in words]
+    if broken := [word for word in words if given and not re.fullmatch(r"[^\s,;|&<>$\\]{1,30}", word)]:
+        raise place.says(f"{broken[0]!r} is no word of up to 30 letters without spaces and special signs.")
+    return " ".join(words)
+
+
 Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
 Number: TypeAlias = Annotated[Value, ReadBy(read_parameter, expected="a number")]
 Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
+Positive: TypeAlias = Annotated[Value, ReadBy(_positive_number, expected="a positive number")]
+WordList: TypeAlias = Annotated[str, ReadBy(_word_list, expected="a list of words")]
 MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
 FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]
 FirstPosition: TypeAlias = Annotated[int, Digits(), Between(0, 1)]
@@ -187,6 +209,10 @@ class Settings:
     function: Literal["", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"] = ""
     blocks: Annotated[int, Digits(), Between(1, 6)] = 1
     tile: Annotated[int, Digits(), Between(1, 64)] = 2
+    prompt: WordList = ""
+    top_k: Annotated[int, Digits(), Between(0, 1000)] = 0
+    words: WordList = ""
+    learning_rate: Positive | None = None
 
     @property
     def plain_scores(self) -> bool:
@@ -252,7 +278,11 @@ ROTARY = frozenset({"position", "wavelength", "angles", "first_position"})
 POSITIONS = ROTARY | {"embedding"}
 HEADS = frozenset({"heads", "kv_heads", "split"})
 NORM = frozenset({"norm", "norm_place", "epsilon", "variance"})
-NOT_OF_ALL = SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | {"feature", "function", "blocks", "tile"}
+NEXT_WORD = frozenset({"prompt", "temperature", "top_k", "words"})
+DESCENT = frozenset({"learning_rate"})
+NOT_OF_ALL = (
+    SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | NEXT_WORD | DESCENT | {"feature", "function", "blocks", "tile"}
+)
 """The settings that not every mechanism has."""
 
 
@@ -266,7 +296,8 @@ class Mechanism:
     for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
     `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
     with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
-    besides those of all.
+    besides those of all.  `starts_from` says which of the required and usual givens are so with some settings:
+    embeddings E in place of N where a prompt is looked up.
 
     For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out, and
     `drawn_exactly`, further ones where arithmetic is stated to be exact; `draw` makes givens that suit it (any of the
@@ -293,6 +324,7 @@ class Mechanism:
     complaint: Callable[[Derivation], str] = lambda d: ""
     relabels: bool = False
     other_way: Callable[[Derivation], Derivation] | None = None
+    starts_from: Callable[[str, Settings], bool] = lambda name, settings: True
 
     def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
         """Every given, required or not, with its shape in letters for this orientation; h*d_k is d_k with one head."""
@@ -317,7 +349,7 @@ class Mechanism:
     def expected(self, settings: Settings) -> tuple[str, ...]:
         """The givens that letters and random numbers are made for: the required and the usual ones."""
         usual = {name: self.optional[name] for name in self.usual}
-        return tuple(numbered({**self.givens, **usual}, settings))
+        return tuple(name for name in numbered({**self.givens, **usual}, settings) if self.starts_from(name, settings))
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -354,12 +386,17 @@ class Mechanism:
 
     def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
         if not self.turns:
-            return self.derive(d, settings, sizes)
-        return in_rows(self.derive, d, settings, sizes)
+            return self._derived(d, settings, sizes)
+        return in_rows(self._derived, d, settings, sizes)
+
+    def _derived(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+        d = self.derive(d, settings, sizes)
+        return d if settings.learning_rate is None else descended(d, settings.learning_rate)
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
-        shapes, required = self.shapes(settings), numbered(self.givens, settings)
+        shapes = self.shapes(settings)
+        required = [name for name in numbered(self.givens, settings) if self.starts_from(name, settings)]
         for name in required:
             if name not in givens:
                 raise InputError(f"{self.name} starts from {', '.join(required)}; {name} is missing.")
@@ -629,24 +666,30 @@ def attend(
 
 def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
     """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
-    if settings.bias and "B" in d.givens:
-        raise InputError(f"A bias is given as B and as {settings.bias!r}; only one can be added.")
+    own = f"B_{scope.head or 1}"
+    biases = [name for name in dict.fromkeys(("B", own)) if name in d.givens]
+    if settings.bias and biases:
+        raise InputError(f"A bias is given as {biases[0]} and as {settings.bias!r}; only one can be added.")
+    if len(biases) > 1:
+        raise InputError(f"A bias is given as B for all heads and as {own}; only one can be added.")
+    if scope.head and not biases and any(re.fullmatch(r"B_\d+", name) for name in d.givens):
+        raise InputError(f"A bias is given for some heads, and {own} is missing; all heads have one, or none.")
     steps: list[tuple[str, Op, tuple[str, ...]]] = []
     if settings.temperature is not None:
-        temperature = Temperature(_positive("temperature", settings.temperature))
+        temperature = Temperature(positive("temperature", settings.temperature))
         steps.append(("S_T", replace(temperature, of="") if has_symbols(settings.temperature) else temperature, ()))
     if settings.cap is not None:
-        steps.append(("S_cap", SoftCap(_positive("cap", settings.cap)), ()))
+        steps.append(("S_cap", SoftCap(positive("cap", settings.cap)), ()))
     if settings.bias:
         steps.append(("S_B", _alibi(settings.bias, scope, d.last.result.shape), ()))
-    if "B" in d.givens:
-        steps.append(("S_B", Add(), ("B",)))
+    if biases:
+        steps.append(("S_B", Add(), (biases[0],)))
     for stem, op, others in steps:
         d = d.then(scope(stem), op, d.last.name, *others, section=scope.section)
     return d
 
 
-def _positive(setting: str, number: Value) -> Value:
+def positive(setting: str, number: Value) -> Value:
     if not is_symbolic(number) and sign(number) <= 0:
         raise InputError(f"The {setting} is {number}; a positive number was expected.")
     return number

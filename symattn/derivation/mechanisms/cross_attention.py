@@ -44,6 +44,7 @@ MECHANISM = Mechanism(
     optional={
         **output_and_biases("d_out"),
         "B": ("n", "m"),
+        "B_{head}": ("n", "m"),
     },
     uses=(SCORES - {"bias"}) | HEADS,  # ALiBi counts how far tokens of one sequence are apart
     default_sizes={"n": 2, "m": 3, "d_model": 3, "d_source": 4, "d_k": 4, "d_v": 2},

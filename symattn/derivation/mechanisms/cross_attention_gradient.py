@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import cross_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, gradient
-from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.derivation.mechanisms.multi_head_attention import output_and_biases
 from symattn.exact import Matrix, Size
@@ -48,7 +48,7 @@ MECHANISM = Mechanism(
     },
     usual=("dZ",),
     drawn={"base": 2},  # rational weights, so that the only factor that is no fraction is ln 2
-    uses=(CHANGED_SCORES - {"bias"}) | HEADS,  # ALiBi counts how far tokens of one sequence are apart
+    uses=(CHANGED_SCORES - {"bias"}) | HEADS | DESCENT,  # ALiBi counts how far tokens of one sequence are apart
     default_sizes={"n": 2, "m": 3, "d_model": 2, "d_source": 2, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

@@ -14,7 +14,7 @@ from operator import add
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
 from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.drawing_gradients import first, full, one_hot, rounded
 from symattn.derivation.ops import CrossEntropyGradient
@@ -66,6 +66,7 @@ MECHANISM = Mechanism(
     givens={"N": ("n", "d_model"), "W_U": ("d_model", "d_vocab"), "T": ("n", "d_vocab")},
     optional={"probabilities": ("n", "d_vocab"), "b_U": ("1", "d_vocab")},
     usual=("probabilities",),
+    uses=DESCENT,
     default_sizes={"n": 3, "d_model": 2, "d_vocab": 3},
     derive=derive,
     draw=draw,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeAlias, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from symattn.derivation.derivation import Derivation, Op, Operand
 from symattn.derivation.mechanisms.backward import backward, seeded
@@ -20,18 +20,22 @@ from symattn.derivation.mechanisms.base import (
     FunctionName,
     MaskRows,
     Number,
+    Positive,
     Rounding,
     Settings,
     Stated,
+    WordList,
     mask_op,
-    read_number,
     scale_op,
 )
 from symattn.derivation.mechanisms.positional_encoding import angles, positions
 from symattn.derivation.ops import (
     OPS,
     Activation,
+    ArgMax,
+    Descent,
     Exponential,
+    LookUp,
     Multiple,
     Positional,
     Rotate,
@@ -49,7 +53,7 @@ from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.derivation.ops.online import Exponentials
 from symattn.derivation.ops.scores import SoftCap, Temperature
 from symattn.errors import InputError, ReadError, offered
-from symattn.exact import Size, Value, exact, matrix, sign
+from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.carry import Arithmetic
 from symattn.exact.floats import FORMATS
 from symattn.exact.reading import read
@@ -59,16 +63,6 @@ from symattn.foundation.typed import read as read_data
 
 LONGEST_NAME = 60
 Count = Annotated[int, Between(1)]
-
-
-def _positive(given: object, place: Place) -> Value:
-    number = read_number(given, place)
-    if sign(number) <= 0:
-        raise place.wrong(given, "a positive number")
-    return number
-
-
-Positive: TypeAlias = Annotated[Value, ReadBy(_positive, expected="a positive number")]
 
 
 # ------------------------------------------------------------------------------------------------ what ops are told
@@ -164,6 +158,23 @@ class OfPositions:
 
 
 @dataclass(frozen=True)
+class OfLookUp:
+    rows: Annotated[tuple[Count, ...], OrOne(), NotEmpty("the number of a row, from 1, or a list of them")]
+    along: Literal["rows", "columns"] = "rows"
+
+
+@dataclass(frozen=True)
+class OfArgMax:
+    words: WordList = ""
+    along: Literal["rows", "columns"] = "rows"
+
+
+@dataclass(frozen=True)
+class OfDescent:
+    rate: Positive
+
+
+@dataclass(frozen=True)
 class Before:
     """What an op follows: the derivation so far, the step's name and its operands."""
 
@@ -237,6 +248,9 @@ TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {
     "sinusoids": (OfWaves, lambda told, before: _waves(Sinusoids, told, before)),
     "rotate": (OfWaves, lambda told, before: _waves(Rotate, told, before)),
     "positions": (OfPositions, _positional),
+    "look_up": (OfLookUp, lambda told, _: LookUp(tuple(row - 1 for row in told.rows), along=told.along)),
+    "argmax": (OfArgMax, lambda told, _: ArgMax(tuple(told.words.split()), told.along)),
+    "descent": (OfDescent, lambda told, _: Descent(told.rate)),
 }
 """What a step says besides its name, op and operands, and the op that it makes; of other ops, their own fields."""
 
@@ -260,6 +274,7 @@ def run(
     empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
     epsilon;  norm: along;  stack: along;  part: first, count, every, of;  exp: base;  multiple: by;  float: format;
+    look_up: rows (from 1), along;  top_k: k, along;  argmax: words, along;  descent: rate;
     sinusoids, rotate: wavelength, angles, first_position, layout;  positions: formula (or several, in turn) of the
     position p, the group k of features and the width d, first_position.
 
@@ -289,7 +304,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
         raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-    known = {"name", "op", "operands", "of", "section", *_parameters(op)}
+    known = {"name", "op", "operands", "of", "section", *parameters_of(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
             f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -311,7 +326,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
     """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
     of = step.get("of")
-    if of is None or (isinstance(of, str) and "of" in _parameters(op)):
+    if of is None or (isinstance(of, str) and "of" in parameters_of(op)):
         return step
     if "operands" in step:
         raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
@@ -394,7 +409,7 @@ def _operand(text: str, step: str) -> Operand:
 
 
 def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
-    stated = {key: value for key, value in step.items() if key in _parameters(op) and value is not None}
+    stated = {key: value for key, value in step.items() if key in parameters_of(op) and value is not None}
     place = Place(f"Step {before.name!r}")
     if op not in TOLD:
         return _by_fields(op, stated, place)
@@ -402,8 +417,8 @@ def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
     return make(read_data(kind, stated, place), before)
 
 
-def _parameters(op: str) -> Sequence[str]:
-    """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
+def parameters_of(op: str) -> Sequence[str]:
+    """What a step may say beside its name, op and operands: what is listed above, else the fields of the operation."""
     return keys(TOLD[op][0]) if op in TOLD else [parameter.name for parameter in fields(OPS[op])]  # type: ignore[arg-type]
 
 

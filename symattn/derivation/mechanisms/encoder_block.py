@@ -166,6 +166,7 @@ MECHANISM = Mechanism(
         "gamma_2": ("1", "d_model"),
         "beta_2": ("1", "d_model"),
         "B": ("n", "n"),
+        "B_{head}": ("n", "n"),
     },
     usual=("W_O", "b_1", "b_2"),
     drawn={"base": 2},  # rational weights, so that norms come out

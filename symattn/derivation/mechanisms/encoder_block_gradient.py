@@ -13,7 +13,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import encoder_block as block
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import HEADS, NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, NORM, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
 from symattn.derivation.ops import Copy
@@ -56,7 +56,7 @@ MECHANISM = Mechanism(
     drawn={
         "arithmetic": "decimal"
     },  # gradients through a norm are long fractions; without one, base 2 keeps them short
-    uses=CHANGED_SCORES | HEADS | NORM | {"function"},
+    uses=CHANGED_SCORES | HEADS | NORM | {"function"} | DESCENT,
     default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
     derive=derive,
     draw=draw,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import feed_forward as forward
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.feed_forward import feed_forward
 from symattn.derivation.ops import Activation
@@ -40,7 +40,7 @@ MECHANISM = Mechanism(
     givens={"X": ("n", "d_model"), "W_1": ("d_model", "d_ff"), "W_2": ("d_ff", "d_out"), "dF": ("n", "d_out")},
     optional={"b_1": ("1", "d_ff"), "b_2": ("1", "d_out")},
     usual=("b_1", "b_2"),
-    uses=frozenset({"function"}),
+    uses=frozenset({"function"}) | DESCENT,
     default_sizes={"n": 2, "d_model": 2, "d_ff": 3, "d_out": 2},
     derive=derive,
     draw=draw,

@@ -13,7 +13,7 @@ from operator import mul
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import layer_norm, rms_norm
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing_gradients import first
 from symattn.derivation.mechanisms.layer_norm import normalise, normed
 from symattn.exact import Matrix, Size
@@ -50,7 +50,7 @@ MECHANISM = Mechanism(
     givens={"X": ("n", "d_model"), "dN": ("n", "d_model")},
     optional={"gamma": ("1", "d_model"), "beta": ("1", "d_model")},
     usual=("gamma", "beta"),
-    uses=frozenset({"norm", "epsilon", "variance"}),
+    uses=frozenset({"norm", "epsilon", "variance"}) | DESCENT,
     default_sizes={"n": 2, "d_model": 4},
     derive=derive,
     draw=draw,

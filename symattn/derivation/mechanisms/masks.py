@@ -45,7 +45,9 @@ class Named:
                 return Pattern(kind)
             case "causal", ["top-left"]:
                 return Pattern("causal:top-left")
-            case "padding" | "window" | "prefix", [number]:
+            case "padding", [number]:  # no real token at all is a sequence of padding in a batch
+                return Pattern(kind, (_within(int(number), columns, least=0),))
+            case "window" | "prefix", [number]:
                 return Pattern(kind, (_within(int(number), columns),))
             case "window", [width, "both"]:
                 return Pattern("window:both", (_within(int(width), columns),))
@@ -235,7 +237,7 @@ def _sum(values: Iterable[Value]) -> Value:
     return reduce(add, values)
 
 
-def _within(number: int, keys: Size) -> int:
-    if number < 1 or (isinstance(keys, int) and number > keys):
+def _within(number: int, keys: Size, least: int = 1) -> int:
+    if number < least or (isinstance(keys, int) and number > keys):
         raise ValueError(number)
     return number

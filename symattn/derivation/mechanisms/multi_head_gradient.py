@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
@@ -86,7 +86,7 @@ MECHANISM = Mechanism(
     usual=("W_O", "dO", "A_{head}"),
     defaults={"heads": 2},
     drawn={"scale": "none"},  # whose heads are one feature wide
-    uses=CHANGED_SCORES | HEADS,
+    uses=CHANGED_SCORES | HEADS | DESCENT,
     default_sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 1, "d_out": 2},
     derive=derive,
     draw=draw,

@@ -37,10 +37,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     """X from E: E_scaled = √d_model E where the setting says so, P unless it is given, and their sum."""
-    embedded = "E"
-    if settings.embedding == "scaled":
-        root = square_root(exact(size_in_sympy(sizes["d_model"])))
-        d, embedded = d.then("E_scaled", Multiple(root, "sqrt(d_model)"), "E"), "E_scaled"
+    d, source = embedded(d, settings, sizes)
     if settings.position not in ("sinusoidal", "sinusoidal-halves", "learned"):
         raise InputError(
             f"position is {settings.position!r}; sinusoidal, sinusoidal-halves or learned can be added to embeddings."
@@ -53,7 +50,15 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
         )
     if settings.position != "learned":
         d = d.then("P", sinusoids(settings, sizes["n"], sizes["d_model"]))
-    return d.then("X", Add(), embedded, "P")
+    return d.then("X", Add(), source, "P")
+
+
+def embedded(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tuple[Derivation, str]:
+    """The embeddings by name, scaled by √d_model where the setting says so."""
+    if settings.embedding == "plain":
+        return d, "E"
+    root = square_root(exact(size_in_sympy(sizes["d_model"])))
+    return d.then("E_scaled", Multiple(root, "sqrt(d_model)"), "E"), "E_scaled"
 
 
 # ------------------------------------------------------------------------------------------ positions and angles

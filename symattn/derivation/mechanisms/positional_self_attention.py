@@ -1,5 +1,8 @@
 """Self-attention of tokens that know where they stand: X = E + P (Vaswani et al. 2017, section 3.5), then Q, K, V.
 
+With rotary positions nothing is added: Q, K and V are projected from E, and queries and keys are turned (Su et al.
+2021, section 3.2).
+
 Random worksheets turn by 90° from one position to the next unless a wavelength or angles are stated, so that sines and
 cosines are 0, 1 and −1.
 """
@@ -12,16 +15,30 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import POSITIONS, SCORES, Mechanism, Settings, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, found
-from symattn.derivation.mechanisms.positional_encoding import embeddings, positioned
+from symattn.derivation.mechanisms.positional_encoding import embedded, embeddings, positioned
+from symattn.derivation.mechanisms.rotary_attention import ROTATIONS, rotated
+from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-    d = positioned(d, settings, sizes)
+    turns = settings.position in ROTATIONS
+    if turns and "P" in d.givens:
+        raise InputError(f"position is {settings.position!r}, and P is given; P is added for learned positions alone.")
+    d, source = _inputs(d, settings, sizes)
     for role in settings.order:
-        d = project(d, role, settings)
-    return attend(d, settings, sizes)
+        d = project(d, role, settings, source)
+    if not turns:
+        return attend(d, settings, sizes)
+    return attend(rotated(d, settings, sizes), settings, sizes, operands=("R_Q", "R_K", "V"))
+
+
+def _inputs(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tuple[Derivation, str]:
+    """What is projected, by name: X with positions, or the embeddings alone."""
+    if settings.position in ROTATIONS:
+        return embedded(d, settings, sizes)
+    return positioned(d, settings, sizes), "X"
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
@@ -29,7 +46,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def givens() -> dict[str, Matrix] | None:
         drawn = embeddings(settings, sizes, 1, rng)
-        x = positioned(Derivation(drawn), settings, sizes).value("X")
+        made, source = _inputs(Derivation(drawn), settings, sizes)
+        x = made.value(source)
         assert isinstance(x, Matrix)
         rows = [[round(approximate(entry)) for entry in row] for row in x.rows]
         weights = attention_weights(rows, rows, settings, {**sizes, "d_out": sizes["d_v"]}, rng)

@@ -29,6 +29,8 @@ from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
 from symattn.foundation.dice import pick
 
+ROTATIONS = ("rotary", "rotary-halves")
+
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     return attend(rotated(d, settings, sizes), settings, sizes, operands=("R_Q", "R_K", "V"))
@@ -36,7 +38,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def rotated(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     """R_Q and R_K: queries and keys turned by their positions."""
-    if settings.position not in ("rotary", "rotary-halves"):
+    if settings.position not in ROTATIONS:
         raise InputError(f"position is {settings.position!r}; queries and keys are turned by rotary or rotary-halves.")
     turn = Rotate(angles(settings, sizes["d_k"]), positions(settings, sizes["n"]), layout(settings))
     for role in "QK":

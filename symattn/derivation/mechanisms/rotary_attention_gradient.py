@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import rotary_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import ROTARY, Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, ROTARY, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.exact import Matrix, Size
 
@@ -42,7 +42,7 @@ MECHANISM = Mechanism(
     optional={"B": ("n", "n")},
     defaults=rotary_attention.MECHANISM.defaults,
     drawn={**rotary_attention.MECHANISM.drawn, "base": 2},  # rational weights: the only factor that is none is ln 2
-    uses=ROTARY | CHANGED_SCORES,
+    uses=ROTARY | CHANGED_SCORES | DESCENT,
     default_sizes={"n": 2, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

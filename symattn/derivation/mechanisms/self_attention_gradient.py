@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
@@ -56,7 +56,7 @@ MECHANISM = Mechanism(
         "B": ("n", "n"),
     },
     usual=("A",),
-    uses=CHANGED_SCORES,
+    uses=CHANGED_SCORES | DESCENT,
     default_sizes={"n": 2, "d_model": 2, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
-from symattn.derivation.mechanisms.base import Mechanism, Settings, attend
+from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings, attend
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
@@ -37,6 +37,7 @@ MECHANISM = Mechanism(
     name="weights_given_gradient",
     title="Given the weights: the gradients of attention",
     givens={"A": ("n", "m"), "Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "dZ": ("n", "d_v")},
+    uses=DESCENT,
     default_sizes={"n": 2, "m": 3, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

@@ -1,4 +1,4 @@
-"""Wrong ways back (rules.md 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
+"""Wrong ways back (rules.md 2.2, gradient: D1 to D4; D5 to D11 are what else goes wrong in the same exercises)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from symattn.derivation.misconceptions.base import COPY, Change, Misconception, 
 from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropyGradient,
+    Descent,
     Hadamard,
     MatMul,
     NormGradient,
@@ -116,6 +117,14 @@ def _targets_less(d: Derivation, step: Step) -> Step | None:
     if not isinstance(step.op, CrossEntropyGradient):
         return None
     return step.with_op(ReplacementOp(step.op, lambda of, p, t: of.apply(t, p)))
+
+
+def _up_the_gradient(d: Derivation, step: Step) -> Step | None:
+    return step.with_op(Descent(-step.op.rate)) if isinstance(step.op, Descent) else None
+
+
+def _full_step(d: Derivation, step: Step) -> Step | None:
+    return step.with_op(Descent(1)) if isinstance(step.op, Descent) and step.op.rate != 1 else None
 
 
 def _entrywise(combine: Callable[..., Value], *matrices: Matrix) -> Matrix:
@@ -234,5 +243,27 @@ MISCONCEPTIONS = (
         source="experience",
         prior="medium",
         core=True,
+    ),
+    Misconception(
+        "D10",
+        "up the gradient",
+        "W_Q^new",
+        everywhere(_up_the_gradient),
+        exactly="W + η·dW for W − η·dW",
+        tell="Every entry is as far off as the right one, on the other side of the old weight.",
+        feedback="The loss falls against its gradient: subtract the learning rate times the gradient.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "D11",
+        "the learning rate left out",
+        "W_Q^new",
+        everywhere(_full_step),
+        exactly="W − dW for W − η·dW",
+        tell="The changes are 1/η times too large.",
+        feedback="The gradient is multiplied by the learning rate before it is subtracted.",
+        source="experience",
+        prior="medium",
     ),
 )

@@ -21,6 +21,7 @@ from symattn.derivation.ops.attention import (
     window,
 )
 from symattn.derivation.ops.cache import Append
+from symattn.derivation.ops.descent import Descent
 from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.heads import HeadSlice, Slice
@@ -49,6 +50,7 @@ from symattn.derivation.ops.scores import (
     SoftCapGradient,
     Temperature,
 )
+from symattn.derivation.ops.words import ArgMax, LookUp, LookUpGradient, TopK
 from symattn.foundation.additions import added, modules
 
 __path__ += added("ops")
@@ -65,10 +67,12 @@ __all__ = [
     "ActivationGradient",
     "Add",
     "Append",
+    "ArgMax",
     "Bias",
     "Copy",
     "CrossEntropy",
     "CrossEntropyGradient",
+    "Descent",
     "Divide",
     "DivisorGradient",
     "Exponential",
@@ -79,6 +83,8 @@ __all__ = [
     "HeadSlice",
     "InfinityNorm",
     "Interleave",
+    "LookUp",
+    "LookUpGradient",
     "Mask",
     "MatMul",
     "Mean",
@@ -115,6 +121,7 @@ __all__ = [
     "SumOver",
     "Temperature",
     "ToFloat",
+    "TopK",
     "Total",
     "Transpose",
     "Variance",

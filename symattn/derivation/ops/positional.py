@@ -35,8 +35,9 @@ LETTERS = ("p", "k", "d")
 
 @dataclass(frozen=True)
 class Positional(Op):
-    """Feature j of position p is formula j mod c of c, for k = ⌊j/c⌋ and the width d: no operands, n × d.
+    """Feature j of position p by a formula in p, k and d, as large as the one operand, which is only measured.
 
+    With c formulas it is formula j mod c, for k = ⌊j/c⌋ and the width d (n × d; nothing else of the operand is used).
     With sin(p/10000^(2k/d)) and cos(p/10000^(2k/d)) it is the encoding of Vaswani et al. 2017, section 3.5; with
     p/(k+1), c = 1, every feature has the one formula.  `ReadError` for a formula that cannot be read.
     """

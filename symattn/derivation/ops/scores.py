@@ -108,6 +108,15 @@ class Temperature(Scale):
 
 
 @dataclass(frozen=True)
+class LogitTemperature(Temperature):
+    """The same of logits: probabilities of the next word for sampling (Holtzman et al. 2020, section 2.2)."""
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        temperature = Relation((Name("τ"), signs.number(self.divisor)), ("=",))
+        return [convention("Logits are divided by the temperature {temperature}.", temperature=temperature)]
+
+
+@dataclass(frozen=True)
 class SoftCap(RuleOp):
     """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
 

@@ -26,6 +26,7 @@ from symattn.marking.marker.report import OF_PLACES, Candidate, Event, Given, No
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, in_percent, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
+from symattn.marking.marker.vocabulary import with_words_read
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
 MOST_KEYS = 8
@@ -51,6 +52,7 @@ def mark(
         return max(ways, key=lambda report: (report.total, -len(report.events)))
     if scheme is not None:
         policy = scheme.over(policy)
+    attempt = with_words_read(question, attempt)
     lines = lines_of(question, scheme)
     moved: list[Report] = []
     for other, moves, says in _in_their_boxes(question, attempt):

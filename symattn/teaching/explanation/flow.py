@@ -57,7 +57,7 @@ from symattn.page.document import (
 from symattn.teaching.explanation.bare import TOKENS
 from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, in_short
-from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.steps import LINE, box_kind, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Question, StepAnswer
@@ -447,7 +447,7 @@ class _Head:
         title = self.title(step)
         part = self.of.parts.get(name)
         asked = _grid_of(part.ask) if part else None
-        kind = asked.kind if asked else cell_kind(step.result, self.of.problem.exact)
+        kind = asked.kind if asked else box_kind(step, self.of.problem.exact)
         matrix = self.matrix(role)
         start = (0, 0)
         if own is not None:

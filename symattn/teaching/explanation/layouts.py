@@ -37,7 +37,7 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.steps import LINE, box_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import MatrixAnswer, Part, Question, StepAnswer
 
@@ -133,7 +133,7 @@ class Schemes:
         assert isinstance(matrix, Matrix)
         rows, columns = matrix.shape
         step = next((step for step in w.derivation if step.name == name), None)
-        kind = cell_kind(step.result, self.exact) if step else "integer"
+        kind = box_kind(step, self.exact) if step else "integer"
         if kind in ("fraction", "exponential"):
             return self._by_name(operand)
         return self._grid([(Blank(kind),) * columns] * rows)

@@ -25,6 +25,7 @@ from symattn.formula import (
     Relation,
     Row,
     Sum,
+    Text,
     decimal,
     shortest,
 )
@@ -137,7 +138,12 @@ def in_short(step: str, result: Matrix, wording: Wording, places: int) -> Iterat
 
 def _values(step: str, result: Matrix, wording: Wording) -> Relation:
     """The result as it is: exact, or the decimals that were carried on."""
-    return Relation((wording.name(step), wording.values(result)), ("≈" if in_decimals(result) else "=",))
+    shown = Relation((wording.name(step), wording.values(result)), ("≈" if in_decimals(result) else "=",))
+    words = wording.derivation[step].op.words if step not in wording.derivation.givens else ()
+    if not words or not all(isinstance(x, int) and 1 <= x <= len(words) for x in result):
+        return shown
+    named = wording.grid([[Text(words[x - 1]) for x in row if isinstance(x, int)] for row in result.rows])
+    return Relation((*shown.parts, named), (*shown.signs, "="))
 
 
 def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> list[Relation]:
@@ -300,7 +306,7 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
     if step.op.by_hand:
         blocks.append(working_space(step, wording.derivation, exact))
-    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step.result, exact), step=step.name))
+    blocks.append(AnswerGrid(name, rows, columns, box_kind(step, exact), step=step.name))
     return blocks
 
 
@@ -395,6 +401,11 @@ def cell_kind(value: Matrix | Outline, exact: bool) -> CellKind:
     if not exact or in_decimals(value):
         return "decimal"
     return "fraction" if _have_room("fraction", finite) else "exponential"
+
+
+def box_kind(step: Step, exact: bool) -> CellKind:
+    """The kind of box for a step: wide enough for its words, where it has any."""
+    return "word" if step.op.words else cell_kind(step.result, exact)
 
 
 def _have_room(kind: CellKind, entries: Iterable[Value]) -> bool:

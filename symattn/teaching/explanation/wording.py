@@ -320,7 +320,12 @@ class Wording:
         for operand in step.operands:
             if (operand, by_name, guard) not in self._views:  # the same for every entry
                 self._views[operand, by_name, guard] = self.view(operand, by_name, guard)
-        return step.op.working(i, j, *(self._views[operand, by_name, guard] for operand in step.operands))
+        views = [self._views[operand, by_name, guard] for operand in step.operands]
+        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
+        numbers = [m for m in matrices if isinstance(m, Matrix)]
+        if isinstance(i, str) or isinstance(j, str) or len(numbers) < len(matrices):
+            return step.op.working(i, j, *views)
+        return step.op.in_numbers(i, j, numbers, *views)
 
     def guard(self, step: Step, *cells: tuple[Index, Index]) -> int:
         """How many digits more than usual a step's operands need, so that some entries of it, or all, follow."""

@@ -80,7 +80,9 @@ class Spec(Shared):
         if {"angles", "wavelength"} & self.settings.keys():  # those that are drawn have exact cosines and sines
             drawn.pop("arithmetic", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
-        if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
+        usual = {**SIZES[self.level], **chosen.default_sizes, **self.sizes}
+        d_k = usual["d_k"] if "d_k" in chosen.letters else 1
+        if self.level == "starter" and isqrt(d_k) ** 2 != d_k:
             preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         settings = Settings.read(layered(preset, base, self.settings))
@@ -149,8 +151,8 @@ class ProblemType(Generic[C, F]):
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
-    that `draws` sizes or given matrices itself takes none that are stated; one with `rows_only` is worded for tokens
-    as rows, and refuses a notation with columns.
+    that `draws` sizes or given matrices itself takes none that are stated; `own_sizes` are those of a type whose sizes
+    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.
     """
 
     name: str
@@ -167,6 +169,7 @@ class ProblemType(Generic[C, F]):
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
     draws: tuple[Literal["sizes", "given"], ...] = ()
+    own_sizes: tuple[str, ...] = ()
     rows_only: bool = False
 
     def freeze(self, content: C) -> Content:
@@ -203,7 +206,10 @@ class ProblemType(Generic[C, F]):
                 raise InputError(f"The problem type {self.name} draws its own {_DRAWN[name]}; leave {name} out.")
         if self.rows_only:
             tokens_are_rows(spec)
-        settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
+        if self.own_sizes:
+            Place("sizes").know(spec.sizes, self.own_sizes)
+        of_mechanism = replace(spec, sizes=NOTHING) if self.own_sizes else spec
+        settings, sizes = of_mechanism.chosen_settings(), of_mechanism.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
         keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))

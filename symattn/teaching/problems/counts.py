@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symattn.derivation.counting import Attention, Count, product
 from symattn.derivation.misconceptions import COUNTING
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.exact.reading import read
 from symattn.formula import Blank, Formula, Relation, number, read_formula
@@ -57,6 +57,9 @@ MINIATURES: Mapping[str, tuple[tuple[int, ...], ...]] = {
 """Words, positions, width and layers of a language model whose parameters are counted."""
 LENGTHS = (100, 128, 200, 250, 256, 300, 400, 500, 512, 600, 750, 800, 1000, 1024)
 WIDTHS = (64, 80, 96, 100, 128, 160, 192, 200, 256, 320, 384, 512, 640, 768, 1024)
+LARGEST = 2048
+"""The largest size that may be stated: everything is counted once more, one by one."""
+
 SEARCHED = 20_000  # far beyond every crossover of these widths
 
 
@@ -156,6 +159,10 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         polynomials=tuple(sample(rng, LEVEL_ITEMS[spec.level], 1 if starter else 2)),
         scores=Scores(pick(rng, LENGTHS), pick(rng, [4, 6, 8, 12, 16, 20, 32])),
     )
+    if spec.sizes:
+        toy = _as_stated(content.toy, spec.sizes)
+        own = replace(content.parameters, model="")
+        content = replace(content, toy=toy, parameters=own, scores=Scores(toy.n, toy.h))
     if starter:
         return content
     return replace(
@@ -164,6 +171,29 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         crossover=Overtaking(pick(rng, list(CROSSOVERS)), pick(rng, WIDTHS)),
         cache=Cache(pick(rng, CACHED[spec.level]), pick(rng, LENGTHS), pick(rng, [1, 2, 4])),
     )
+
+
+def _as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
+    """The layer with the sizes that are stated, where d_model is h·d_k, and others that go with them.
+
+    `InputError` for too large a layer, for heads that do not share d_model, and for sizes by which a wrong count comes
+    out as another one does: one head, one token, or as many heads as tokens.
+    """
+    for name, size in sizes.items():
+        if not (1 if name == "d_k" else 2) <= size <= LARGEST:
+            raise InputError(f"{name} is {size}; for counting, a size from 2 to {LARGEST} was expected.")
+    n, d = sizes.get("n", toy.n), sizes.get("d_model")
+    heads = [sizes["h"]] if "h" in sizes else [toy.h, *range(2, 9)]
+    if d is not None and "d_k" in sizes and "h" not in sizes:
+        heads = [d // sizes["d_k"]]
+    for h in heads:
+        width = sizes.get("d_k", toy.width if d is None else d // h if h else 0)
+        if h > 1 and d in (None, h * width) and (n != h or "n" not in sizes):
+            return Toy(n if n != h else h + 1, h, width)
+    if sizes.get("n") == sizes.get("h", 0):
+        raise InputError(f"n and h are both {n}, so that different mistakes have one result; two sizes were expected.")
+    stated = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    raise InputError(f"There are no 2 or more heads for {stated}; h·d_k = d_model was expected.")
 
 
 # ------------------------------------------------------------------------------------------------ the question
@@ -562,8 +592,8 @@ def _listed(words: int, positions: int, d: int, layers: int) -> list[int]:
 
 
 def _looped(rows: int, inner: int, columns: int) -> int:
-    """Multiply-adds of a product, counted one by one."""
-    return sum(1 for _ in range(rows) for _ in range(columns) for _ in range(inner))
+    """Multiply-adds of a product, counted entry by entry."""
+    return sum(inner for _ in range(rows) for _ in range(columns))
 
 
 TYPE = ProblemType(
@@ -573,5 +603,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
-    draws=("sizes", "given"),
+    draws=("given",),
+    own_sizes=("n", "h", "d_model", "d_k"),
 )

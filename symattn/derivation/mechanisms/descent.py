@@ -1,0 +1,40 @@
+"""One step of gradient descent after a way back: W − η·dW for every parameter whose gradient has been worked out."""
+
+from __future__ import annotations
+
+import re
+
+from symattn.derivation.derivation import Derivation, StepName
+from symattn.derivation.ops import Descent
+from symattn.errors import InputError
+from symattn.exact import Value
+from symattn.foundation.languages import message
+
+PARAMETER = re.compile(r"(?:W|b|c|gamma|beta)(?:_\w+)?")
+"""What a model learns: weights, biases, and γ and β of norms."""
+
+SECTION = message("gradient descent")
+
+
+def descended(d: Derivation, rate: Value) -> Derivation:
+    """The derivation with a step W^new for every parameter W that has a gradient dW.
+
+    Where no parameter has one, as in attention of Q, K and V, whatever is given and has one takes the step.
+    `InputError` where there is none.
+    """
+    fixed = {name for name, _ in d.taken}
+    moved = [name for name in d.givens if f"d{name}" in {step.name for step in d} and name not in fixed]
+    learned = [name for name in moved if PARAMETER.fullmatch(StepName.of(name).stem)] or moved
+    if not learned:
+        raise InputError("A learning rate is given, and nothing that is given has a gradient; leave it out.")
+    for name in learned:
+        d = d.then(after_descent(name), Descent(rate), name, f"d{name}", section=SECTION)
+    return d
+
+
+def after_descent(name: str) -> str:
+    """What a parameter is called after the step: W_Q^new; W_Q^self_new in a layer."""
+    return f"{name}_new" if StepName.of(name).place else f"{name}^new"
+
+
+__all__ = ["after_descent", "descended"]

@@ -1,0 +1,276 @@
+"""From logits to the next word, and one step of gradient descent: by hand, by NumPy and by PyTorch."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracles
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from test_new_operation import program
+
+import symattn
+from symattn.derivation.mechanisms import mechanism, mechanisms
+from symattn.derivation.mechanisms.base import Settings
+from symattn.derivation.ops import ArgMax, Descent, LookUp, LookUpGradient, TopK
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.marking.marker.windows import cell, window
+from symattn.teaching.sheets import render
+
+WORDS = "the, students, open, their, books"
+E = [[1, 0], [0, 1], [1, 1], [0, 2], [2, 1]]
+W_U = [[0, 1, 2, 0, 1], [1, 0, 1, 2, 0]]
+MODEL = {"E": E, "W_U": W_U, "words": WORDS, "prompt": "students open"}
+
+
+def test_the_next_word_by_hand():
+    """Of "students open": logits (1, 0, 1, 2, 0) and (1, 1, 3, 2, 1), so "their", then "open"."""
+    d = symattn.derive("language_model", **MODEL, top_k=2)
+    e = sympy.E
+    assert d["X"].result == Matrix([[0, 1], [1, 1]])
+    assert d["L"].result == Matrix([[1, 0, 1, 2, 0], [1, 1, 3, 2, 1]])
+    assert d["probabilities"].result[0, 3] == Matrix([[e**2 / (2 * e + e**2 + 2)]])[0, 0]
+    first = [1 / (1 + e), 0, 0, e / (1 + e), 0]  # of equal ones, the first is kept
+    second = [0, 0, e / (1 + e), 1 / (1 + e), 0]
+    assert d["top_k"].result == Matrix([first, second])
+    assert d["next_word"].result == Matrix([[4], [3]])
+    assert "their" in d.text()
+    assert "open" in d.text()
+
+
+def test_a_note_ends_in_books():
+    """With the words themselves as embeddings, and an output layer that knows which comes next."""
+    follows = [[int(j == i + 1) for j in range(5)] for i in range(5)]
+    eye = [[int(i == j) for j in range(5)] for i in range(5)]
+    d = symattn.derive("language_model", E=eye, W_U=follows, words=WORDS, prompt="the students open their")
+    assert d["next_word"].result == Matrix([[2], [3], [4], [5]])
+
+
+@pytest.mark.parametrize("temperature", ["1/2", 3])
+def test_temperature_top_k_and_arg_max_are_those_of_torch(temperature):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(4)
+    logits = rng.permuted(np.tile(np.arange(6), (3, 1)), axis=1)
+    d = symattn.derive(
+        "language_model", N=np.eye(3, dtype=int), W_U=logits, temperature=temperature, top_k=3, words="a b c d f g"
+    )
+    tau = float(Fraction(temperature))
+    shares = torch.softmax(torch.tensor(logits, dtype=torch.float64) / tau, dim=1)
+    values, places = torch.topk(shares, 3, dim=1)
+    kept = torch.zeros_like(shares).scatter(1, places, values / values.sum(dim=1, keepdim=True))
+    assert np.allclose(oracles.floats(d["probabilities"].result), shares)
+    assert np.allclose(oracles.floats(d["top_k"].result), kept)
+    assert np.array_equal(oracles.floats(d["next_word"].result)[:, 0], 1 + kept.argmax(dim=1).numpy())
+
+
+def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer():
+    torch = pytest.importorskip("torch")
+    rows, upstream = (2, 0, 2), [[1, -1], [2, 0], [3, 5]]
+    layer = torch.nn.Embedding.from_pretrained(torch.tensor(E, dtype=torch.float64), freeze=False)
+    out = layer(torch.tensor(rows))
+    out.backward(torch.tensor(upstream, dtype=torch.float64))
+    assert np.array_equal(oracles.floats(LookUp(rows).apply(Matrix(E))), out.detach().numpy())
+    found = LookUpGradient(rows, 5).apply(Matrix(upstream))
+    assert np.array_equal(oracles.floats(found), layer.weight.grad.numpy())
+    steps = [{"name": "X", "op": "look_up", "of": "E", "rows": [3, 1, 3]}]
+    back = symattn.derive("custom", steps=steps, gradients=[{"of": "X"}], E=E, dX=upstream)
+    assert back["dE"].result == found
+
+
+TABLES = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=3).filter(
+    lambda rows: all(map(any, rows))
+)
+
+
+@given(TABLES, st.integers(1, 4))
+def test_top_k_keeps_the_largest_and_of_equal_ones_the_first(rows, k):
+    for row, kept in zip(rows, TopK(k).apply(Matrix(rows)).rows, strict=True):
+        order = np.argsort(-np.array(row), kind="stable")
+        whole = sum(row[j] for j in order[:k])
+        assert list(kept) == [Fraction(x, whole) if j in order[:k] else 0 for j, x in enumerate(row)]
+
+
+@given(TABLES, st.integers(1, 4))
+def test_lines_along_columns_are_the_transpose(rows, k):
+    m = Matrix(rows)
+    for op in (TopK(k), ArgMax()):
+        assert op.turn().apply(m.T) == op.apply(m).T
+        assert np.allclose(op.turn().witness(oracles.floats(m).T.tolist()), oracles.floats(op.apply(m)).T)
+
+
+@given(TABLES, st.integers(1, 4), st.lists(st.integers(-50, 50), min_size=4, max_size=4))
+def test_what_follows_from_rounded_probabilities_lies_in_its_window(rows, k, off):
+    """Each to tenths, within half a tenth of what it stands for."""
+    for op in (TopK(k), ArgMax()):
+        boxes = tuple(tuple(cell(Fraction(x), Fraction(1, 10)) for x in row) for row in rows)
+        range_ = window(op, boxes)
+        moved = [[max(Fraction(0), x + Fraction(d, 1000)) for x, d in zip(row, off, strict=True)] for row in rows]
+        if range_ is None:
+            continue
+        for x, span in zip(op.apply(Matrix(moved)), (s for row in range_ for s in row), strict=True):
+            assert float(span.low) - 1e-12 <= float(x) <= float(span.high) + 1e-12
+
+
+def test_its_program_runs_and_finds_the_same():
+    names: dict[str, np.ndarray] = {}
+    exec(program(symattn.derive("language_model", **MODEL, temperature=2, top_k=3).text("notebook")), names)
+    assert names["next_word"].tolist() == [[4], [3]]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "typst"])
+def test_every_format_shows_the_words(form):
+    """The key those that come next, the worksheet all that there are."""
+    d = symattn.derive("language_model", **MODEL)
+    assert "their" in d.text(form)
+    sheet = render(d.worksheet().worksheet, form)[1].decode()
+    assert "books" in sheet
+    assert "word or its number" in sheet.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"prompt": "students closed"}, "The prompt has the word 'closed'"),
+        ({"words": "the, students"}, "There are 2 words and 5 columns"),
+        ({"words": "a b c d a"}, "words has 'a' twice"),
+        ({"words": "a b c d 7"}, "taken for the number of a word"),
+        ({"words": "", "prompt": "1 6"}, "The prompt has word 6, and there are 5"),
+        ({"words": "", "prompt": "one"}, "The prompt has 'one'; the number of a word"),
+        ({"top_k": 6}, "top_k is 6, and there are 5 words"),
+        ({"temperature": 0}, "The temperature is 0; a positive number"),
+        ({"prompt": None}, "language_model starts from N, W_U; N is missing"),
+        ({"E": None}, "are looked up in E, and their embeddings stand in for N; E is missing"),
+        ({"N": [[1, 1]]}, "their embeddings stand in for N; N came"),
+    ],
+)
+def test_what_cannot_be_is_said(changed, says):
+    stated = {name: value for name, value in {**MODEL, **changed}.items() if value is not None}
+    with pytest.raises(InputError, match=says):
+        symattn.derive("language_model", **stated)
+
+
+def test_letters_have_no_largest_but_can_be_looked_up():
+    sizes = {"d_vocab": 3, "n": 2, "d_model": 2}
+    with pytest.raises(InputError, match="largest is not known; arg max needs numbers"):
+        symattn.derive("language_model", symbolic=True, sizes=sizes, words="a b c")
+    with pytest.raises(InputError, match="d_vocab must be a number, not d_vocab"):
+        symattn.derive("language_model", symbolic=True, top_k=2)
+    d = symattn.derive("language_model", symbolic=True, sizes=sizes, prompt="3 1", temperature=2)
+    assert [str(x).replace("{", "").replace("}", "") for x in d["X"].result] == ["e_31", "e_32", "e_11", "e_12"]
+
+
+# ------------------------------------------------------------------------------------------------ marked
+
+
+RIGHT = {
+    "X": [[0, 1], [1, 1]],
+    "L": [[1, 0, 1, 2, 0], [1, 1, 3, 2, 1]],
+    "probabilities": [["0.18", "0.07", "0.18", "0.50", "0.07"], ["0.08", "0.08", "0.56", "0.21", "0.08"]],
+}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [[4, 3], ["their", "open"], ["Their", "**open**"], ["4 (their)", "3 = open"], ["their (4)", r"\text{open}"],
+     ['"their"', "open."]],
+)  # fmt: skip
+def test_a_word_or_its_number_is_right(written):
+    d = symattn.derive("language_model", **MODEL)
+    report = symattn.check(d, {**RIGHT, "next_word": [[x] for x in written]})
+    assert report.right
+    assert "cannot be read" not in str(report)
+
+
+@pytest.mark.parametrize(("written", "marks"), [("books", 8), (5, 8)])
+def test_another_word_is_wrong_as_its_number_is(written, marks):
+    d = symattn.derive("language_model", **MODEL)
+    report = symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]})
+    assert not report.right
+    assert f"{marks}/9" in str(report)
+
+
+@pytest.mark.parametrize("written", ["shops", "their 5", "4 books"])
+def test_what_is_no_word_waits_for_a_person(written):
+    d = symattn.derive("language_model", **MODEL)
+    report = str(symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]}))
+    assert "1 mark is pending" in report
+    assert written in report
+
+
+def test_a_word_follows_from_probabilities_of_ones_own():
+    """With wrong probabilities, the word that is likeliest by them earns its mark."""
+    d = symattn.derive("language_model", **MODEL)
+    wrong = [["0.9", "0.02", "0.02", "0.03", "0.03"], RIGHT["probabilities"][1]]
+    report = str(symattn.check(d, {**RIGHT, "probabilities": wrong, "next_word": [["the"], ["open"]]}))
+    assert "y = ⎡ 1 ✓" in report.replace("~", "✓") or "follows" in report
+
+
+# ------------------------------------------------------------------------------------------------ gradient descent
+
+
+DESCENDING = [name for name in mechanisms() if "learning_rate" in mechanism(name).uses]
+
+
+def test_every_mechanism_with_gradients_can_take_a_step():
+    """All but the Jacobians, whose gradients are those of no loss."""
+    named = {name for name in mechanisms() if "gradient" in name or "backprop" in name}
+    assert named == set(DESCENDING)
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", DESCENDING)
+def test_every_parameter_goes_against_its_gradient(name):
+    """W − η·dW in floats, of every weight and bias that has a gradient; of Q, K and V where there is none."""
+    chosen = mechanism(name)
+    d = symattn.worksheet(name, seed=3, learning_rate="1/10")[0].problem.derivation
+    after = [step for step in d if step.name.endswith("new")]
+    assert after
+    assert chosen.has_given(after[0].operands[0].name)
+    for step in after:
+        old, slope = (oracles.floats(d.value(operand.name)) for operand in step.operands)
+        assert step.operands[1].name == f"d{step.operands[0].name}"
+        assert np.allclose(oracles.floats(step.result), old - slope / 10)
+    assert not any(step.name.startswith(("X^", "N^", "A^")) for step in after)
+
+
+def test_one_step_is_that_of_torch_sgd_and_lowers_the_loss():
+    torch = pytest.importorskip("torch")
+    given = {"N": [[1, 0], [0, 1], [1, 1]], "W_U": [[1, 0, -1], [0, 2, 1]], "b_U": [[0, 1, 0]]}
+    targets, rate = [[0, 0, 1], [1, 0, 0], [0, 1, 0]], 0.5
+    leaves = {name: torch.tensor(rows, dtype=torch.float64, requires_grad=True) for name, rows in given.items()}
+    optimiser = torch.optim.SGD([leaves["W_U"], leaves["b_U"]], lr=rate)
+    losses = []
+    for _ in range(2):
+        optimiser.zero_grad()
+        logits = leaves["N"] @ leaves["W_U"] + leaves["b_U"]
+        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(targets, dtype=torch.float64))
+        losses.append(loss.item())
+        if len(losses) == 1:
+            loss.backward()
+            optimiser.step()
+    d = symattn.derive("cross_entropy_gradient", **given, T=targets, learning_rate="1/2")
+    for name in ("W_U", "b_U"):
+        assert np.allclose(oracles.floats(d[f"{name}^new"].result), leaves[name].detach().numpy())
+    assert all(later < earlier for earlier, later in pairwise(losses))
+
+
+def test_descent_by_hand_and_in_letters():
+    d = symattn.derive(
+        "feed_forward_gradient", X=[[1, 2]], W_1=[[1], [1]], W_2=[[2]], dF=[[1]], function="relu", learning_rate="1/10"
+    )
+    assert d["W_2^new"].result == Matrix([["17/10"]])  # H = 3
+    assert d["W_1^new"].result == Matrix([["8/10"], ["6/10"]])
+    w, g, eta = sympy.symbols("w g eta")
+    assert Descent(eta).apply(Matrix([[w]]), Matrix([[g]])) == Matrix([[w - eta * g]])
+
+
+def test_settings_of_the_step_are_checked():
+    with pytest.raises(InputError, match="learning_rate is 0; a positive number was expected"):
+        Settings.read({"learning_rate": 0})
+    with pytest.raises(InputError, match="has no setting 'learning_rate'"):
+        symattn.derive("attention", Q=[[1]], K=[[1]], V=[[1]], learning_rate="1/2")
