@@ -13,6 +13,9 @@ from symattn.teaching.question import Question, asked_step
 _BOTH = re.compile(r"(?P<number>\d+)[\s.:=,(]+(?P<word>.+?)\)?|(?P<first>.+?)[\s:=,(]+(?P<second>\d+)\)?")
 """4 their, 4 = their, their (4)."""
 
+_LONGEST = 80
+"""Characters of a word with its number; no longer text is searched for them."""
+
 _UPRIGHT = re.compile(r"\\(?:text|textbf|textit|mathrm|operatorname|mbox)\{([^{}]*)\}")
 _ROUND_IT = " \t\"'“”‘’„«»*_`$.,;:!"
 """Quotation marks, punctuation, and what editors make words bold with."""
@@ -60,7 +63,7 @@ def _numbered(entry: Entry, numbers: Mapping[str, int]) -> Entry:
     if upright := _UPRIGHT.fullmatch(text):
         text = upright[1].strip(_ROUND_IT)
     number = _number_of(text, numbers)
-    if number is None and (both := _BOTH.fullmatch(text)):
+    if number is None and len(text) <= _LONGEST and (both := _BOTH.fullmatch(text)):
         stated = int(both["number"] or both["second"])
         number = stated if _number_of(both["word"] or both["first"], numbers) == stated else None
     if number is None:
