@@ -245,8 +245,20 @@ def _expression(value: object, names: Names) -> Formula:
     return formula(expr)
 
 
+GREEK = dict(zip(
+    ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "rho",
+     "sigma", "tau", "phi", "chi", "psi", "omega"),
+    "αβγδεζηθκλμνξρστφχψω",
+    strict=True,
+))  # fmt: skip
+"""Letters by the names that SymPy's symbols have."""
+
+
 def symbol_formula(name: str) -> Formula:
-    """A symbol by its own name: `a`, `x_1`, `q_{12}`, `theta`."""
+    """A symbol by its own name: `a`, `x_1`, `q_{12}`; θ for `theta`."""
+    stem, _, rest = name.partition("_")
+    if stem in GREEK:
+        name = GREEK[stem] + (f"_{rest}" if rest else "")
     try:
         return read_formula(re.sub(r"\{(\d)(\d)\}", r"{\1,\2}", name))
     except ReadError:
@@ -255,4 +267,4 @@ def symbol_formula(name: str) -> Formula:
 
 Show = Callable[[Value], Formula]
 
-__all__ = ["NO_NAMES", "Names", "Show", "decimal", "number", "shortest", "symbol_formula"]
+__all__ = ["GREEK", "NO_NAMES", "Names", "Show", "decimal", "number", "shortest", "symbol_formula"]

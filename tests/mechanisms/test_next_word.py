@@ -274,3 +274,14 @@ def test_settings_of_the_step_are_checked():
         Settings.read({"learning_rate": 0})
     with pytest.raises(InputError, match="has no setting 'learning_rate'"):
         symattn.derive("attention", Q=[[1]], K=[[1]], V=[[1]], learning_rate="1/2")
+
+
+def test_the_note_that_ends_in_a_prediction_can_be_drawn():
+    """Five words, of which the likeliest after the prompt is asked for."""
+    stated = {"prompt": "the students", "words": "the students open their books", "top_k": 2, "sizes": {"d_vocab": 5}}
+    for seed in range(1, 4):
+        [sheet] = symattn.worksheet("language_model", seed=seed, **stated)
+        logits = np.array(sheet.problem["L"].result, dtype=float)
+        assert all(len({*row}) == 5 for row in logits.tolist())
+        likeliest = [int(x) - 1 for x in np.array(sheet.problem["next_word"].result, dtype=float).ravel()]
+        assert likeliest == logits.argmax(axis=1).tolist()

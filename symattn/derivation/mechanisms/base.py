@@ -57,6 +57,7 @@ from symattn.exact import (
 from symattn.exact.carry import Arithmetic
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
+from symattn.formula.numbers import GREEK
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, choices
 from symattn.foundation.typed import read as read_data
@@ -96,8 +97,7 @@ def read_number(given: object, place: Place) -> Value:
         ) from error
 
 
-GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|chi|psi|omega"
-_PARAMETER = re.compile(rf"(?!e$)(?:[^\W\d_]|{GREEK})(?:_\w{{1,8}})?")
+_PARAMETER = re.compile(rf"(?!e$)(?:[^\W\d_]|{'|'.join(GREEK)})(?:_\w{{1,8}})?")
 
 
 def parameter(name: str) -> Value:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, positive
-from symattn.derivation.mechanisms.drawing import Rows, dull, entries, found, number, product
+from symattn.derivation.mechanisms.drawing import TRIES, Rows, dull, entries, found, number, product
 from symattn.derivation.ops import Add, ArgMax, CrossEntropy, LookUp, MatMul, Mean, Softmax, TopK
 from symattn.derivation.ops.scores import LogitTemperature
 from symattn.errors import InputError, LetterError, offered
@@ -50,6 +50,8 @@ def _looked_up(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
         came = "N came" if "N" in d.givens else "E is missing"
         raise InputError(f"The words of a prompt are looked up in E, and their embeddings stand in for N; {came}.")
     rows = [_row(word, settings, sizes["d_vocab"]) for word in settings.prompt.split()]
+    if isinstance(n := sizes.get("n", len(rows)), str):
+        raise LetterError(f"The prompt has {len(rows)} words, so that n must be {len(rows)}, not {n}.")
     return d.then("X", LookUp(tuple(rows), tuple(settings.prompt.split())), "E"), "X"
 
 
@@ -96,10 +98,15 @@ def _next_word(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
     return d.then("next_word", ArgMax(words), source) if settings.words else d
 
 
+RANKED = 20_000
+"""Draws where all logits of a row are to differ, which few do."""
+
+
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Logits that differ by 1 to 3 within a row; every token is to have another one, not always the likeliest."""
     n, d_model, vocabulary = number(sizes, "n"), number(sizes, "d_model"), number(sizes, "d_vocab")
     rows = [_row(word, settings, vocabulary) for word in settings.prompt.split()]
+    ranked = bool(settings.top_k or settings.words)
     if rows and len(rows) != n:
         raise InputError(f"The prompt has {len(rows)} words, and n is {n}.")
 
@@ -110,26 +117,25 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         wanted = (
             sample(rng, range(vocabulary), n) if n <= vocabulary else [pick(rng, range(vocabulary)) for _ in range(n)]
         )
-        if dull(logits) or not _worth_setting(logits, wanted) or not _worth_ranking(logits, settings):
+        widest = max(3, vocabulary - 1) if ranked else 3  # so many logits are to differ from one another
+        if dull(logits) or not _worth_setting(logits, wanted, widest) or (ranked and not _worth_ranking(logits)):
             return None
         targets = [[int(j == own) for j in range(vocabulary)] for own in wanted]
         return {"E" if rows else "N": Matrix(table), "W_U": Matrix(weights), "T": Matrix(targets)}
 
-    return found(drawn, "logits that are worth setting")
+    return found(drawn, "logits that are worth setting", RANKED if ranked else TRIES)
 
 
-def _worth_ranking(logits: Rows, settings: Settings) -> bool:
+def _worth_ranking(logits: Rows) -> bool:
     """Where the largest are looked for: no ties, and not the same word after all tokens."""
-    if not (settings.top_k or settings.words):
-        return True
     likeliest = {row.index(max(row)) for row in logits}
     return all(len(set(row)) == len(row) for row in logits) and len(likeliest) >= min(2, len(logits))
 
 
-def _worth_setting(logits: Rows, wanted: list[int]) -> bool:
+def _worth_setting(logits: Rows, wanted: list[int], widest: int) -> bool:
     """No row saturated, at most one tie in it; some target is not the likeliest, and the losses differ."""
     likeliest = [row[own] == max(row) for row, own in zip(logits, wanted, strict=True)]
-    spread = all(1 <= max(row) - min(row) <= 3 and len(set(row)) >= len(row) - 1 for row in logits)
+    spread = all(1 <= max(row) - min(row) <= widest and len(set(row)) >= len(row) - 1 for row in logits)
     below = [sorted(x - row[own] for x in row) for row, own in zip(logits, wanted, strict=True)]
     return spread and not all(likeliest) and len(set(map(tuple, below))) == len(below)
 

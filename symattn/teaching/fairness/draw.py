@@ -18,7 +18,7 @@ from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, is_small
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
 from symattn.foundation.dice import whole
@@ -210,10 +210,14 @@ def _general_complaints(
 
 
 def _made_of_stated_numbers(d: Derivation) -> set[str]:
-    """The steps that a setting's own number makes long, such as ALiBi's slope of 1/256: no other draw is shorter."""
+    """The steps that a setting's own number makes long, such as ALiBi's slope of 1/256: no other draw is shorter.
+
+    So does a learning rate of 1/10, and the gradient that it goes with has been judged.
+    """
     found = set[str]()
     for step in d:
-        if any(operand.name in found for operand in step.operands) or not all(map(is_small, _own_numbers(step.op))):
+        is_long = isinstance(step.op, Descent) or not all(map(is_small, _own_numbers(step.op)))
+        if is_long or any(operand.name in found for operand in step.operands):
             found.add(step.name)
     return found
 
