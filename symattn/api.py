@@ -38,7 +38,6 @@ from symattn.foundation.files import read_text, read_toml
 from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
-from symattn.page.writers.latex import formulas
 from symattn.teaching.description import refuse_idle
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.explanation import (
@@ -277,6 +276,8 @@ class Solution:
 
         It needs amsmath alone, so that it can be put into a document of one's own, into Markdown or MathJax.
         """
+        from symattn.page.writers.latex import formulas  # as it writes files, most need not load it
+
         self[name]  # an unknown name says so itself
         return formulas(lines_of(self.problem, name, self.detail))
 

@@ -134,7 +134,7 @@ def test_the_page_has_everything():
         assert part in page
     assert "  epsilon      0 " in page
     assert "  Q_2   n × d_k    Q^(2) = columns d_k+1–2d_k(Q)" in str(symattn.describe("multi_head_attention"))
-    assert re.search(r"Steps, for .*d_k = 4", str(symattn.describe("rotary_attention")))
+    assert re.search(r"Steps, for .*n = 3", str(symattn.describe("kv_cache")))
     with pytest.raises(AttributeError):
         told.name = "other"  # type: ignore[misc]
 

@@ -19,4 +19,4 @@ def test_there_are_sixty_of_all_storeys():
     assert len(mutants()) >= 60
     package = Path(symattn.__file__).parent
     storeys = {path.stem for path in package.iterdir() if path.suffix != ".typed" and path.name[0] not in "._"}
-    assert {mutant.file.split("/")[1].removesuffix(".py") for mutant in mutants()} == storeys - {"errors"}
+    assert {mutant.file.split("/")[1].removesuffix(".py") for mutant in mutants()} == storeys - {"errors", "counting"}

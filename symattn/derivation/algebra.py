@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction as Ratio
 from functools import lru_cache, reduce
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
@@ -197,6 +196,10 @@ class Algebra(ABC, Generic[T]):
         """What stands for any of the entries of matrices that are put together."""
         raise TypeError("Which of the matrices an entry comes from is known only where it is counted.")
 
+    def constant(self, name: str, work: Callable[[], T]) -> T:
+        """A number that an operation brings: for who uses it there is nothing to work out."""
+        return work()
+
     def index(self, i: Index) -> T:
         """The number of a line, from 0."""
         if isinstance(i, str):
@@ -220,11 +223,9 @@ class Algebra(ABC, Generic[T]):
 
     def in_turn(self, i: Index, count: int, piece: Callable[[int, Index], T]) -> T:
         """piece(p, k), where line i is line k of matrix p of `count` that take turns."""
-        if isinstance(i, int):
-            return piece(i % count, i // count)
-        return self.of_turns(i, count, lambda p: piece(p, sizes.times(Ratio(1, count), sizes.plus(i, -p))))
+        return piece(i % count, i // count) if isinstance(i, int) else self.of_turns(i, count, piece)
 
-    def of_turns(self, i: Index, count: int, piece: Callable[[int], T]) -> T:
+    def of_turns(self, i: Index, count: int, piece: Callable[[int, Index], T]) -> T:
         """The same where line i is any."""
         return self.dots()
 
@@ -524,19 +525,22 @@ class InSympy(Algebra[Any]):
     def of_several(self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Any]) -> Any:
         import sympy
 
-        cases, start = [], cast(Size, 0)
+        alike, cases, start = len(set(heights)) == 1, [], cast(Size, 0)
+        within = _letter_for(sympy.Mod(index_in_sympy(i), size_in_sympy(heights[0])))
         for p, height in enumerate(heights):
             end = sizes.plus(start, height)
             inside = index_in_sympy(i) < size_in_sympy(end) if p < len(heights) - 1 else True
-            cases.append((piece(p, self.nth(i, sizes.times(-1, start))), inside))
+            cases.append((piece(p, within if alike else self.nth(i, sizes.times(-1, start))), inside))
             start = end
         return sympy.Piecewise(*cases)
 
-    def of_turns(self, i: Index, count: int, piece: Callable[[int], Any]) -> Any:
+    def of_turns(self, i: Index, count: int, piece: Callable[[int, Index], Any]) -> Any:
         import sympy
 
-        cases = [(piece(p), sympy.Eq(sympy.Mod(index_in_sympy(i), count), p)) for p in range(count - 1)]
-        return sympy.Piecewise(*cases, (piece(count - 1), True))
+        place = index_in_sympy(i)
+        k = _letter_for(sympy.floor(place / count))
+        cases = [(piece(p, k), sympy.Eq(sympy.Mod(place, count), p)) for p in range(count - 1)]
+        return sympy.Piecewise(*cases, (piece(count - 1, k), True))
 
     def maximum(self, *terms: Any) -> Any:
         import sympy
@@ -564,9 +568,27 @@ def index_in_sympy(index: Index) -> Any:
     return sizes.in_sympy(index, _index_letter)
 
 
+_LETTERS: dict[Any, str] = {}
+_INDICES: dict[str, Any] = {}
+
+
+def _letter_for(index: Any) -> Index:
+    """A letter for an index that is no sum of letters: ⌊j/2⌋, j mod d; a number is itself.
+
+    It is in range in every case of a `Piecewise`, also in those that are not taken, which SymPy works out all the same.
+    """
+    if index.is_Integer:
+        return int(index)
+    letter = _LETTERS.setdefault(index, f"⟨{len(_LETTERS)}⟩")
+    _INDICES[letter] = index
+    return letter
+
+
 def _index_letter(letter: str) -> Any:
     import sympy
 
+    if letter in _INDICES:
+        return _INDICES[letter]
     stem, _, number = letter.partition("_")
     if stem == "k" and (number.isdecimal() or not number):
         return sympy.Dummy(letter, dummy_index=-1 - int(number or -1), integer=True, nonnegative=True)

@@ -8,14 +8,14 @@ mask cost nothing.  Where sizes are letters, counts are polynomials in them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
 from symattn.derivation.algebra import Algebra, Base, Entries, Index, Indices, Known, size_in_sympy
 from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step
-from symattn.errors import InputError
+from symattn.errors import InputError, LetterError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value
 
 LETTERS = ("i", "j")
@@ -135,6 +135,18 @@ class Counting(Algebra[Subexpression]):
         """Which line it is makes no difference to the work."""
         return i if isinstance(i, str) else super().nth(i, start, step)
 
+    def constant(self, name: str, work: Callable[[], Subexpression]) -> Subexpression:
+        return Subexpression(("constant", name))
+
+    def of_several(
+        self, i: Index, heights: Sequence[Size], piece: Callable[[int, Index], Subexpression]
+    ) -> Subexpression:
+        """The work for a line of any of them is that of the first."""
+        return piece(0, i)
+
+    def of_turns(self, i: Index, count: int, piece: Callable[[int, Index], Subexpression]) -> Subexpression:
+        return piece(0, i)
+
     def dots(self) -> Subexpression:
         return Subexpression("any of them", frozenset(letter for letter in LETTERS if letter in self.sizes))
 
@@ -159,7 +171,7 @@ def _counted(d: Derivation, step: Step) -> Counts:
     try:
         for i, j in product(*map(_places, LETTERS, shape)):
             step.op.rule(algebra, i, j, *operands)
-    except TypeError as error:
+    except (TypeError, LetterError) as error:
         raise InputError(f"The work of step {step.name!r} can be counted only where its sizes are numbers.") from error
     return algebra.counts
 

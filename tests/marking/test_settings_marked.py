@@ -61,6 +61,10 @@ VALUES: dict[str, tuple[object, ...]] = {
     "function": ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
     "blocks": (2,),
     "tile": (1, 3),
+    "prompt": ("2 1",),
+    "top_k": (2,),
+    "words": ("numbers", "the students open"),
+    "learning_rate": ("1/10",),
 }  # fmt: skip
 """What is tried of each setting: every word that it takes, and numbers that are exact in another way."""
 

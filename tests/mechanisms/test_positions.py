@@ -383,11 +383,12 @@ def test_what_cannot_be_is_told(name: str, givens: dict[str, object], settings: 
         run(name, givens, **settings)
 
 
-def test_positions_need_numbers_of_tokens() -> None:
+def test_angles_that_are_stated_need_a_number_of_pairs() -> None:
     chosen = mechanism("rotary_attention")
     settings = Settings.read({**chosen.defaults, **chosen.drawn})
-    with pytest.raises(InputError, match="the number of tokens must be one, not n"):
-        chosen.run(chosen.symbolic({"n": "n", "d_k": 2, "d_v": 1}, settings), settings)
+    assert chosen.run(chosen.symbolic({"n": "n", "d_k": 2, "d_v": 1}, settings), settings, staged=True)
+    with pytest.raises(InputError, match="Angles are stated for every pair of features, so their number cannot be d_k"):
+        chosen.run(chosen.symbolic({"n": 2, "d_k": "d_k", "d_v": 1}, settings), settings)
 
 
 def test_a_rotation_of_another_width_is_a_wrong_shape() -> None:

@@ -202,7 +202,7 @@ def test_every_head_has_its_own_slope():
     [
         ({"bias": "relative"}, "alibi:1/2,1/4"),
         ({"bias": "alibi:1,2"}, "1 of them"),
-        ({"bias": "alibi:x"}, "cannot be used"),
+        ({"bias": "alibi:hot"}, "cannot be used"),
         ({"bias": "alibi", "B": [[0, 0, 0]] * 3}, "only one"),
         ({"cap": 0}, "positive"),
         ({"temperature": "-1"}, "positive"),

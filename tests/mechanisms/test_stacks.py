@@ -45,7 +45,7 @@ def random_givens(chosen: Mechanism, sizes: dict[str, int], s: Settings, rng: ra
     found = {}
     for name, shape in chosen.shapes(s).items():
         rows, columns = (math.prod(known[letter] for letter in spec.split("*")) for spec in shape)
-        if name != "B":
+        if name.partition("_")[0] != "B":
             found[name] = fractions(rng, rows, columns)
     return found
 

@@ -465,12 +465,13 @@ def in_rows(
 
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
     """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
-    counts = {"{head}": settings.heads, "{block}": settings.blocks}
-    by_name: dict[str, tuple[str, str]] = {}
-    for name, shape in named.items():
-        mark = next((mark for mark in counts if mark in name), "")
-        numbers = range(1, counts[mark] + 1) if mark else (0,)
-        by_name |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
+    by_name = dict(named)
+    for mark, count in (("{head}", settings.heads), ("{block}", settings.blocks)):
+        by_name = {
+            name.replace(mark, str(number)): shape
+            for name, shape in by_name.items()
+            for number in (range(1, count + 1) if mark in name else (0,))
+        }
     return by_name
 
 

@@ -137,8 +137,8 @@ def whole_numbers(m: AnyMatrix) -> Rows | None:
 
 
 def in_each_block(named: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """The givens of a block as those of every block; X and B are those of the whole stack."""
-    return {name if name in ("X", "B") else f"{name}^{{block}}": shape for name, shape in named.items()}
+    """The givens of a block as those of every block; X and biases of scores are those of the whole stack."""
+    return {name if name in ("X", "B", "B_{head}") else f"{name}^{{block}}": shape for name, shape in named.items()}
 
 
 MECHANISM = Mechanism(

@@ -318,7 +318,11 @@ class Turning(RuleOp):
         """cos pθ or sin pθ for the position of a token and the angle of a pair."""
         if isinstance(token, int) and isinstance(pair, int) and isinstance(self.angles, tuple):
             return A.number(self.angles[pair].at(self._position(token))[0 if function == "cos" else 1])
-        return A.apply(function, A.product(self._any_position(A, token), self._any_angle(A, pair)))
+
+        def wave() -> T:
+            return A.apply(function, A.product(self._any_position(A, token), self._any_angle(A, pair)))
+
+        return A.constant(function, wave)
 
     def wave_of_any(self, function: Literal["cos", "sin"]) -> Formula:
         """cos pθ or sin pθ as it is written for any token i and pair k, both from 1."""
@@ -449,12 +453,11 @@ class Rotate(Turning):
             raise ShapeError(f"a rotation for {self.count} positions needs as many tokens;")
         return shapes[0]
 
-    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
-        """A pair turned by an angle of this cosine and sine."""
-        return (
-            A.minus(A.product(x, cosine), A.product(y, sine)),
-            A.sum(A.product(x, sine), A.product(y, cosine)),
-        )
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
+        """The first or the second of a pair turned by an angle of this cosine and sine."""
+        if second:
+            return A.sum(A.product(x, sine), A.product(y, cosine))
+        return A.minus(A.product(x, cosine), A.product(y, sine))
 
     def matrix(self, position: int) -> Matrix:
         """R with x ↦ x R for a row x at this position."""
@@ -467,9 +470,9 @@ class Rotate(Turning):
         x = operands[0] if self.tokens == "rows" else operands[0].transposed
 
         def entry(k: Index, second: bool) -> T:
-            first, other = (x[token, place] for place in self._pair(k))
+            first, other = (x[token, place] for place in self._pair(A, k))
             cosine, sine = (self.wave(A, function, token, k) for function in WAVES)
-            return self._turned(A, first, other, cosine, sine)[second]
+            return self._turned(A, first, other, cosine, sine, second)
 
         return self.of_pair(A, feature, entry)
 
@@ -481,14 +484,15 @@ class Rotate(Turning):
         ends = ("2k-1", "2k") if self.layout == "pairs" else ("k", f"k+{times(Ratio(1, 2), self.width)}")
         first, other = (x["i", end] for end in ends)
         angle = Name("θ", (PAIR,))
-        pair = self._turned(FORMULAS, first, other, _wave("cos", angle), _wave("sin", angle))
-        return ListOf(pair, separator=",")
+        waves = _wave("cos", angle), _wave("sin", angle)
+        pair = [self._turned(FORMULAS, first, other, *waves, second) for second in (False, True)]
+        return ListOf(tuple(pair), separator=",")
 
-    def _pair(self, k: Index) -> tuple[Index, Index]:
+    def _pair(self, A: Algebra[T], k: Index) -> tuple[Index, Index]:
         """The two features of pair k; from 0."""
         if self.layout == "pairs":
-            return times(2, k), plus(times(2, k), 1)
-        return k, plus(k, times(Ratio(1, 2), self.width))
+            return A.nth(k, 0, 2), A.nth(k, 1, 2)
+        return k, A.nth(k, times(Ratio(1, 2), self.width))
 
     def pull(self, use: Use) -> Pull:
         """By the transpose of the rotation, which is its inverse."""
@@ -527,8 +531,9 @@ class Rotate(Turning):
     def _written_turn(self) -> Formula:
         """(x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)."""
         x, y = Name("x"), Name("y")
-        turned = self._turned(FORMULAS, x, y, _wave("cos", THETA), _wave("sin", THETA))
-        return Relation((ListOf((x, y), "(", ","), ListOf(turned, "(", ",")), ("→",))
+        waves = _wave("cos", THETA), _wave("sin", THETA)
+        turned = [self._turned(FORMULAS, x, y, *waves, second) for second in (False, True)]
+        return Relation((ListOf((x, y), "(", ","), ListOf(tuple(turned), "(", ",")), ("→",))
 
 
 @dataclass(frozen=True)
@@ -541,11 +546,10 @@ class RotateBack(Rotate):
     title = "Rotation back"
     direction = -1
 
-    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
-        return (
-            A.sum(A.product(x, cosine), A.product(y, sine)),
-            A.minus(A.product(y, cosine), A.product(x, sine)),
-        )
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
+        if second:
+            return A.minus(A.product(y, cosine), A.product(x, sine))
+        return A.sum(A.product(x, cosine), A.product(y, sine))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), Rotate(self.angles, self.positions, self.layout, self.tokens))

@@ -240,6 +240,11 @@ class AlibiInLetters(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Name("bias")))
 
+    def numpy(self, *operands: str) -> str:
+        (s,) = operands
+        places = f"np.subtract.outer(np.arange({s}.shape[0]), np.arange({s}.shape[1])) + {s}.shape[1] - {s}.shape[0]"
+        return f"{s} - {factor(self.slope)} * np.abs({places})"
+
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         slopes = [step.op.slope for step in steps if isinstance(step.op, AlibiInLetters)]
         numbers = ListOf(tuple(map(signs.number, slopes)), "", ",")
