@@ -111,8 +111,8 @@ def assert_attention(
     A `trusted` one runs in this process; what it raises is not caught, and has the case added.
 
     `AssertionError` says on which case which step departs, and by which misconception, that the function changed what
-    it was given, or that it raised an error, ended itself or did not end.  `InputError` for a setting that there is
-    not, and for a function where the system cannot fork.
+    it was given, returned no array, raised an error, ended itself or did not end.  `InputError` for a setting that
+    there is not, and for a function where the system cannot fork.
 
     >>> import numpy as np
     >>> def attention(q, k, v):
@@ -182,6 +182,8 @@ class _Judge:
                 same = name in outcome.after and outcome.after[name].nested == one
                 _demand(same, f"With {case.name}: the function changed the {CALLED[name]} that it was given.")
             _demand(not outcome.nothing, f"With {case.name}: the function returned None.")
+            for step, why in outcome.no_arrays.items():
+                _demand(False, f"With {case.name}: what the function returned for {step} is no array. {why}")
         return outcome
 
     def _mask(self, case: Case) -> dict[str, object]:

@@ -64,14 +64,14 @@ def faulty(settings):
     marker = worker.Marker(settings)
     plain = marker._marked
 
-    def marked(row, data):
+    def marked(row, data, given):
         if row.id == "s001":
             sum(iter(int, 1))
         if row.id == "s002":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         if row.id == "s003":
             raise KeyError("no such thing")
-        return plain(row, data)
+        return plain(row, data, given)
 
     marker._marked = marked
     return marker.mark

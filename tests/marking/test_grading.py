@@ -16,6 +16,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,11 +30,15 @@ from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
-from symattn.marking.attempt import Attempt, Text
+from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
-from symattn.marking.grading.record import Row
+from symattn.marking.grading.handed_in import File, Handed
+from symattn.marking.grading.record import Row, Terms, line_name
+from symattn.marking.grading.settled import settled
 from symattn.marking.grading.source import papers
+from symattn.marking.marker import POLICIES, mark
 from symattn.marking.submissions import fill, grid
+from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import copies, freeze, thawed
 from symattn.teaching.exam.papers import paper
@@ -636,6 +641,32 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
     assert "The total of 1 student is not final" in book.text()
     assert re.search(r"^Total +\d+ +6\.50 +6\.50 ", book.text(), re.MULTILINE), book.text()  # of 13 and 0
     assert_settled(folder, submissions, tmp_path / "marked")
+
+
+@pytest.mark.parametrize("in_zip", ["", "a7"], ids=["a file of its own", "a file in a zip"])
+def test_marks_that_a_person_gave_hold_for_what_was_read(exam, tmp_path, in_zip):
+    """`in_zip` is the hash that a zip has of a file; another version of the file has no marks yet."""
+    table = f"file,version,question,line,pending,marks\nwork.md,{'a7' * 6},2,a,3,1\n"
+    (tmp_path / "pending.csv").write_text(table, encoding="utf-8")
+    terms = Terms(POLICIES["ecf"])
+    folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), DEFAULT_LOOK, ("student",))
+    handed = Handed(File("work.md", hash=in_zip * 32), hash="a7" * 32)
+    assert folder.given(handed) == {"2": {"a": 1}}
+    assert folder.given(replace(handed, hash="b8" * 32)) == {}
+
+
+def test_what_a_person_has_settled_asks_for_nobody_any_more(exam):
+    """A matrix of another shape waits with what it may change, until marks are given for it."""
+    known = papers(exam)
+    question, *_ = known.questions(known.entrants[0].sheet)
+    report = mark(question, Attempt({"S": grid([["0"]])}, doubts={"S": Doubt("A person has to look at it.")}))
+    asked = [notice.says for notice in report.notices if notice.part == "S"]
+    open_lines = {line_name(given.parts) for given in report.marks if given.pending}
+    assert asked == ["A person has to look at it."]
+    assert "S" in open_lines
+    done = settled(report, dict.fromkeys(open_lines, 0))
+    assert not done.pending
+    assert not [notice for notice in done.notices if notice.part == "S"]
 
 
 def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:

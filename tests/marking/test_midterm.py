@@ -154,12 +154,16 @@ def test_everybody_gets_her_own_mark_whatever_three_others_hand_in(tmp_path):
     for k, (one, other) in enumerate([*KINDS, ("not scaled", "blank")], 1):
         row = by_id[f"s{k:03}"]
         assert (row["status"], row["Q1"], row["Q2"]) == ("marked", str(WORTH[one]), str(WORTH[other])), row
-    assert [row["status"] for row in rows[9:]] == ["broken", "marked", "broken", "pending"]
+    assert [row["status"] for row in rows[9:]] == ["broken", "pending", "broken", "pending"]
     assert by_id["s010"]["notices"] == "It is a zip that expands to more than 32 MB."
     assert by_id["s012"]["file"].endswith("/homework 2.toml")
-    assert int(by_id["s011"]["total"]) < 15  # out of files of her own, whatever they say
+    assert by_id["s011"]["total"] == "?"  # out of files of her own, whatever they say; 1×1 for 3×3 waits (rules.md 3.9)
+    assert "S: As it was read, the matrix is 1×1, where 3×3 was asked for" in by_id["s011"]["notices"]
     thiefs = f"{thief.name}_911_assignsubmission_file_"
     assert by_id["s011"]["file"] == f"{thiefs}/submission_70001/answers.toml"
+    said = list(csv.DictReader(io.StringIO((tmp_path / "marked/pending.csv").read_text(encoding="utf-8"))))
+    assert [row["line"] for row in said] == ["S", "S'", "A", "Z"]
+    assert all("the matrix is 1×1, where 3×3 was asked for" in row["why"] for row in said)
     [waiting] = rows[12:]
     assert (waiting["file"], waiting["total"]) == (f"{thiefs}/{first.stem} (2).toml", "")
     assert f"pending: {waiting['file']}: It is not clear whose it is: " in result.output

@@ -202,6 +202,14 @@ def nothing_returned(q, k, v):
     softmax(scaled(q, k)) @ v
 
 
+def in_words(q, k, v):
+    return "the output"
+
+
+def steps_without_the_output(q, k, v):
+    return {"A": softmax(scaled(q, k)), "Z": None}
+
+
 def mask_spoilt(q, k, v, mask):
     out = softmax(np.where(mask, scaled(q, k), -np.inf)) @ v
     mask[:] = True
@@ -228,6 +236,8 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (weights_transposed, {}, r"O1 \("),
     (scores_cut_to_integers, {}, "Z is wrong, or a step before it"),
     (nothing_returned, {}, "With 3 tokens: the function returned None"),
+    (in_words, {}, "With 3 tokens: what the function returned for Z is no array. str came; an array, a tensor"),
+    (steps_without_the_output, {}, "what the function returned for Z is no array. NoneType came"),
     (mask_spoilt, KEEP, "changed the mask"),
     (in_half_precision_and_back, {}, 'precision="float16"'),
 ]

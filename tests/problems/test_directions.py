@@ -24,7 +24,7 @@ W_V = {matrix = "W_v", entry = "w^v_{i,j}"}
 """
 
 EITHER = (
-    r"A shape is rows × columns", r"\(rows × columns\)", r"^\W*Matrix\W+Rows\W+Columns\W*$",
+    r"A shape is rows × columns", r"\(rows × columns\)",
     r"[Rr]ow N: [\d, ./]+", r"rows and columns (exchanged|were swapped|swapped)", r"^Rows × columns:$",
     r"(sums? of products|one product|a row and a column)", r"in the row and the column",
     r"[Rr]ow N, column N", r"(one|a single) row or column", r"whole rows or columns", r"^[Rr]ow N:$", r"rows=N cols=N",
@@ -32,11 +32,16 @@ EITHER = (
 )  # fmt: skip
 """What is true of both: where a cell stands, how a shape is written."""
 
+SHAPES = re.compile(r"\W*Matrix\W+Rows\W+Columns\W*")
+"""The heading of a table of shapes, whose cells are no sentences."""
+
 
 def directions(text: str) -> set[str]:
     """The sentences that name a direction, without numbers and formulas."""
     found = set()
     for line in text.splitlines():
+        if SHAPES.fullmatch(line):
+            continue
         line = re.sub(r"\$[^$]*\$", "F", line)
         for said in re.split(r"(?<=[.;:|])\s+", re.sub(r"\d+(?:[./]\d+)?", "N", line)):
             said = said.strip(" |*-")

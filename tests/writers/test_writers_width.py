@@ -10,8 +10,8 @@ from writer_samples import FORMULAS
 
 from symattn.formula.nodes import NOTHING, Formula, Fraction, Name, Number, Product, Relation, Sum, Text, children
 from symattn.formula.width import fold, width
-from symattn.page.document import Document, Paragraph, Words
-from symattn.page.writers import FORMATS, pdf, typst
+from symattn.page.document import Document, Paragraph, Table, Words
+from symattn.page.writers import FORMATS, common, pdf, typst
 
 # Names and text are as wide as their letters: single ones are not worth a table of all letters.
 MEASURED = {name: formula for name, formula in FORMULAS.items() if not isinstance(formula, Text | Name)}
@@ -74,3 +74,30 @@ def leaves(formulas: tuple[Formula, ...]) -> set[Formula]:
 def test_a_chain_keeps_everything_at_any_width(limit: float) -> None:
     for chain in CHAINS:
         assert leaves(fold(chain, limit)) == leaves((chain,))
+
+
+MARKS = {
+    "Line": "Marks",
+    "Q": "B1 M1 A1",
+    "K": "A1",
+    "V": "A1",
+    "S": "M2 A3",
+    "S'": "M1 A1",
+    "A": "M1 A3",
+    "Z": "M1 A3",
+}
+LAST = {"Number misread": "−1", "Total": "19/20"}
+BOLD = {"Marks": 3.185, "Total": 2.7}
+"""How wide words are in bold type, in em: the widths of Latin Modern's letters in its own metrics (lmbx10.afm)."""
+
+
+def test_no_column_is_narrower_than_a_short_word_and_no_table_wider_for_it() -> None:
+    """A table of marks whose words have to be wrapped."""
+    cells = MARKS | LAST
+    rows = [tuple((Words(text),) for text in texts) for texts in (cells, cells.values())]
+    shares = common.column_shares(Table(rows[0], (rows[1],), row_heads=True))
+    rooms = dict(zip(cells, (share * common.LINE for share in shares), strict=True))
+    assert rooms["Line"] >= BOLD["Marks"]
+    assert rooms["Total"] >= BOLD["Total"]
+    assert all(rooms[head] >= 1.2 for head in MARKS)
+    assert sum(shares) <= 1 - 0.02 * len(cells)  # an em between two columns

@@ -295,7 +295,7 @@ class MarkedFolder:
         return read_settled(self.path / PENDING)
 
     def given(self, one: Handed) -> Marks:
-        return self.settled.of(one.file.path, one.file.hash)
+        return self.settled.of(one.file.path, one.hash)
 
     def _record(self, one: Handed) -> Path:
         return self.path / RECORDS / f"{one.stem}.json"

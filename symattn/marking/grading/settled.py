@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from symattn.errors import InputError
+from symattn.foundation.languages import message, sentences
 from symattn.foundation.spreadsheet import typed_again
-from symattn.marking.grading.record import Row, line_name
+from symattn.marking.grading.record import Result, Row, line_name
 from symattn.marking.grading.tables import read_table
 from symattn.marking.marker.report import Given, Report
 
@@ -74,7 +75,10 @@ def settled(report: Report, marks: Mapping[str, int]) -> Report:
             one = replace(one, given=one.given + more, pending=False, why=None)
         given.append(one)
     read = {part for one in report.marks if one.pending and line_name(one.parts) in marks for part in one.parts}
-    notices = tuple(one for one in report.notices if one.kind != "human" or one.part not in read)
+    told = {doubt.says for name, doubt in report.attempt.doubts.items() if name in read}
+    notices = tuple(
+        one for one in report.notices if one.part not in read or (one.kind != "human" and one.says not in told)
+    )
     return replace(report, marks=tuple(given), notices=notices)
 
 
@@ -90,11 +94,21 @@ def pending_table(rows: Iterable[tuple[Row, bool]], before: Settled) -> list[lis
 
 def _open(row: Row) -> Iterator[list[object]]:
     for number, result in enumerate(row.results, 1):
-        notices = {notice.part: notice.says for notice in result.notices if notice.kind == "human"}
+        open_parts = dict.fromkeys(part for one in result.marks if one.pending for part in one.parts)
+        notices = {part: _said_of(result, part) for part in open_parts}
+        reasons = {part: says for part, says in notices.items() if says}
+        others = [message("{place}: {notice}", place=part, notice=says) for part, says in reasons.items()]
         for name, count in result.pending.items():
             parts = [part for one in result.marks if one.pending and line_name(one.parts) == name for part in one.parts]
-            why = next((notices[part] for part in parts if part in notices), "")
-            yield [*_about(row), number, name, count, "", why]
+            own = (reasons[part] for part in parts if part in reasons)
+            yield [*_about(row), number, name, count, "", next(own, next(iter(others), ""))]
+
+
+def _said_of(result: Result, part: str) -> str:
+    """Why somebody has to look at a part; "" if it waits only because of another."""
+    return sentences(
+        *dict.fromkeys(n.says for n in result.notices if n.part == part and n.kind in ("human", "reading"))
+    )
 
 
 def _loose(row: Row) -> Iterator[list[object]]:

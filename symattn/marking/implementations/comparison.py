@@ -95,7 +95,12 @@ def traced(
 
 
 def judged(d: Derivation, notation: Notation, outcome: Outcome, precision: str) -> Comparison:
-    """Compare what came of a call with the steps of a derivation; a failure, with what was seen before it."""
+    """Compare what came of a call with the steps of a derivation; a failure, with what was seen before it.
+
+    `InputError` where what was returned is no array.
+    """
+    for why in outcome.no_arrays.values():
+        raise InputError(why)
     d = MatrixwiseDerivation(_in_numbers(d)).given
     found: dict[str, Array] = {}
     for name, result in outcome.results.items():

@@ -85,9 +85,13 @@ class Failure:
 @dataclass(frozen=True)
 class Outcome:
     """What came of a call: results by the steps that they are said to be, what was returned `beside` the result, and
-    matrices that came up on the way; what was given, as it was `after` the call; or a failure."""
+    matrices that came up on the way; what was given, as it was `after` the call; or a failure.
+
+    `no_arrays` says, by step, why what was returned is no array; `nothing`, that the function returned None.
+    """
 
     results: Mapping[str, Array] = field(default_factory=dict)
+    no_arrays: Mapping[str, str] = field(default_factory=dict)
     nothing: bool = False
     beside: Sequence[Array] = ()
     recorded: Sequence[Array] = ()
@@ -257,20 +261,18 @@ class _Started(_Child):
 
 
 def _read(answer: Mapping[str, Any]) -> Outcome:
-    """An answer as arrays; `InputError` where the function takes other things, or returned what is no array."""
+    """An answer as arrays; `InputError` where the function takes other things."""
     if "refused" in answer:
         raise InputError(str(answer["refused"])[:LONGEST_SAID])
-    results = {}
-    for name, one in answer["results"].items():
-        if isinstance(one, str):
-            raise InputError(one[:LONGEST_SAID])
-        results[str(name)] = _array(one)
+    returned = {str(name): one for name, one in answer["results"].items()}
+    no_arrays = {name: one[:LONGEST_SAID] for name, one in returned.items() if isinstance(one, str)}
     failure = Failure(**answer["failure"]) if answer["failure"] else None
     if failure is not None:
         said = "".join(c if c.isprintable() else " " for c in str(failure.error)[:LONGEST_SAID])
         failure = replace(failure, error=said, function=str(failure.function)[:LONGEST_SAID], line=int(failure.line))
     return Outcome(
-        results,
+        {name: _array(one) for name, one in returned.items() if name not in no_arrays},
+        no_arrays,
         answer["nothing"] is True,
         [_array(one) for one in answer["beside"]],
         [_array(one) for one in answer["recorded"]],

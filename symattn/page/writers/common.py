@@ -716,8 +716,9 @@ _WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the w
 def column_shares(table: Table, limit: float = LINE) -> list[float]:
     """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
 
-    Formulas and the ids of sheets are not wrapped.  Where they leave the words too little room, the shares are more
-    than a line together, and the table is made smaller as a whole.
+    Formulas, the ids of sheets and short words are not broken; a column that a short word does not fit takes room from
+    the others.  Where too little is left for words, the shares are more than a line together, and the table is made
+    smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
     widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
@@ -730,13 +731,22 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
     needed = [max(map(_unbroken, column)) for column in columns]
     if all(need < share * limit for need, share in zip(needed, shares, strict=True)):
-        return shares
+        words = [max(map(_short_word, column)) for column in columns]
+        return _widened(shares, [max(need, word) / limit for need, word in zip(needed, words, strict=True)])
     least = [max(need + 0.6, min(wide, _WORD)) for need, wide in zip(needed, widths, strict=True)]
     more = [wide - low for wide, low in zip(widths, least, strict=True)]
     if not any(more):
         return []
     spare = max(0.0, limit * room - sum(least))
     return [(low + spare * extra / sum(more)) / limit for low, extra in zip(least, more, strict=True)]
+
+
+def _widened(shares: Sequence[float], least: Sequence[float]) -> list[float]:
+    """Shares of which none is less than it has to be: what some lack is taken from what the others have to spare."""
+    lack = sum(max(0.0, low - share) for share, low in zip(shares, least, strict=True))
+    spare = sum(max(0.0, share - low) for share, low in zip(shares, least, strict=True))
+    kept = 1 - min(1.0, lack / spare) if spare else 1.0
+    return [low + kept * max(0.0, share - low) if lack else share for share, low in zip(shares, least, strict=True)]
 
 
 def is_too_wide(table: Table, shares: Sequence[float], limit: float) -> bool:
@@ -812,6 +822,15 @@ def _unbroken(content: Inlines) -> float:
         1.2 * inlines_width((part,)) for part in spans(content) if isinstance(part, Words) and is_identity(part.text)
     ]
     return max([*map(width, formulas_in(content)), *ids], default=0.0)
+
+
+_SHORT = 4.0  # em: a word that is no wider is not hyphenated, as "Marks" and "19/20"
+
+
+def _short_word(content: Inlines) -> float:
+    """How wide the widest short word is where it is bold, in em."""
+    words = (word for part in spans(content) if isinstance(part, Words) for word in part.text.split())
+    return 1.2 * max((wide for word in words if (wide := inlines_width((Words(word),))) <= _SHORT), default=0.0)
 
 
 def run_together(left: Formula, right: Formula) -> bool:
