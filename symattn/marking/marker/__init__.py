@@ -106,8 +106,20 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
 
 
 def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str]) -> dict[str, Doubt]:
-    """The answers in doubt that are not right as they were read, but for those that are held back already."""
-    return {name: doubt for name, doubt in doubts.items() if name not in held and not _stands(report, name, doubt)}
+    """The answers in doubt that are not right as they were read, and are not held back yet or are, because they lacked
+    something, and have become wrong without others.
+    """
+    return {
+        name: doubt
+        for name, doubt in doubts.items()
+        if not _stands(report, name, doubt) and (name not in held or _is_wrong(report, name))
+    }
+
+
+def _is_wrong(report: Report, name: str) -> bool:
+    """Whether an entry of an answer is wrong as it was read; of what cannot be read, none is."""
+    said = report.attempt.answers.get(name)
+    return not isinstance(said, Unreadable) and any(verdict.state == "wrong" for verdict in report.of(name).values())
 
 
 def _stands(report: Report, name: str, doubt: Doubt) -> bool:
@@ -127,7 +139,7 @@ def _without(attempt: Attempt, report: Report, held: Mapping[str, Doubt]) -> Att
     answers = dict(attempt.answers)
     for name in held.keys() & answers.keys():
         said = answers[name]
-        if any(verdict.state == "wrong" for verdict in report.of(name).values()):
+        if _is_wrong(report, name):
             answers[name] = Unreadable(rows_text(said) if isinstance(said, Grid) else "", held[name].says)
     more = {step: grid for step, grid in attempt.more.items() if step not in held}
     told = {doubt.remark for doubt in held.values()}
