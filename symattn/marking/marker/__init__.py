@@ -196,10 +196,19 @@ def _as_read(
     cells = {part.name: {verdict.state for verdict in report.of(part.name).values()} for part in question.parts}
     short |= {name for name, states in cells.items() if "unreadable" in states and "wrong" not in states}
     unread = attempt.unread.union(held, (name for name, states in cells.items() if "unreadable" in states))
+    unread |= set(_meant_for_others(question, attempt, held))
     seen = replace(attempt, unread=unread)
     settled = _with_what_waits(question, seen, [_seen(question, seen, given, short) for given in report.marks], held)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _meant_for_others(question: Question, attempt: Attempt, held: Mapping[str, Doubt]) -> Iterator[str]:
+    """The parts without an answer that what was replaced in another of their kind may have been meant for."""
+    twice = {type(part.answer) for part in question.parts if part.name in held and held[part.name].of_two}
+    for part in question.parts:
+        if type(part.answer) in twice and attempt.answers.get(part.name) is None:
+            yield part.name
 
 
 def _pieces(line: SchemeLine, sittings: Sequence[Collection[str]]) -> list[SchemeLine]:
