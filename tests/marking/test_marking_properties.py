@@ -800,6 +800,7 @@ def two_misconceptions(q: Question, first: str, second: str) -> None:
 @given(variants, st.sampled_from(PAIRS))
 @tries(30)
 @example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
+@example(Variant(720720, projected=False), ("T2", "X2"))  # as far as the weights, a script with tokens as columns
 def test_p4_on_random_variants(variant, pair):
     """Two events, unless the second mistake cannot be seen or takes the first one back."""
     first, second = pair

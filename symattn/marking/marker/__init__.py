@@ -600,6 +600,11 @@ def _one_misconception(found: Diagnosis) -> bool:
     return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
+def _only_misconceptions(found: Diagnosis) -> bool:
+    """Whether misconceptions explain everything."""
+    return all(mistake.kind == "misconception" and not mistake.in_part for mistake in found.mistakes)
+
+
 KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
 """Of the questions that were asked for last: the derivation, as it is laid, and what was worked out from it."""
 
@@ -677,7 +682,10 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptR
                 best = (other, reading)
         if best is None:
             break
-        found = diagnosed(best[1].script, policy)
+        as_meant = diagnosed(best[1].script, policy)
+        if _only_misconceptions(found) and len(as_meant.mistakes) > len(found.mistakes):
+            break  # fewer beliefs explain all of it as it stands
+        found = as_meant
         meant.append(best[1])
     return found, tuple(meant)
 
