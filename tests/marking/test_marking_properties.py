@@ -634,6 +634,16 @@ def test_p3_every_misconception_in_every_layout(seed, layout):
     assert every_misconception(Variant(10 * seed + layout, layout).question()) > 20
 
 
+def test_p3_scores_of_another_shape_after_which_something_is_easier():
+    """QᵀK token by token has rows of four scores where the key has three."""
+    q = Variant(953830, 1).question()
+    wrong = misconception("T3").on(q.problem.derivation)
+    assert wrong is not None
+    written = writes(wrong, q)
+    assert np.shape(written["S'.1"]) == (1, 4) != np.shape(key_of(q)["S'.1"])
+    one_misconception(q, wrong, written, set())
+
+
 @pytest.mark.slow
 @given(variants)
 @tries(3)
