@@ -210,12 +210,14 @@ class Remark:
 class Doubt:
     """Why an answer may have been read otherwise than it was meant, in one sentence; `remark` is what the file's
     remarks say of it, which is not so any more once the answer waits for a person.  `of_shape`: a matrix of this shape
-    was not asked for, which is no doubt where a misconception leads to that very matrix.
+    was not asked for, which is no doubt where a misconception leads to that very matrix.  `of_two`: it took the place
+    of another answer, which may have been meant for a part that has none.
     """
 
     says: str
     remark: str = ""
     of_shape: bool = False
+    of_two: bool = False
 
 
 @dataclass(frozen=True)

@@ -634,6 +634,16 @@ def test_p3_every_misconception_in_every_layout(seed, layout):
     assert every_misconception(Variant(10 * seed + layout, layout).question()) > 20
 
 
+def test_p3_scores_of_another_shape_after_which_something_is_easier():
+    """QᵀK token by token has rows of four scores where the key has three."""
+    q = Variant(953830, 1).question()
+    wrong = misconception("T3").on(q.problem.derivation)
+    assert wrong is not None
+    written = writes(wrong, q)
+    assert np.shape(written["S'.1"]) == (1, 4) != np.shape(key_of(q)["S'.1"])
+    one_misconception(q, wrong, written, set())
+
+
 @pytest.mark.slow
 @given(variants)
 @tries(3)
@@ -800,6 +810,7 @@ def two_misconceptions(q: Question, first: str, second: str) -> None:
 @given(variants, st.sampled_from(PAIRS))
 @tries(30)
 @example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
+@example(Variant(720720, projected=False), ("T2", "X2"))  # as far as the weights, a script with tokens as columns
 def test_p4_on_random_variants(variant, pair):
     """Two events, unless the second mistake cannot be seen or takes the first one back."""
     first, second = pair

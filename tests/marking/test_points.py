@@ -209,13 +209,13 @@ def read(note: str, number: int, rows: list[list[bool]]) -> int | None:
             words = {"two thirds": 3 * right >= 2 * len(things), "three quarters": 4 * right >= 3 * len(things)}
             [enough] = [held for share, held in words.items() if share in half]
             return int(half.split()[0]) if enough else 0
-        case ["one for every token" | "one for each row"]:
+        case ["one for every token" | "one for each row" | "one for each column"]:
             assert number == len(rows)
             return whole
-        case ["two for every row"]:
+        case ["two for every row" | "two for every column"]:
             assert number == 2 * len(rows)
             return 2 * whole
-        case ["in proportion to the rows that are right, rounded down"]:
+        case [says] if re.fullmatch("in proportion to the (rows|columns|tokens) that are right, rounded down", says):
             return number * whole // len(rows)
         case [says] if says.endswith(("rounded down", "shared equally among the missing entries")):
             return number * right // len(things)
@@ -247,7 +247,7 @@ def law_of_notes(own: Question, points: int, rng: Random, parts: int = 1000) -> 
     for part in rng.sample(alone_in_line, min(parts, len(alone_in_line))):
         marks = [m for m in part.marks if m.code != "M" and m.rule not in ("shapes", "reason")]
         said = right.answers[part.name]
-        if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined or marks[0].follows:
+        if len(marks) != 1 or not isinstance(said, Grid) or "." in part.name or marks[0].joined:
             continue
         cells = [(i, j) for i, j, e in said.cells() if not e.blank]
         wrong = rng.sample(cells, rng.randint(0, len(cells)))

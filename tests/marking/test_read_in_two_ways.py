@@ -230,6 +230,26 @@ def test_two_answers_wait_unless_the_last_is_right(right_first: bool) -> None:
     assert not finished_losses(report)
 
 
+@pytest.mark.parametrize("right_last", [True, False])
+def test_what_was_replaced_may_be_meant_for_an_answer_that_is_missing(right_last: bool) -> None:
+    """Q and K both under Q: K has no answer, and what Q has may come of it or not."""
+    answers = key("self_attention")
+    both = [answers["K"], answers["Q"]][:: 1 if right_last else -1]
+    text = "\n\n".join(f"Q = {in_brackets(rows)}" for rows in both) + f"\n\nV = {in_brackets(answers['V'])}"
+    report = report_of(text, "self_attention")
+    assert waiting(report) & {"Q", "K", "V"} == (set() if right_last else {"Q", "K"})
+    assert not [event for event in report.events if event.part in ("Q", "K", "V")]
+
+
+def test_an_answer_that_lacks_rows_is_withdrawn_where_all_before_it_is() -> None:
+    """Numbers above the columns, read as the one row of every matrix: those of Z are accused of nothing either."""
+    answers = key("self_attention")
+    form = with_heads("{}", "{}")
+    report = report_of("\n\n".join(f"**{part}**\n\n{form(rows)}" for part, rows in answers.items()), "self_attention")
+    assert not finished_losses(report)
+    assert waiting(report) == answers.keys()
+
+
 def test_a_capital_letter_is_no_part() -> None:
     right = "\n\n".join(f"{name} = {in_brackets(rows)}" for name, rows in key("note-002").items())
     report = report_of(right + "\n\nS = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]\n", "note-002")

@@ -108,8 +108,20 @@ def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[S
 
 
 def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str]) -> dict[str, Doubt]:
-    """The answers in doubt that are not right as they were read, but for those that are held back already."""
-    return {name: doubt for name, doubt in doubts.items() if name not in held and not _stands(report, name, doubt)}
+    """The answers in doubt that are not right as they were read, and are not held back yet or are, because they lacked
+    something, and have become wrong without others.
+    """
+    return {
+        name: doubt
+        for name, doubt in doubts.items()
+        if not _stands(report, name, doubt) and (name not in held or _is_wrong(report, name))
+    }
+
+
+def _is_wrong(report: Report, name: str) -> bool:
+    """Whether an entry of an answer is wrong as it was read; of what cannot be read, none is."""
+    said = report.attempt.answers.get(name)
+    return not isinstance(said, Unreadable) and any(verdict.state == "wrong" for verdict in report.of(name).values())
 
 
 def _stands(report: Report, name: str, doubt: Doubt) -> bool:
@@ -129,7 +141,7 @@ def _without(attempt: Attempt, report: Report, held: Mapping[str, Doubt]) -> Att
     answers = dict(attempt.answers)
     for name in held.keys() & answers.keys():
         said = answers[name]
-        if any(verdict.state == "wrong" for verdict in report.of(name).values()):
+        if _is_wrong(report, name):
             answers[name] = Unreadable(rows_text(said) if isinstance(said, Grid) else "", held[name].says)
     more = {step: grid for step, grid in attempt.more.items() if step not in held}
     told = {doubt.remark for doubt in held.values()}
@@ -186,10 +198,19 @@ def _as_read(
     cells = {part.name: {verdict.state for verdict in report.of(part.name).values()} for part in question.parts}
     short |= {name for name, states in cells.items() if "unreadable" in states and "wrong" not in states}
     unread = attempt.unread.union(held, (name for name, states in cells.items() if "unreadable" in states))
+    unread |= set(_meant_for_others(question, attempt, held))
     seen = replace(attempt, unread=unread)
     settled = _with_what_waits(question, seen, [_seen(question, seen, given, short) for given in report.marks], held)
     marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _meant_for_others(question: Question, attempt: Attempt, held: Mapping[str, Doubt]) -> Iterator[str]:
+    """The parts without an answer that what was replaced in another of their kind may have been meant for."""
+    twice = {type(part.answer) for part in question.parts if part.name in held and held[part.name].of_two}
+    for part in question.parts:
+        if type(part.answer) in twice and attempt.answers.get(part.name) is None:
+            yield part.name
 
 
 def _pieces(line: SchemeLine, sittings: Sequence[Collection[str]]) -> list[SchemeLine]:
@@ -581,6 +602,11 @@ def _one_misconception(found: Diagnosis) -> bool:
     return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
+def _only_misconceptions(found: Diagnosis) -> bool:
+    """Whether misconceptions explain everything."""
+    return all(mistake.kind == "misconception" and not mistake.in_part for mistake in found.mistakes)
+
+
 KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
 """Of the questions that were asked for last: the derivation, as it is laid, and what was worked out from it."""
 
@@ -658,7 +684,10 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptR
                 best = (other, reading)
         if best is None:
             break
-        found = diagnosed(best[1].script, policy)
+        as_meant = diagnosed(best[1].script, policy)
+        if _only_misconceptions(found) and len(as_meant.mistakes) > len(found.mistakes):
+            break  # fewer beliefs explain all of it as it stands
+        found = as_meant
         meant.append(best[1])
     return found, tuple(meant)
 

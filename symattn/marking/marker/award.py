@@ -248,16 +248,11 @@ class Awarding:
         """The entries of a line, by `id`, that equal the key, or what it gives after numbers that were rounded."""
         found = set[int]()
         for name in self.steps_of(line):
-            right, slack = values_of(self.trace.script.d[name].result), self._slack(self.trace.script.d[name])
-            for (step, i, j), judged in self.trace.judged.items():
-                if step == name and (
-                    _is_right(judged)
-                    or (
-                        judged.accepted
-                        and judged.compared is not None
-                        and _is_close(judged.compared, right[i, j], slack)
-                    )
-                ):
+            step, grid = self.trace.script.d[name], self.trace.script.written.get(name)
+            right, slack = values_of(step.result), self._slack(step)
+            fits = grid is None or grid.shape == right.shape  # what has another shape has no entry of the key beside it
+            for (at, i, j), judged in self.trace.judged.items():
+                if at == name and (_is_right(judged) or (fits and _is_near(judged, right[i, j], slack))):
                     found.add(id(judged))
         return found
 
@@ -436,6 +431,11 @@ def _one_less(found: list[Given]) -> list[Given]:
 def _is_right(judged: Judged) -> bool:
     """Whether an entry equals the key, or was not written and would."""
     return judged.state == "correct" or (judged.state == "implied" and judged.way == "key")
+
+
+def _is_near(judged: Judged, right: Value, slack: Fraction) -> bool:
+    """Whether an entry was accepted and what it was compared with is the key's, but for rounding."""
+    return judged.accepted and judged.compared is not None and _is_close(judged.compared, right, slack)
 
 
 def part_of(steps: Mapping[str, str], step: str) -> str:

@@ -242,7 +242,8 @@ class Written:
         """Told: the last answer counts if it is right; otherwise a person says which of them does."""
         says = message("{part} was answered twice; the last answer counts.", part=self.names.shown(target))
         self.remark(where, says)
-        self.doubt(target, message("It was answered twice, in different ways; a person has to look at it."), says)
+        doubt = message("It was answered twice, in different ways; a person has to look at it.")
+        self.doubts.setdefault(target, Doubt(doubt, says, of_two=True))
 
     def doubt(self, target: str, says: str, remark: str = "") -> None:
         """A part or a step may be meant otherwise than it was read."""
