@@ -173,7 +173,7 @@ def test_symbols_are_written_as_names_say_and_in_their_order():
 
 @pytest.mark.parametrize(
     ("symbol", "shown"),
-    [("a", "a"), ("x_1", "x_1"), ("q_{12}", "q_{1,2}"), ("theta", "theta"), ("w^Q_{11}", "w_{1,1}^Q")],
+    [("a", "a"), ("x_1", "x_1"), ("q_{12}", "q_{1,2}"), ("theta", "θ"), ("w^Q_{11}", "w_{1,1}^Q")],
 )
 def test_a_symbol_by_its_own_name(symbol, shown):
     assert oracles.plain(symbol_formula(symbol)) == shown
