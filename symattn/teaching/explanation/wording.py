@@ -463,9 +463,9 @@ class Wording:
         return step.op.symbol(self.notation.style)
 
     def weights(self, token: str | int | None) -> Matrix:
-        """The weights that a token's values are multiplied by: the rounded ones, if they are rounded."""
-        rounded = f"A_rounded.{token}"
-        return self.numeric(rounded if rounded in self.derivation else f"A.{token}")
+        """The weights that a token's values are multiplied by: the rounded ones, if they are rounded; or given."""
+        own = next((name for name in (f"A_rounded.{token}", f"A.{token}") if name in self.derivation), f"A[{token}]")
+        return self.numeric(own)
 
     @cached_property
     def with_printed_weights(self) -> Wording:
