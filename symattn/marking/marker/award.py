@@ -384,17 +384,19 @@ class Awarding:
 
         Right is what would be accepted with nothing before it: within its window, whatever its last digit.
         """
-        script, final = self.trace.script, self.trace.script.final
-        alone = replace(script, written={final: script.written[final]} if final in script.written else {})
-        if not alone.written or not self._far(alone) or not Trace(alone, self.policy).accepts_all_of(final):
-            return []
         whole = sum(total(line.marks) for line in self.lines)
         share = floor(self.policy.no_working * whole + Fraction(1, 2))
         if self.policy.no_working < 1:  # a share of one mark is not rounded to all of it
             share = min(share, whole - 1)
+        if share <= earned:
+            return []
+        script, final = self.trace.script, self.trace.script.final
+        alone = replace(script, written={final: script.written[final]} if final in script.written else {})
+        if not alone.written or not self._far(alone) or not Trace(alone, self.policy).accepts_all_of(final):
+            return []
         why = Why("answer alone" if self.without_working else "right answer")
         parts = tuple(part for line in self.lines for part in line.parts)
-        return [Given(parts, "N", share - earned, 0, why)] if share > earned else []
+        return [Given(parts, "N", share - earned, 0, why)]
 
     def _none(self, line: SchemeLine) -> list[Given]:
         return [Given(line.parts, mark.code, 0, mark.number, Why("no working")) for mark in line.marks]
