@@ -122,8 +122,8 @@ def test_what_follows_from_a_wrong_score_in_symbols():
         answers[part] = answers[part].put(i, j, entry(typed, symbols=True))
 
     in_place("S", 1, 1, "q_2 k_3")
-    in_place("S'", 1, 1, "q_2 k_3/sqrt(d)")
-    in_place("M", 1, 1, "q_2 k_3/sqrt(d)")
+    in_place("S'", 1, 1, "q_2 k_3/sqrt(d_k)")
+    in_place("M", 1, 1, "q_2 k_3/sqrt(d_k)")
     report = mark(asked, Attempt(answers))
     assert report.of("S")[1, 1].state == "wrong"
     assert report.of("S'")[1, 1].state == "follows"

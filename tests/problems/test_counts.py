@@ -364,7 +364,7 @@ def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
 )
 def test_options_differ_for_all_sizes_that_are_taken(sizes, at):
     try:
-        toy = counts._as_stated(counts.Toy(3, 4, 2), sizes)
+        toy = counts.as_stated(counts.Toy(3, 4, 2), sizes)
     except InputError:
         return
     own = {"n": toy.n, "h": toy.h, "d_k": toy.width, "d_model": toy.h * toy.width}

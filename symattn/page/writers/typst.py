@@ -732,7 +732,7 @@ def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     blocks = common.without_programs(blocks)
     kept, sources, end = common.stays_with_next(blocks, together), list[str](), 0
-    for group in _groups(blocks, page):
+    for group in groups(blocks, page):
         end += len(group.blocks)
         source = _group(group, page)
         sources.append(f"#kept[{source}]" if kept[end - 1] else source)
@@ -761,7 +761,7 @@ class _Group:
     high: float
 
 
-def _groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
+def groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
     """The blocks, equations with what is before or after them beside them where that is lower."""
     best: list[tuple[float, list[_Group]]] = [(0.0, [])]
     for end, block in enumerate(blocks, 1):
@@ -852,7 +852,7 @@ def _group(group: _Group, page: Page) -> str:
 def _height(blocks: Sequence[Block], page: Page) -> float:
     """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
     room, high = page.line / _formula_size(page), 0.0
-    for group in _groups(blocks, page):
+    for group in groups(blocks, page):
         match group.blocks:
             case (Paragraph(content, marks),):
                 lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)

@@ -575,7 +575,7 @@ class Wording:
     def factors(self, step: Step, by_name: bool = False) -> Formula:
         """The operation with the operands' numbers; `by_name`, with the names of entries with letters, if shorter."""
         guard = self.guard(step)
-        grids = [self._by_name(o) if by_name else self._numbers(o, guard) for o in step.operands]
+        grids = [self._by_name(o, guard) if by_name else self._numbers(o, guard) for o in step.operands]
         return step.op.factors(self.style, *grids)
 
     def _numbers(self, operand: Operand, guard: int) -> Formula:
@@ -584,14 +584,14 @@ class Wording:
             return self.values(matrix, operand.name)
         return self.grid((self.number(x, guard) for x in row) for row in matrix.rows)
 
-    def _by_name(self, operand: Operand) -> Formula:
+    def _by_name(self, operand: Operand, guard: int) -> Formula:
         """The operand, its entries with letters by their names: [1, 0; α_21, α_22]."""
         matrix = operand.of(self.derivation.seen(operand.name))
         if not isinstance(matrix, Matrix):
-            return self._numbers(operand, 0)
+            return self._numbers(operand, guard)
 
         def shown(i: int, j: int, value: Value) -> Formula:
-            own, called = self.number(value), self.entry(operand.name, *operand.place(i, j))
+            own, called = self.number(value, guard), self.entry(operand.name, *operand.place(i, j))
             return called if has_symbols(value) and width(called) < width(own) else own
 
         return self.grid((shown(i, j, x) for j, x in enumerate(row)) for i, row in enumerate(matrix.rows))

@@ -160,7 +160,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         scores=Scores(pick(rng, LENGTHS), pick(rng, [4, 6, 8, 12, 16, 20, 32])),
     )
     if spec.sizes:
-        toy = _as_stated(content.toy, spec.sizes)
+        toy = as_stated(content.toy, spec.sizes)
         own = replace(content.parameters, model="")
         content = replace(content, toy=toy, parameters=own, scores=Scores(toy.n, toy.h))
     if starter:
@@ -173,7 +173,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     )
 
 
-def _as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
+def as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
     """The layer with the sizes that are stated, where d_model is h·d_k, and others that go with them.
 
     `InputError` for too large a layer, for heads that do not share d_model, and for sizes by which a wrong count comes
