@@ -277,6 +277,8 @@ VARIED = [
     ("multi_head_attention", {"split": "interleaved"}),
     ("encoder_block", {"norm_place": "pre", "arithmetic": "decimal"}),
     ("positional_self_attention", {"embedding": "scaled"}),
+    ("language_model", {"temperature": 2, "top_k": 2}),
+    ("self_attention_gradient", {"learning_rate": "1/10"}),
 ]
 """Settings in which more misconceptions have a place."""
 
