@@ -61,7 +61,7 @@ VALUES: dict[str, tuple[object, ...]] = {
     "function": ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
     "blocks": (2,),
     "tile": (1, 3),
-    "prompt": ("2 1 2",),
+    "prompt": ("2 1 3",),
     "top_k": (2,),
     "words": ("numbers", "the students open"),
     "learning_rate": ("1/10",),
