@@ -147,6 +147,22 @@ def test_outputs_have_the_places_of_the_weights(places, at, sign):
     assert found[10] in ("rounded", "wrong")
 
 
+@pytest.mark.parametrize("places", [4, 6, 7])
+def test_rounded_products_of_weights_as_they_are_written_are_no_rounding_on_the_way(places):
+    """Weights of two places, gone on with as they stand; each product is rounded to the places of the output."""
+    page, _ = by_numpy(2)
+    sevenths = symattn.derive("attention", Q=Q, K=K, V=[[Fraction(x, 7) for x in row] for row in V])
+    weights = [[Decimal(x) for x in row] for row in page["A"]]
+    output = [
+        [sum(round(a * x / 7, places) for a, x in zip(row, column, strict=True)) for column in zip(*V, strict=True)]
+        for row in weights
+    ]
+    exactly = [[sum(Fraction(a) * x / 7 for a, x in zip(row, c, strict=True)) for c in zip(*V, strict=True)]
+               for row in weights]  # fmt: skip
+    assert [[str(x) for x in row] for row in output] != [[f"{float(x):.{places}f}" for x in row] for row in exactly]
+    assert told(symattn.check(sevenths, page | {"Z": [[str(x) for x in row] for row in output]}).reports[0]) == ""
+
+
 @pytest.mark.parametrize(("d_k", "factor", "fine"), [
     (3, "0.577", True), (3, "0.58", True), (5, "0.45", True), (5, "0.447", True), (2, "0.71", True), (9, "0.33", True),
     (3, "0.6", False), (5, "0.4", False), (3, "0.56", False),

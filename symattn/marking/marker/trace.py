@@ -37,7 +37,7 @@ from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import ACCEPTED, Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, shown, width, window
+from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, shown, to_unit, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
@@ -293,7 +293,6 @@ class Trace:
     def _judge(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]], sound: bool) -> Iterator[Judged]:
         """The verdict on every entry, row by row."""
         ways, matrices = zip(*refs, strict=True)
-        meant = [matrix for way, matrix in refs if way != "written"]
         compared: list[tuple[Judged, Value]] = self.script.memory.once(
             ("compared", sound, *ways),
             (self.policy, step, grid, *matrices),
@@ -303,7 +302,7 @@ class Trace:
             if judged.state != "wrong":
                 yield judged
             elif self._in_window(step, i, j, entry) or self.rounded_on_the_way(step, i, j, entry):
-                flags = self._of_rounding(step, i, j, entry, [matrix[i, j] for matrix in meant])
+                flags = self._of_rounding(step, i, j, entry, [(way, matrix[i, j]) for way, matrix in refs])
                 yield Judged("follows", "window", last, "window", flags)
             else:
                 yield judged
@@ -500,18 +499,23 @@ class Trace:
         )
         return self._by_hand.reaches(step, i, j, own, widest, max(map(_places_shown, entries)))
 
-    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, meant: Sequence[Value]) -> tuple[Flag, ...]:
-        """What is to be said of an entry that only rounding explains, beside the values `meant` that were not rounded.
+    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Value]]) -> tuple[Flag, ...]:
+        """What is to be said of an entry that only rounding explains, beside the values that it may be.
 
-        Nothing where the places that are shown explain it, and one of these would round as it does, one place before.
+        Nothing where it is what the lines before give as they are written, but for what was rounded on the way to its
+        own places; nor where the places that are shown explain it, and a value that was not rounded would round as it
+        does, one place before.
         """
         assert entry.value is not None
         flags: tuple[Flag, ...] = ("precision",) if self.script.exact or self.accepts.has_too_few_places(entry) else ()
         if entry.unit is None:
             return flags
         own, claim = loose_cell(entry.value, entry.unit), claimed(entry.value, entry.unit)
-        points = (cell(value, None) for value in meant)
-        box = self._as_shown(step, entry.unit) if any(p is not None and meet(claim, p) for p in points) else None
+        points = [(way, point) for way, value in refs if (point := cell(value, None)) is not None]
+        if any(way == "written" and meet(own, to_unit(point, entry.unit)) for way, point in points):
+            return flags
+        meant = any(way != "written" and meet(claim, point) for way, point in points)
+        box = self._as_shown(step, entry.unit) if meant else None
         explained = box is not None and i < len(box) and j < len(box[0]) and meet(own, box[i][j])
         return flags if explained else (*flags, "rounded")
 

@@ -90,7 +90,7 @@ def shown(op: Op, *boxes: Box, unit: Fraction, weights: bool = False) -> Box | N
     ((Interval(low=Decimal('0.480'), high=Decimal('0.520')),),)
     """
     box = window(op, *boxes, weights=weights)
-    return None if box is None else tuple(tuple(_to_unit(w, unit) for w in row) for row in box)
+    return None if box is None else tuple(tuple(to_unit(w, unit) for w in row) for row in box)
 
 
 def claimed(value: Value, unit: Fraction) -> Window:
@@ -134,7 +134,7 @@ def window(op: Op, *boxes: Box, weights: bool = False) -> Box | None:
         return None
 
 
-def _to_unit(w: Window, unit: Fraction) -> Window:
+def to_unit(w: Window, unit: Fraction) -> Window:
     """A window of a number that was rounded to a unit on the way; what ends by itself, and −∞, was not."""
     if not w.bounded or (w.low == w.high and (Fraction(w.low) / unit).denominator == 1):
         return w
