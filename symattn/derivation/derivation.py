@@ -418,7 +418,8 @@ class Derivation:
     """Givens and steps, each name assigned once.
 
     With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
-    x_11·w_11 + …; `expanded` puts everything back in.  `orientation` says how tokens lie: as rows or as columns.
+    x_11·w_11 + …; `expanded` puts everything back in, `from_givens`: also into entries for any i and j, where sizes are
+    letters.  `orientation` says how tokens lie: as rows or as columns.
     `arithmetic` says how results are carried on (`symattn.exact.carry`).  `taken` says of givens from which a pass
     backward starts what they are beside the results of the forward pass.
     """
@@ -429,6 +430,7 @@ class Derivation:
     orientation: Orientation = "rows"
     arithmetic: Arithmetic = "exact"
     taken: tuple[tuple[str, Taken], ...] = ()
+    from_givens: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.givens, MappingProxyType):
@@ -550,7 +552,7 @@ class Derivation:
 
     def expanded(self) -> Derivation:
         """A staged derivation with every symbol put back in: entries in terms of the givens alone."""
-        return replace(self, staged=False).replay()
+        return replace(self, staged=False, from_givens=True).replay()
 
     # -- working out
 

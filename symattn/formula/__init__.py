@@ -35,6 +35,9 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     index_needs_brackets,
     is_tall,
+    parts_of,
+    put_in,
+    rebuilt,
     tightness,
 )
 from symattn.formula.numbers import NO_NAMES, Names, Show, decimal, number, shortest, symbol_formula
@@ -82,7 +85,10 @@ __all__ = [
     "index_needs_brackets",
     "is_tall",
     "number",
+    "parts_of",
+    "put_in",
     "read_formula",
+    "rebuilt",
     "shortest",
     "symbol_formula",
     "tightness",

@@ -7,7 +7,8 @@ is written 1 + 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar, dataclass_transform
 
@@ -341,6 +342,29 @@ def children(node: Formula) -> list[Formula]:
     for name in _inner_fields(kind):
         _add_formulas(getattr(node, name), found)
     return found
+
+
+def rebuilt(node: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The node with each formula directly inside it changed."""
+
+    def changed(value: Any) -> Any:
+        return tuple(map(changed, value)) if isinstance(value, tuple) else change(value)
+
+    kind: Any = node.__class__
+    inner = {name: changed(getattr(node, name)) for name in _inner_fields(kind)}
+    return replace(node, **inner) if inner else node
+
+
+def put_in(node: Formula, formulas: Mapping[Formula, Formula]) -> Formula:
+    """The node with formulas in place of others that stand anywhere in it; what takes their place is left as it is."""
+    return formulas[node] if node in formulas else rebuilt(node, lambda part: put_in(part, formulas))
+
+
+def parts_of(node: Formula) -> Iterator[Formula]:
+    """The node and all that stands in it, indices and exponents, too."""
+    yield node
+    for child in children(node):
+        yield from parts_of(child)
 
 
 @cache

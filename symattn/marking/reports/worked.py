@@ -5,10 +5,9 @@ The working is the rule of the operation, read as formulas, with the lines that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from symattn.derivation.algebra import Entries
 from symattn.derivation.derivation import Derivation, Index, Operand, Step
@@ -16,7 +15,7 @@ from symattn.derivation.misconceptions import Slipped, slips
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols
-from symattn.formula import Dots, Formula, Number, Relation, Sum, decimal, shortest
+from symattn.formula import Dots, Formula, Number, Relation, Sum, children, decimal, rebuilt, shortest
 from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.trace import may_be_raised
@@ -308,7 +307,7 @@ def _places_of(unit: Fraction) -> int:
 
 def shortened(formula: Formula) -> Formula:
     """Sums of many terms by the first two and the last, wherever they stand."""
-    done: Formula = _each(formula, shortened)
+    done = rebuilt(formula, shortened)
     if isinstance(done, Sum) and len(done.terms) > MOST_TERMS:
         return Sum((*done.terms[:2], Dots(), done.terms[-1]))
     return done
@@ -316,26 +315,7 @@ def shortened(formula: Formula) -> Formula:
 
 def _has_decimals(formula: Formula) -> bool:
     """Whether a decimal stands in a formula."""
-    found = isinstance(formula, Number) and "." in formula.digits
-
-    def seen(part: Formula) -> Formula:
-        nonlocal found
-        found = found or _has_decimals(part)
-        return part
-
-    _each(formula, seen)
-    return found
-
-
-def _each(formula: Formula, change: Callable[[Formula], Formula]) -> Any:
-    """The formula with everything in it changed."""
-
-    def changed(x: Any) -> Any:
-        if isinstance(x, tuple):
-            return tuple(map(changed, x))
-        return change(x) if is_dataclass(x) and isinstance(x, Formula) else x
-
-    return replace(formula, **{f.name: changed(getattr(formula, f.name)) for f in fields(formula)})
+    return (isinstance(formula, Number) and "." in formula.digits) or any(map(_has_decimals, children(formula)))
 
 
 __all__ = ["Own", "shortened"]

@@ -14,8 +14,8 @@ from symattn.foundation.languages import listed, message
 from symattn.page.document import Block, Display, Inline, Inlines, Math, Strong, Table, Together, Words
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.steps import LINE, in_short
-from symattn.teaching.explanation.wording import Wording, step_in_signs
+from symattn.teaching.explanation.steps import in_short
+from symattn.teaching.explanation.wording import LINE, Wording, step_in_signs
 from symattn.teaching.question import (
     LETTERS,
     CellsAnswer,

@@ -57,8 +57,8 @@ from symattn.page.document import (
 from symattn.teaching.explanation.bare import TOKENS
 from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, in_short
-from symattn.teaching.explanation.steps import LINE, box_kind, cell_kind
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.steps import box_kind, cell_kind
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Question, StepAnswer
 

@@ -37,8 +37,8 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.steps import LINE, box_kind
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.steps import box_kind
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.question import MatrixAnswer, Part, Question, StepAnswer
 
 Layout = Literal["matrix", "falk", "columns", "flow"]

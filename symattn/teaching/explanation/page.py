@@ -31,8 +31,8 @@ from symattn.page.document import (
 from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
 from symattn.teaching.explanation.layouts import STEP, Layout, Schemes, joined, titled, with_rule_apart
-from symattn.teaching.explanation.steps import LINE, Detail, entries, explain_step, step_title
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.steps import Detail, entries, explain_step, step_title
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Erratum, Problem
 
 Mode = Literal["as-written", "corrected"]

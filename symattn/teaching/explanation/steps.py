@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Index, Op, Step, StepName
+from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.ops import Mask, MatMul
 from symattn.derivation.ops.entrywise import Rounding
-from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
@@ -45,10 +44,8 @@ from symattn.page.document import (
     WorkingSpace,
     sentence,
 )
-from symattn.teaching.explanation.wording import LONG, Wording, terminates
-
-LINE = 40.0
-"""The width of a line in em, as `symattn.formula.width` estimates it."""
+from symattn.teaching.explanation.from_givens import from_givens
+from symattn.teaching.explanation.wording import LINE, LONG, Wording, any_place, terminates
 
 MOST_COLUMNS = 6
 """Of entries that are written out."""
@@ -122,6 +119,9 @@ def begins_decimals(step: Step, derivation: Derivation) -> bool:
     return isinstance(step.result, Matrix) and in_decimals(step.result) and step is next(carries)
 
 
+BY_NAME = message(
+    "Entries that appear by name are those of an earlier step; written out, they would be too long to read."
+)
 DECIMALS = message(
     "From here on, numbers are decimals. They are carried with as many digits as needed and rounded "
     "only where they are printed, so every printed digit is correct."
@@ -268,15 +268,17 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
     if not _is_written_out(step.op):
         return blocks
-    rows, columns = step.result.shape
-    i: Index = 0 if rows == 1 else "i"
-    j: Index = 0 if columns == 1 else "j"
-    if isinstance(step.op, Rotate) and isinstance(rows, int) and isinstance(columns, int):
-        i, j = rows - 1, columns - 1  # every token and pair has an angle of its own: the last of them for all
-    entry, working = wording.entry(step.name, i, j), wording.working(step, i, j)
-    block = wording.block_form(step, i, j)
-    parts = (entry, block, working) if block else (entry, working)
-    blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
+    i, j = any_place(step)
+    entry = wording.entry(step.name, i, j)
+    if wording.derivation.from_givens:
+        put_in = from_givens(wording)
+        blocks.append(Display((Relation((entry, put_in.working(step)), ("=",)),)))
+        if put_in.begins_by_name(step):
+            blocks.append(Paragraph((Words(BY_NAME),)))
+    else:
+        block, working = wording.block_form(step, i, j), wording.working(step, i, j)
+        parts = (entry, block, working) if block else (entry, working)
+        blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
     if isinstance(step.op, Mask):
         blocks.append(Paragraph((Words(step.op.hides),)))
     return blocks

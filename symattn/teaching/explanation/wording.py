@@ -13,6 +13,7 @@ from typing import Literal
 from symattn.derivation.algebra import Entries, size_formula
 from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, Style, View, symbol_names
 from symattn.derivation.ops import Mask, MatMul, Scale
+from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -69,6 +70,9 @@ SMALLEST = Ratio(1, 10**12)
 
 MOST_PLACES = 50
 """Of weights that are printed so that what follows from them is right."""
+
+LINE = 40.0
+"""The width of a line in em, as `symattn.formula.width` estimates it."""
 
 LONG = 8
 """Rows or columns above this are not written out by name."""
@@ -708,6 +712,14 @@ def _from_1(index: str) -> int:
 def _split(name: str) -> tuple[str, int | None]:
     role, _, token = name.partition(".")
     return (role, int(token)) if token.isdecimal() else (name, None)
+
+
+def any_place(step: Step) -> tuple[Index, Index]:
+    """The indices of any entry of a step whose sizes are letters, from 0: i and j, or 0 where there is but one."""
+    rows, columns = step.result.shape
+    if isinstance(step.op, Rotate) and isinstance(rows, int) and isinstance(columns, int):
+        return rows - 1, columns - 1  # every token and pair has an angle of its own: the last of them for all
+    return 0 if rows == 1 else "i", 0 if columns == 1 else "j"
 
 
 def _from_one(index: Index) -> Index:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.errors import SelfCheckError
@@ -30,6 +30,7 @@ from symattn.formula import (
     Sum,
     Transposed,
     read_formula,
+    rebuilt,
     written,
 )
 from symattn.foundation.languages import filled, message
@@ -132,13 +133,7 @@ class Prose:
         """The formula with every standard name replaced by the notation's, every word by what is shown for it."""
         if isinstance(node, Name) and (found := shown.get(written(node)) or self._signs(written(node))):
             return found
-
-        def inside(value: Any) -> Any:
-            if isinstance(value, tuple):
-                return tuple(map(inside, value))
-            return self._in_signs(value, shown) if isinstance(value, Formula) else value
-
-        return replace(node, **{f.name: inside(getattr(node, f.name)) for f in fields(node)})
+        return rebuilt(node, lambda part: self._in_signs(part, shown))
 
     def _signs(self, name: str) -> Formula | None:
         """What a standard name is in this notation: a matrix, a size, a row q_2, an entry s_{1,2}."""
@@ -196,15 +191,9 @@ def for_columns(node: Formula) -> Formula:
     Factors change places and keep their ᵀ, for (A Bᵀ)ᵀ = B Aᵀ is Bᵀ A of the transposes; entries exchange their
     indices.  Products of numbers stay as they are.
     """
-
-    def inside(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(inside, value))
-        return for_columns(value) if isinstance(value, Formula) else value
-
     if isinstance(node, Name):
         return replace(node, sub=node.sub[::-1]) if node.base in _OF_ENTRIES and len(node.sub) == 2 else node
-    made: Formula = replace(node, **{f.name: inside(getattr(node, f.name)) for f in fields(node)})
+    made = rebuilt(node, for_columns)
     if isinstance(made, Product) and not made.sign and _is_of_matrices(made):
         return replace(made, factors=made.factors[::-1])
     return made

@@ -24,8 +24,8 @@ from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
-from symattn.teaching.explanation.steps import LINE, ends_within, step_title
-from symattn.teaching.explanation.wording import Wording, terminates
+from symattn.teaching.explanation.steps import ends_within, step_title
+from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived

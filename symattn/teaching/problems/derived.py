@@ -32,8 +32,7 @@ from symattn.foundation.typed import plain
 from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
-from symattn.teaching.explanation.steps import LINE
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.family import Band, balanced, draw_givens
 from symattn.teaching.fairness.features import features, work

@@ -18,7 +18,6 @@ from symattn.page.document import AnswerGrid, Block, Display, Math, Paragraph, W
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
-    LINE,
     LINE_BY_HAND,
     PAPER,
     Detail,
@@ -27,7 +26,7 @@ from symattn.teaching.explanation.steps import (
     step_title,
     working_space,
 )
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType, Spec, up_to

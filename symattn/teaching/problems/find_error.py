@@ -41,8 +41,8 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.teaching.explanation.parts import wording_of, worked
-from symattn.teaching.explanation.steps import LINE, Detail, cell_kind
-from symattn.teaching.explanation.wording import Wording, terminates
+from symattn.teaching.explanation.steps import Detail, cell_kind
+from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
