@@ -78,6 +78,25 @@ def test_an_expanded_block_is_a_composition_of_steps_that_can_be_read(name):
     assert sum(1 for _ in sympy.preorder_traversal(last[0, 0])) < 20_000
 
 
+@pytest.mark.parametrize("width", [2, 3])
+def test_an_expanded_layer_norm_is_as_short_as_it_can_be(width):
+    """Two features leave a sign; of more, each square comes once, and nothing can be cancelled."""
+    solution = symattn.derive("layer_norm", symbolic=True, sizes={"n": 1, "d_model": width}).expanded()
+    x = solution.sympy("X")
+    mean = sum(x) / sympy.Integer(width)
+    right = [(one - mean) / sympy.sqrt(sum((other - mean) ** 2 for other in x) / width) for one in x]
+    for entry, own in zip(solution.sympy("N_hat"), right, strict=True):
+        point = dict(zip(x, (sympy.Rational(7, 3), -2, 5), strict=False))
+        assert sympy.simplify((entry - own).subs(point)) == 0
+        above, below = sympy.fraction(entry)
+        assert 1 in (above.as_content_primitive()[0], below.as_content_primitive()[0])
+        squares = [power.base for power in below.atoms(sympy.Pow) if power.exp == 2]
+        assert len({frozenset((base, sympy.expand(-base))) for base in map(sympy.expand, squares)}) == len(squares)
+    if width == 2:
+        assert list(solution.sympy("N_hat")) == [(x[0] - x[1]) / abs(x[0] - x[1]), (x[1] - x[0]) / abs(x[0] - x[1])]
+        assert r"x_{12} \rvert" in solution.latex("N_hat")
+
+
 def test_nested_sums_have_indices_of_their_own():
     weights = symattn.derive("self_attention", symbolic=True).expanded().sympy("A")
     totals = list(weights[0, 1].atoms(sympy.Sum))

@@ -20,6 +20,7 @@ from symattn.exact import NEGATIVE_INFINITY, Size, Value, compare, divide, has_s
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import Real, real
 from symattn.exact.sums import dot, total
+from symattn.exact.values import quotient_of_symbols, square_of_symbols
 from symattn.formula import (
     ONE,
     ZERO,
@@ -277,7 +278,7 @@ class Values(Algebra[Value]):
         return divide(x, y)
 
     def square(self, x: Value) -> Value:
-        return x * x
+        return exact.squared(x)
 
     def exponential(self, x: Value, base: Base = "e") -> Value:
         if x is NEGATIVE_INFINITY:
@@ -474,10 +475,10 @@ class InSympy(Algebra[Any]):
         return sympy.Mul(*factors)
 
     def quotient(self, x: Any, y: Any) -> Any:
-        return x / y
+        return quotient_of_symbols(x, y)
 
     def square(self, x: Any) -> Any:
-        return x**2
+        return square_of_symbols(x)
 
     def exponential(self, x: Any, base: Base = "e") -> Any:
         import sympy

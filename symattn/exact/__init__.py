@@ -28,6 +28,7 @@ from symattn.exact.values import (
     logarithm,
     power,
     square_root,
+    squared,
 )
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "sign",
     "significant_text",
     "square_root",
+    "squared",
     "to_sympy",
     "truncated",
     "values_of",

@@ -317,7 +317,26 @@ def divide(a: Value, b: Value) -> Value:
         return _over(a, b)
     if isinstance(a, Real) or isinstance(b, Real):
         return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
-    return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
+    return upward.from_sympy(quotient_of_symbols(upward.to_sympy(a), upward.to_sympy(b)))
+
+
+def quotient_of_symbols(x: Any, y: Any) -> Any:
+    """x/y in SymPy, with what all terms of both have in common cancelled: (2a − 2b)/(2√c) is (a − b)/√c."""
+    if not x.free_symbols or not y.free_symbols:
+        return x / y
+    (above, x), (below, y) = x.as_content_primitive(), y.as_content_primitive()
+    return above / below * (x / y)
+
+
+def squared(a: Value) -> Value:
+    """a².  In symbols, (b − a)² is (a − b)², so that equal squares are seen to be equal."""
+    return upward.from_sympy(square_of_symbols(a)) if is_symbolic(a) else a * a
+
+
+def square_of_symbols(x: Any) -> Any:
+    """x² in SymPy, with a number that all terms have in common outside, and a sign that does not depend on x's."""
+    number, inner = x.as_content_primitive()
+    return number**2 * (-inner if inner.could_extract_minus_sign() else inner) ** 2
 
 
 def _over(a: Finite, b: Finite) -> Finite:

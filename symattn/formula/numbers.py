@@ -31,6 +31,7 @@ from symattn.exact.values import (
 from symattn.formula.nodes import (
     ONE,
     ZERO,
+    Bracketed,
     Call,
     Formula,
     Fraction,
@@ -212,6 +213,8 @@ def _expression(value: object, names: Names) -> Formula:
             if exponent.could_extract_minus_sign():
                 return Fraction(ONE, formula(base**-exponent))
             return power(formula(base), formula(exponent))
+        if isinstance(x, sympy.Abs):
+            return Bracketed(formula(x.args[0]), "|")
         if isinstance(x, sympy.log):
             return Call(Name("ln"), (formula(x.args[0]),))
         if isinstance(x, sympy.Function | sympy.Max | sympy.Min):

@@ -50,9 +50,9 @@ from symattn.derivation.windows import (
 )
 from symattn.derivation.witnesses import across, as_float, entrywise
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
-from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
+from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, squared, to_sympy
 from symattn.exact.intervals import ZERO
-from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
+from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, quotient_of_symbols, tidy
 from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
 Axis = Literal["columns", "rows"]
@@ -123,7 +123,7 @@ class Variance(RuleOp):
     def apply(self, *operands: Matrix) -> Matrix:
         def variance(row: Sequence[Value], mean: Value) -> Value:
             deviations = [x - mean for x in row]
-            return _share([x * x for x in deviations], len(row) - (self.of == "sample"))
+            return _share([squared(x) for x in deviations], len(row) - (self.of == "sample"))
 
         _check_length(operands[0])
         x, means = operands if self.over == "columns" else (m.T for m in operands)
@@ -190,7 +190,7 @@ class MeanSquare(RuleOp):
         return _line(shapes[0], self.over)
 
     def apply(self, *operands: Matrix) -> Matrix:
-        return _by_line(self.over, lambda row: _share([x * x for x in row], len(row)), operands[0])
+        return _by_line(self.over, lambda row: _share([squared(x) for x in row], len(row)), operands[0])
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
@@ -447,7 +447,7 @@ def _roots(variances: Matrix, epsilon: Value, why: str) -> Matrix:
 def _over(x: Value, root: Value) -> Value:
     """x/root, which is known not to be 0: to ask SymPy again takes long."""
     if is_symbolic(x) or is_symbolic(root):
-        return to_sympy(x) / to_sympy(root)
+        return quotient_of_symbols(to_sympy(x), to_sympy(root))
     return divide(x, root)
 
 
