@@ -31,7 +31,8 @@ class Entry:
     then says why, in one sentence, and `pointer` shows where in the text.  `value` is what it means, with a common
     factor outside the matrix multiplied in; none where the number is too large to be multiplied out, which can still be
     compared.  `unit` is what one more in the last decimal place means (0.01 for "0.25" and for "25 %"), none for an
-    exact form; of one that `goes_on` (0.333…), the digits after it were cut off and not rounded.
+    exact form; of one that `goes_on` (0.333…), the digits after it were cut off and not rounded.  `word` is a word
+    that was written for its number.
     """
 
     text: str = ""
@@ -40,6 +41,7 @@ class Entry:
     unit: Fraction | None = None
     goes_on: bool = False
     complaint: str = ""
+    word: str = ""
     pointer: str = field(default="", compare=False)
 
     @property

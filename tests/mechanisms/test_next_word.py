@@ -285,3 +285,14 @@ def test_the_note_that_ends_in_a_prediction_can_be_drawn():
         assert all(len({*row}) == 5 for row in logits.tolist())
         likeliest = [int(x) - 1 for x in np.array(sheet.problem["next_word"].result, dtype=float).ravel()]
         assert likeliest == logits.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("typed", ["students", "students (2)", "“students”"])
+def test_a_word_is_told_as_a_word_in_which_no_digit_is_wrong(typed):
+    d = symattn.derive(
+        "language_model", N=[[1, 0], [0, 1]], W_U=[[2, 0, 1], [0, 1, 2]], T=[[1, 0, 0], [0, 1, 0]],
+        words="the students open",
+    )  # fmt: skip
+    told = str(symattn.check(d, {"next_word": [[typed], ["open"]]}))
+    assert "You have students; with P it is" in told
+    assert "one off" not in told

@@ -184,6 +184,7 @@ class PossibleSlips:
 
     def __init__(self, d: Derivation, step: str) -> None:
         self.name, self.result, self.working = step, _matrix(d, step, 0, 0), Working(d, step)
+        self._of_words = _stands_for_words(d, step)
 
     def at(self, i: int, j: int, near: Callable[[float], bool], unit: Fraction | None = None) -> Iterator[Slipped]:
         """Those that lead near what was written at entry (i, j), from 0."""
@@ -209,7 +210,11 @@ class PossibleSlips:
         right = self.result[i, j]
         if right is NEGATIVE_INFINITY:
             return
-        finished = [*_finished(right), *((id, None, value, says) for id, value, says in _neighbours(self.result, i, j))]
+        finished = [(id, None, value, says) for id, value, says in _neighbours(self.result, i, j)]
+        if self._of_words:
+            yield from (found for found in finished if near(approximate(found[2])))
+            return
+        finished = [*_finished(right), *finished]
         if isinstance(right, int):
             finished += [(id, None, value, says) for id, value, says in _of_digits(right)]
         if unit is not None and unit.numerator == 1 and not has_symbols(right):
@@ -300,9 +305,14 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
             first, second = matrices
             for changed, says in _copies(first, second, result, i, j):
                 yield slipped("A7", changed[i, j], says, changed)
-    if isinstance(right, int):
+    if isinstance(right, int) and not _stands_for_words(d, name):
         for id, digits, tells in _of_digits(right):
             yield slipped(id, digits, tells())
+
+
+def _stands_for_words(d: Derivation, name: str) -> bool:
+    """Whether a step's numbers stand for words, in which no digit can be wrong."""
+    return any(step.name == name and bool(step.op.words) for step in d)
 
 
 def _spoilt(entry: Varied, cause: Cause) -> Value | None:

@@ -62,13 +62,14 @@ def _numbered(entry: Entry, numbers: Mapping[str, int]) -> Entry:
     text = entry.text.strip(_ROUND_IT)
     if upright := _UPRIGHT.fullmatch(text):
         text = upright[1].strip(_ROUND_IT)
-    number = _number_of(text, numbers)
+    number, word = _number_of(text, numbers), text
     if number is None and len(text) <= _LONGEST and (both := _BOTH.fullmatch(text)):
         stated = int(both["number"] or both["second"])
-        number = stated if _number_of(both["word"] or both["first"], numbers) == stated else None
+        word = both["word"] or both["first"]
+        number = stated if _number_of(word, numbers) == stated else None
     if number is None:
         return entry
-    return Entry(entry.text, read(str(number)), number)
+    return Entry(entry.text, read(str(number)), number, word=word)
 
 
 def _number_of(text: str, numbers: Mapping[str, int]) -> int | None:

@@ -37,7 +37,9 @@ def short(text: str, longest: int = LONGEST) -> Quoted:
 
 
 def as_read(entry: Entry) -> Formula:
-    """An entry as it was read; as text, cut, where it was not, or where it is long."""
+    """An entry as it was read, a word as a word; as text, cut, where it was not read, or where it is long."""
+    if entry.word:
+        return Text(short(entry.word))
     if entry.reading is None or len(entry.echo) > LONGEST:
         return Text(short(entry.echo or entry.text))
     return formula_of(entry.reading.tree)
