@@ -9,8 +9,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from symattn.cli.lists import _misconception
+from symattn.cli import main
 from symattn.derivation.misconceptions import misconception, misconceptions, replayed
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
@@ -116,6 +117,6 @@ def test_what_has_no_place_on_a_paper_is_named_as_it_would_be_there() -> None:
 
 
 def test_the_catalogue_lists_both_names() -> None:
-    listed = "\n".join(_misconception("X1"))
+    listed = CliRunner().invoke(main, ["list", "misconceptions", "X1"]).output
     assert "X1: softmax over columns" in listed
     assert re.search("for columns +softmax over rows", listed)
