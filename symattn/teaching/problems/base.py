@@ -101,6 +101,9 @@ class Spec(Shared):
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
+ATTENTION = ("attention", "self_attention")
+"""What questions on attention in general are true of."""
+
 C = TypeVar("C")
 """The content of a variant: a frozen dataclass of the problem type's own."""
 F = TypeVar("F")
@@ -152,7 +155,9 @@ class ProblemType(Generic[C, F]):
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
     that `draws` sizes or given matrices itself takes none that are stated; `own_sizes` are those of a type whose sizes
-    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.
+    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.  One
+    whose questions are the same for every mechanism names in `mechanisms` those that may be stated all the same, since
+    the questions are true of them; any other is refused.
     """
 
     name: str
@@ -171,6 +176,7 @@ class ProblemType(Generic[C, F]):
     draws: tuple[Literal["sizes", "given"], ...] = ()
     own_sizes: tuple[str, ...] = ()
     rows_only: bool = False
+    mechanisms: tuple[str, ...] = ()
 
     def freeze(self, content: C) -> Content:
         """A content as JSON."""
@@ -193,6 +199,11 @@ class ProblemType(Generic[C, F]):
             raise InputError(
                 f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
                 "say it by the option what, and leave the mechanism out."
+            )
+        if self.mechanisms and spec.mechanism not in self.mechanisms:
+            raise InputError(
+                f"The questions of {self.name} are the same for every mechanism, so {spec.mechanism} is not used; "
+                "leave the mechanism out."
             )
         for name, value in spec.options.items():
             if name not in self.options:

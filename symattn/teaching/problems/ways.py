@@ -80,9 +80,9 @@ class Numbers:
 class Way:
     """One way: its step, whether it is right, how it is said, why it is right or wrong, and how it is carried out.
 
-    It has no place where a matrix is missing that it works with; one of `unmasked` scores has none under a mask.  `text`
-    and `why` are said of tokens as rows, with standard names in formulas; `turned` and `turned_why` take their places
-    where tokens are columns and more than the formulas is turned.
+    It has no place where a matrix is missing that it works with; one of `unmasked` scores has none under a mask.
+    `text` and `why` are said of tokens as rows, with standard names in formulas; `turned` and `turned_why` take their
+    places where tokens are columns and more than the formulas is turned.
     """
 
     id: str
