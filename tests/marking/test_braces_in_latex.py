@@ -105,7 +105,7 @@ def test_a_right_script_in_braces_earns_everything(tmp_path: Path) -> None:
         lines.append(rf"\[ {part.answer.step} = \begin{{pmatrix}}{rows}\end{{pmatrix}} \]")
     paper = tmp_path / "answers.tex"
     paper.write_text(r"\documentclass{article}\begin{document}" + "\n\n".join(lines) + r"\end{document}")
-    [report] = symattn.check(sheet, paper, decimal_mark=",").reports
+    [report] = symattn.check(sheet, paper).reports
     assert report.total == report.available
     assert not report.events
     assert not report.pending

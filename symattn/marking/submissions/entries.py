@@ -198,11 +198,20 @@ def undecorated(text: str) -> str:
         if not bare or _unbalanced(bare):
             break
         text = bare.strip()
-    text = _STYLE.sub("", _RAISED.sub(r"^(\1)", text))
-    for _ in range(_DEEPEST_WRAPPING if "{" in text else 0):
-        text = _GROUPED_SIGNS.sub(r"\1", text)
+    text = without_idle_braces(_STYLE.sub("", _RAISED.sub(r"^(\1)", text)))
     text = _ESCAPED.sub(r"\1", text).strip()
     return habits.ungrouped(text[:-1] if _END_OF_SENTENCE.search(text) else text)
+
+
+def without_idle_braces(text: str) -> str:
+    """A formula in LaTeX without braces round signs alone, of which nothing is printed.
+
+    >>> without_idle_braces("0{,}5"), without_idle_braces("{-{\\\\infty}}"), without_idle_braces("e^{-}")
+    ('0,5', '-\\\\infty', 'e^{-}')
+    """
+    for _ in range(_DEEPEST_WRAPPING if "{" in text else 0):
+        text = _GROUPED_SIGNS.sub(r"\1", text)
+    return text
 
 
 def _unbalanced(text: str) -> bool:
