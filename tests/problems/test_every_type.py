@@ -81,6 +81,27 @@ def test_a_stated_mechanism_is_used_or_refused(name, mechanism):
     assert re.fullmatch(r"[^.\n]+\.", said)
 
 
+STATED = {"mask": "window:2", "scale": "none", "by": "token", "mask_style": "keep", "orientation": "columns"}
+
+
+@pytest.mark.parametrize("setting", STATED)
+@pytest.mark.parametrize("name", [name for name in TYPES if problem_type(name).mechanisms])
+def test_a_stated_setting_is_used_or_refused(name, setting):
+    """Of the types whose questions are the same for every mechanism: another question comes of it, or a sentence."""
+    options = {"step": "mask"} if name == "drills" else {}
+
+    def contents(**settings):
+        return [
+            s.question.content for s in sheets(make_recipe("", settings, problem=name, seed=11, options=options), 1)
+        ]
+
+    if setting in problem_type(name).settings:
+        assert contents(**{setting: STATED[setting]}) != contents()
+        return
+    with pytest.raises(InputError, match=rf"^The problem type {name} has no setting '{setting}'; [^\n]+\.$"):
+        contents(**{setting: STATED[setting]})
+
+
 @pytest.mark.parametrize("name", TYPES)
 def test_what_a_type_takes_anyhow_may_be_stated(name):
     """As recipes in the footers of keys do."""
@@ -100,7 +121,7 @@ def test_a_mechanism_for_a_whole_exam_is_for_the_questions_that_have_one():
     first, *others = (question.spec.mechanism for question in exam.questions)
     assert first == "causal_self_attention"
     assert set(others) <= {"attention", "self_attention"}
-    unused = {"question": [{"type": "drills", "mechanism": "causal_self_attention"}]}
+    unused = {"question": [{"type": "drills", "mechanism": "causal_self_attention", "scale": "none"}]}
     assert (
         exam_spec(unused, Path("exam.json"), (), made=True).questions[0].spec
         == exam_of({"question": [{"type": "drills"}]}).questions[0].spec

@@ -150,7 +150,7 @@ def exam_spec(
 ) -> ExamSpec:
     """What an exam file says, checked; the class is read from the list that it names, unless it is known already.
 
-    In an exam that is `made` already, a mechanism that its question does not use is passed over, as it was then.
+    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then.
     """
     place = Place(path.name)
     if told := next((key for key in OF_THE_COMMAND if key in data), ""):
@@ -198,7 +198,11 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, 
     if chosen.mechanisms:  # it has none, and is not meant where the others' is stated once for all
         shared = {key: value for key, value in shared.items() if key != "mechanism"}
     if chosen.mechanisms and made:
-        own = replace(own, shared={key: value for key, value in own.shared.items() if key != "mechanism"})
+        own = replace(
+            own,
+            shared={key: value for key, value in own.shared.items() if key != "mechanism"},
+            settings={key: value for key, value in own.settings.items() if key in chosen.settings},
+        )
     options = {key: data[key] for key in chosen.options if key in data}
     stated = {**shared, **own.shared, "given": own.given, "settings": own.settings, "options": options}
     with place.here():

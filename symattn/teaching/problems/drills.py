@@ -531,6 +531,7 @@ TYPE = ProblemType(
     },
     defaults={"mechanism": "attention"},
     mechanisms=ATTENTION,
+    settings=("mask", "mask_style", "orientation"),
     draws=("given",),
 )
 
