@@ -122,7 +122,8 @@ def _misconception(code: str) -> Iterator[str]:
             rows = {"what is done": entry.exactly, "tell-tale": entry.tell, "seen in": entry.source}
         case Misconception():
             core = "; exam variants are drawn so that it shows" if entry.core else ""
-            rows = {
+            turned = {"for columns": entry.turned_name} if entry.turned_name else {}
+            rows = turned | {
                 "what is done": entry.exactly,
                 "shows first in": entry.at,
                 "tell-tale": entry.tell,

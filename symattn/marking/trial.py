@@ -27,6 +27,7 @@ from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
 from symattn.teaching import ahead
+from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.pool import prove
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question, StepAnswer
@@ -63,8 +64,10 @@ class Trial:
     def document(self) -> Document:
         """The table, and everything that went wrong."""
         header: tuple[Inlines, ...] = tuple((Words(word),) for word in ("misconception", *OUTCOMES))
+        lies = self.spec.chosen_settings().orientation
+        names = {id: typed_in(misconceptions()[id].called(lies), lies) for id in self.outcomes}
         rows = [
-            ((Words(f"{id} {misconceptions()[id].name}"),), *((Words(str(counts[o] or "")),) for o in OUTCOMES))
+            ((Words(f"{id} {names[id]}"),), *((Words(str(counts[o] or "")),) for o in OUTCOMES))
             for id, counts in self.outcomes.items()
         ]
         total: Counter[Outcome] = sum(self.outcomes.values(), Counter())

@@ -23,13 +23,13 @@ from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size
-from symattn.exact.outside import listed
 from symattn.page.notation import load_notation
 from symattn.page.writers.text import on_one_line, wrapped
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problem_file import OF_CUSTOM
 from symattn.teaching.problems import ProblemType, problem_type, problem_types
+from symattn.teaching.problems.base import changed
 
 WIDTH = 100
 SEED = 7
@@ -173,9 +173,7 @@ def settings_of(name: str) -> tuple[str, ...]:
 
 def refuse_idle(name: str, stated: Mapping[str, object]) -> None:
     """`InputError` for a setting that changes no step of a mechanism: it would be passed over in silence."""
-    default = Settings()
-    changed = [one for one, value in stated.items() if listed(value) not in (None, "none", getattr(default, one))]
-    if idle := [one for one in changed if one not in settings_of(name)]:
+    if idle := [one for one in changed(stated) if one not in settings_of(name)]:
         raise InputError(f"{name} has no setting {idle[0]!r}; {offered(idle[0], settings_of(name), 'its own are {}')}")
 
 

@@ -15,12 +15,13 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Orientation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, values_of
 from symattn.foundation.languages import Message, counted, message
 from symattn.foundation.typed import plain
 from symattn.page.document import Block, Inlines
+from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problem import Problem
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -313,6 +314,20 @@ class Question:
         """What it was made from, as JSON."""
         frozen: Content = plain(self.content)
         return frozen
+
+    @property
+    def notation(self) -> Notation:
+        """Its signs: those of its derivation, or what its content was made with."""
+        return self.problem.notation if self.problem else load_notation(str(self.frozen.get("notation", "standard")))
+
+    @property
+    def orientation(self) -> Orientation:
+        """Whether tokens are rows or columns: as in its derivations; in its notation, where it has none."""
+        answers = (part.answer for part in self.parts)
+        of_parts = (a.derivation for a in answers if isinstance(a, MatrixAnswer) and a.derivation is not None)
+        if (d := self.problem.derivation if self.problem else next(of_parts, None)) is not None:
+            return d.orientation
+        return "columns" if self.notation.settings.get("orientation") == "columns" else "rows"
 
     @property
     def marks(self) -> int:

@@ -157,6 +157,7 @@ def test_no_two_items_ask_the_same():
         {"notation": "columns"},
         {"notation": "note-003"},
         {"options": {"several": True}},
+        {"options": {"several": True}, "notation": "columns"},
     ],
 )
 def test_promises(stated):
@@ -250,8 +251,6 @@ def test_a_mechanism_has_a_sheet_or_a_sentence(name):
 def test_what_cannot_be_asked():
     with pytest.raises(InputError, match="1 to 12"):
         next(contents(TYPE, 1, options={"items": 0}))
-    with pytest.raises(InputError, match="columns"):
-        next(contents(TYPE, 1, options={"several": True}, notation="columns"))
 
 
 def test_two_equal_options_are_found():

@@ -388,8 +388,8 @@ def test_sizes_that_do_not_go_together_are_refused(sizes, says):
         symattn.worksheet(problem="counts", sizes=sizes)
 
 
-def test_a_starter_takes_sizes_too_and_settings_are_still_looked_at():
+def test_a_starter_takes_sizes_too_and_no_settings():
     (sheet,) = symattn.worksheet(problem="counts", level="starter", sizes={"h": 3, "d_model": 9})
     assert (sheet.question.content.toy.h, sheet.question.content.toy.width) == (3, 3)
-    with pytest.raises(InputError, match="There is no mask 'causl'"):
+    with pytest.raises(InputError, match="The problem type counts has no setting 'mask'; it has no settings"):
         symattn.worksheet(problem="counts", sizes={"h": 3}, mask="causl")

@@ -50,11 +50,14 @@ def directions(text: str) -> set[str]:
     return found
 
 
-def pages(folder: Path, notation: str | Path, problem: str, mechanism: str, **sizes: int) -> str:
+def pages(
+    folder: Path, notation: str | Path, problem: str, mechanism: str, options: dict[str, object] | None = None,
+    **sizes: int,
+) -> str:  # fmt: skip
     """All that is written of a sheet: blank, its key, common wrong answers, the overview."""
     worksheet(
         mechanism, problem=problem, notation=str(notation), seed=5, out=folder, forms=["markdown"], overview=True,
-        solutions=["blank", "key", "diagnosis"], jobs=1, sizes=sizes or None,
+        solutions=["blank", "key", "diagnosis"], jobs=1, sizes=sizes or None, options=options,
     )  # fmt: skip
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md")))
 
@@ -84,6 +87,16 @@ def test_no_sentence_on_a_direction_is_that_of_the_other_one(
     )
     assert not rows & columns
     assert not {said for said in directions(pages(tmp_path / "mine", mine, problem, name)) if said in rows}
+
+
+def test_no_way_of_working_goes_the_other_way(mine: Path, tmp_path: Path) -> None:
+    """Options that are ways of working, and why each is right or wrong."""
+    rows, columns, own = (
+        directions(pages(tmp_path / str(k), notation, "choice", "causal_self_attention", {"several": True}))
+        for k, notation in enumerate(("standard", "columns", mine))
+    )
+    assert rows
+    assert not {said for said in rows if "column j of F times row j of F" not in said} & (columns | own)
 
 
 def test_every_letter_is_that_of_the_notation(mine: Path, tmp_path: Path) -> None:

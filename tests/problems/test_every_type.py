@@ -1,7 +1,9 @@
 """Every problem type in the catalogue, on paper: added files are tested on arrival."""
 
+import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from writer_markdown_rules import lint
@@ -9,6 +11,7 @@ from writer_markdown_rules import lint
 from symattn.api import make_recipe
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
+from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import derived, problem_type, problem_types
 from symattn.teaching.question import ChoiceAnswer
 from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
@@ -57,6 +60,74 @@ def test_every_question_has_parts_with_marks_answers_and_a_load(name):
         assert all(part.marks and part.ask and part.key for part in question.parts)
         assert question.features["load"] > 0
         assert list(question.entries())
+
+
+SOME = ["causal_self_attention", pytest.param("cross_attention", marks=pytest.mark.slow)]
+"""Mechanisms that no type takes for its own choice; cross-attention alone is drawn for some type that has none."""
+
+
+@pytest.mark.parametrize("mechanism", SOME)
+@pytest.mark.parametrize("name", TYPES)
+def test_a_stated_mechanism_is_used_or_refused(name, mechanism):
+    """In one sentence, which names the mechanism; used, it is that of the derivation that is asked about."""
+    try:
+        (sheet,) = sheets(make_recipe(mechanism, problem=name, seed=11, level="starter"), 1)
+    except InputError as error:
+        said = str(error)
+    else:
+        assert sheet.question.problem.mechanism == mechanism
+        return
+    assert mechanism in said
+    assert re.fullmatch(r"[^.\n]+\.", said)
+
+
+STATED = {"mask": "window:2", "scale": "none", "by": "token", "mask_style": "keep", "orientation": "columns"}
+
+
+@pytest.mark.parametrize("setting", STATED)
+@pytest.mark.parametrize("name", [name for name in TYPES if problem_type(name).mechanisms])
+def test_a_stated_setting_is_used_or_refused(name, setting):
+    """Of the types whose questions are the same for every mechanism: another question comes of it, or a sentence."""
+    options = {"step": "mask"} if name == "drills" else {}
+
+    def contents(**settings):
+        return [
+            s.question.content for s in sheets(make_recipe("", settings, problem=name, seed=11, options=options), 1)
+        ]
+
+    if setting in problem_type(name).settings:
+        assert contents(**{setting: STATED[setting]}) != contents()
+        return
+    with pytest.raises(InputError, match=rf"^The problem type {name} has no setting '{setting}'; [^\n]+\.$"):
+        contents(**{setting: STATED[setting]})
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_what_a_type_takes_anyhow_may_be_stated(name):
+    """As recipes in the footers of keys do."""
+    recipe = make_recipe(problem=name)
+    assert make_recipe(recipe.spec.mechanism, problem=name) == recipe
+
+
+def exam_of(data):
+    return exam_spec(data, Path("exam.toml"))
+
+
+def test_a_mechanism_for_a_whole_exam_is_for_the_questions_that_have_one():
+    exam = exam_of({
+        "title": "Quiz", "mechanism": "causal_self_attention",
+        "question": [{"type": "full"}, *({"type": name} for name in TYPES if problem_type(name).mechanisms)],
+    })  # fmt: skip
+    first, *others = (question.spec.mechanism for question in exam.questions)
+    assert first == "causal_self_attention"
+    assert set(others) <= {"attention", "self_attention"}
+    unused = {"question": [{"type": "drills", "mechanism": "causal_self_attention", "scale": "none"}]}
+    assert (
+        exam_spec(unused, Path("exam.json"), (), made=True).questions[0].spec
+        == exam_of({"question": [{"type": "drills"}]}).questions[0].spec
+    )
+    with pytest.raises(InputError, match=r"question 1: The questions of drills are the same for every mechanism"):
+        exam_of(unused)
 
 
 def test_titles_and_options_are_said_in_words():

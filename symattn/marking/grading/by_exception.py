@@ -32,6 +32,7 @@ from symattn.marking.submissions.written import RawText, Written, grids_of
 from symattn.marking.trial import value_of
 from symattn.page.writers import text as plain
 from symattn.page.writers.common import letter
+from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.question import (
     EntriesAnswer,
     FormulaAnswer,
@@ -391,7 +392,10 @@ class Entered:
                 if odd := next((p for p in own if p.step not in wrong.derivation), None):
                     raise InputError(f"{chosen.id} cannot be entered where {odd.name} is asked; type what was written.")
         if not found:
-            raise InputError(f"{chosen.id} ({chosen.name}) has no place on this paper.")
+            first = next((p.derivation for p in self.places if p.derivation), Derivation({}))
+            lies = first.orientation
+            named = typed_in(chosen.called(lies), lies)
+            raise InputError(f"{chosen.id} ({named}) has no place on this paper.")
         if len(found) > 1:
             named = " or ".join(f"Q{q + 1} {chosen.id}" for q in found)
             raise InputError(f"{chosen.id} has a place in several questions; {named} was expected.")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+from symattn.derivation.derivation import Orientation
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import Message, in_context, message, packed, unpacked
 from symattn.marking.marker.policy import POLICIES, Policy
@@ -39,6 +40,11 @@ class Result:
     @property
     def title(self) -> str:
         return str(self.report["question"]["title"])
+
+    @property
+    def orientation(self) -> Orientation:
+        """Whether tokens are rows or columns; reports that do not say it are of tokens as rows."""
+        return "columns" if self.report["question"].get("orientation") == "columns" else "rows"
 
     @property
     def total(self) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache, reduce
+from functools import reduce
 
+from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.foundation.languages import Message, counted, message, sentences
 from symattn.marking.grading.record import Mistake, Result, Row
@@ -134,7 +135,8 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     for student, row in enumerate(marked):
         for number, result in enumerate(row.results, 1):
             for mistake in result.mistakes:
-                made.setdefault((_called(mistake), number, mistake.step), []).append(student)
+                name = _called(mistake, result.orientation)
+                made.setdefault((name, number, mistake.step), []).append(student)
                 uncertain |= mistake.kind != "slip" and sum(map(bool, mistake.ids)) > 1
     if not made:
         yield _said(message("None."))
@@ -165,12 +167,12 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         yield _said("Mistakes joined by “or” could not be told apart from what was written.")
 
 
-def _called(mistake: Mistake) -> Inlines:
+def _called(mistake: Mistake, orientation: Orientation) -> Inlines:
     """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
     if mistake.kind == "slip" and len(mistake.ids) > 1:
         return (Words(message("slip")),)
     said, *others = [
-        sentence("{mistake} ({id})", mistake=in_signs(_names().get(id, id)), id=id) for id in mistake.ids if id
+        sentence("{mistake} ({id})", mistake=_name(id, orientation), id=id) for id in mistake.ids if id
     ] or [(Words(_KINDS.get(mistake.kind, message(mistake.kind))),)]
     for other in others:
         said = sentence("{mistakes} or {mistake}", mistakes=said, mistake=other)
@@ -184,10 +186,11 @@ _KINDS = {
 }
 
 
-@cache
-def _names() -> Mapping[str, str]:
-    """What misconceptions and slips are called, by their ids."""
-    return {**{m.id: m.name for m in misconceptions().values()}, **{s.id: s.name for s in SLIPS.values()}}
+def _name(id: str, orientation: Orientation) -> Inlines:
+    """What a misconception or a slip is called; its id where it is neither."""
+    if known := misconceptions().get(id):
+        return in_signs(known.called(orientation), orientation=orientation)
+    return in_signs(SLIPS[id].name if id in SLIPS else id)
 
 
 # ------------------------------------------------------------------------------------------------ variants

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
+from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.exact import Value
 from symattn.exact.reading import typed
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
+from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.question import Json
 
 
@@ -25,6 +27,7 @@ def report_json(report: Report) -> dict[str, Json]:
             "type": report.question.type,
             "title": report.question.title,
             "parts": [part.name for part in report.question.parts],
+            "orientation": report.question.orientation,
         },
         "policy": {"name": report.policy.name, "title": report.policy.title},
         "total": report.total,
@@ -34,7 +37,7 @@ def report_json(report: Report) -> dict[str, Json]:
         "more": _answers(report.attempt.more),
         "methods": list[Json](sorted(report.attempt.methods)),
         "verdicts": [_verdict(verdict) for verdict in report.verdicts],
-        "mistakes": [_event(event) for event in report.events],
+        "mistakes": [_event(event, report.question.orientation) for event in report.events],
         "marks": [
             {
                 "parts": list[Json](given.parts),
@@ -70,23 +73,23 @@ def _verdict(verdict: Verdict) -> dict[str, Json]:
     }
 
 
-def _event(event: Event) -> dict[str, Json]:
+def _event(event: Event, orientation: Orientation) -> dict[str, Json]:
     return {
         "number": event.number + 1,
         "part": event.part,
         "step": event.step,
         "kind": event.kind,
-        "candidates": [_candidate(candidate) for candidate in event.candidates],
+        "candidates": [_candidate(candidate, orientation) for candidate in event.candidates],
         "entries": [{"part": part, "row": i + 1, "column": j + 1} for part, i, j in event.entries],
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Json]:
-    known = misconceptions().get(candidate.id) or SLIPS.get(candidate.id)
+def _candidate(candidate: Candidate, orientation: Orientation) -> dict[str, Json]:
+    known, slip = misconceptions().get(candidate.id), SLIPS.get(candidate.id)
     return {
         "kind": candidate.kind,
         "id": candidate.id,
-        "name": known.name if known else "",
+        "name": typed_in(known.called(orientation), orientation) if known else slip.name if slip else "",
         "says": candidate.says,
     }
 

@@ -27,7 +27,6 @@ from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.data import answers_json
 from symattn.marking.reports.told import Told
 from symattn.page.document import Inlines, Paragraph, Words
-from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
@@ -88,8 +87,7 @@ AGAIN = message("Here is a step that went wrong, with new numbers.")
 
 
 def _problem(report: Report, d: Derivation, step: Step) -> Problem:
-    own, named = report.question.problem, str(report.question.frozen.get("notation", "standard"))
-    notation = own.notation if own else load_notation(named)
+    own, notation = report.question.problem, report.question.notation
     exact, places = (own.exact, own.places) if own else (True, 4)
     return Problem("", own.mechanism if own else "", d, notation, (step.name,), exact=exact, places=places)
 

@@ -27,7 +27,6 @@ from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
 from symattn.marking.reports.worked import Own
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
-from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
@@ -417,7 +416,9 @@ class Told:
         says: Inlines = ()
         if known is not None:
             wording = self._wording(event.part)
-            name = begun(wording.in_signs(known.called(wording.orientation)) if wording else in_signs(known.name))
+            lies = self.report.question.orientation
+            called = known.called(lies)
+            name = begun(wording.in_signs(called) if wording else in_signs(called, orientation=lies))
             # Of a mistake in one row alone, what is said of whole matrices would be untrue.
             says = (Words(_sentence(candidate)),) if candidate.says else self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
@@ -744,9 +745,7 @@ class Told:
             return None
         key = 2 * id(d) + together
         if key not in self._wordings:
-            problem, named = self.report.question.problem, self.report.question.frozen.get("notation", "standard")
-            notation = problem.notation if problem else load_notation(str(named))
-            self._wordings[key] = Wording(whole(d) if together else d, notation)
+            self._wordings[key] = Wording(whole(d) if together else d, self.report.question.notation)
         return self._wordings[key]
 
     def wording(self, part: str) -> Wording | None:

@@ -170,7 +170,16 @@ _WRAPPED = [
 ]
 _END_OF_SENTENCE = re.compile(r"[0-9)}%][.,]$")
 _ESCAPED = re.compile(r"\\([-+*/=._^()\[\]<>|~#&`'\"?@$])")
-_UPRIGHT = re.compile(r"\\(?:mathrm|mathit|mathsf|text|operatorname|mathbf)(?![A-Za-z])")
+_STYLE = re.compile(
+    r"\\(?:text)?color\s*(?:\[[^][{}]*\]\s*)?\{[^{}]*\}"
+    r"|\\(?:mathrm|mathit|mathsf|text|operatorname|mathbf|bf|bfseries|boldmath|rm|it|sf)(?![A-Za-z])\s*"
+)
+"""What changes the look of a formula in LaTeX and not its meaning."""
+_GROUPED_SIGNS = re.compile(
+    r"(?<![\\^_A-Za-z])"
+    r"\{((?:[-+−–·⋅×/.,∞\s]|\\(?:cdot|times|div|infty|[,;:! ])(?![A-Za-z])|inf(?:ty|inity)?(?![A-Za-z]))*)\}"
+)
+"""Signs in braces that are no argument and no exponent: LaTeX prints nothing for the braces of 0{,}5 and {-\\infty}."""
 _DEEPEST_WRAPPING = 8
 _RAISED = re.compile(r"<sup>([^<]*)</sup>")
 
@@ -180,6 +189,8 @@ def undecorated(text: str) -> str:
 
     >>> undecorated("**$`\\\\boxed{\\\\mathrm{e}^2}`$**"), undecorated("2\\\\*3"), undecorated("e<sup>2</sup>")
     ('{e}^2', '2*3', 'e^(2)')
+    >>> undecorated("{-\\\\infty}"), undecorated("0{,}5"), undecorated("{\\\\bf 2}{\\\\cdot}3")
+    ('-\\\\infty', '0,5', '{2}\\\\cdot3')
     """
     text = visible(html.unescape(text)).strip() if "&" in text else text.strip()
     for _ in range(_DEEPEST_WRAPPING):
@@ -187,9 +198,20 @@ def undecorated(text: str) -> str:
         if not bare or _unbalanced(bare):
             break
         text = bare.strip()
-    text = _UPRIGHT.sub("", _RAISED.sub(r"^(\1)", text))
+    text = without_idle_braces(_STYLE.sub("", _RAISED.sub(r"^(\1)", text)))
     text = _ESCAPED.sub(r"\1", text).strip()
     return habits.ungrouped(text[:-1] if _END_OF_SENTENCE.search(text) else text)
+
+
+def without_idle_braces(text: str) -> str:
+    """A formula in LaTeX without braces round signs alone, of which nothing is printed.
+
+    >>> without_idle_braces("0{,}5"), without_idle_braces("{-{\\\\infty}}"), without_idle_braces("e^{-}")
+    ('0,5', '-\\\\infty', 'e^{-}')
+    """
+    for _ in range(_DEEPEST_WRAPPING if "{" in text else 0):
+        text = _GROUPED_SIGNS.sub(r"\1", text)
+    return text
 
 
 def _unbalanced(text: str) -> bool:

@@ -36,7 +36,16 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.chosen import chosen, chosen_first
-from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
+from symattn.marking.submissions.entries import (
+    AUTO,
+    Noticed,
+    grid_of,
+    is_blank,
+    noticed,
+    undecorated,
+    visible,
+    without_idle_braces,
+)
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.marking.submissions.names import Names, normal
 from symattn.marking.submissions.stated import Shape
@@ -388,7 +397,7 @@ _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
 
 def decimal_mark_of(texts: Iterable[str]) -> str:
     """ "." or ",", whichever stands in the decimals; "auto" where both do."""
-    marks = {found[0] for text in texts for found in _DECIMAL.findall(text)}
+    marks = {found[0] for text in texts for found in _DECIMAL.findall(without_idle_braces(text))}
     return marks.pop() if len(marks) == 1 else AUTO if marks else "."
 
 

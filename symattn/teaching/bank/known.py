@@ -18,8 +18,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, Words, sentence
-from symattn.page.notation import Notation, load_notation
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import Wording, in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
     EntriesAnswer,
@@ -101,9 +100,10 @@ class Known:
 
     def _signs(self, id: str) -> Inlines:
         problem, known = self.question.problem, misconceptions()[id]
+        called, orientation = known.called(self.question.orientation), self.question.orientation
         if problem is None:
-            return (Words(known.name),)
-        return Wording(problem.derivation, problem.notation).in_signs(known.called(problem.derivation.orientation))
+            return in_signs(called, orientation=orientation)
+        return Wording(problem.derivation, problem.notation).in_signs(called)
 
     def _counted(self, part: Part, row: int) -> Iterator[KnownWrong]:
         errors = part.answer.errors if isinstance(part.answer, FormulaAnswer | MatrixAnswer) else ()
@@ -127,7 +127,7 @@ class Known:
                 later = not _made_in(wrong, step) and any(self._shows(wrong, line) for line in before)
                 if later is not follows:
                     continue
-                told = (Words(FOLLOWS),) if follows else feedback(wrong, Wording(wrong.right, self._notation(d)))
+                told = (Words(FOLLOWS),) if follows else feedback(wrong, Wording(wrong.right, self.question.notation))
                 yield KnownWrong(value[cell], self.said(told), follows)
 
     def _lines_before(self, d: Derivation, step: str) -> list[Part]:
@@ -171,10 +171,6 @@ class Known:
             core = [m.id for m in misconceptions().values() if m.core]
             self._replayed[id(d)] = replayed(d, core) if known else ()
         return self._replayed[id(d)]
-
-    def _notation(self, d: Derivation) -> Notation:
-        problem = self.question.problem
-        return problem.notation if problem is not None and problem.derivation is d else load_notation("standard")
 
 
 def _value(wrong: WrongDerivation, d: Derivation, step: str) -> Matrix | None:

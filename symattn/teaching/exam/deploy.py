@@ -278,7 +278,7 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
     """
     data = _whole(text, where, "the file that symattn worksheet wrote was expected")
     students = tuple(Student(s.name, s.id, s.seat) for s in data.students)
-    return _exam(data, exam_spec(data.exam, where, students)), data.hash
+    return _exam(data, exam_spec(data.exam, where, students, made=True)), data.hash
 
 
 def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
@@ -461,7 +461,7 @@ def _by_crew(
 
 def printing(settings: Any) -> Job:
     """The job of writing a paper, or its key, from the frozen variants of its questions."""
-    spec = exam_spec(settings["exam"], Path(f"{settings['stem']}.toml"), ())
+    spec = exam_spec(settings["exam"], Path(f"{settings['stem']}.toml"), (), made=True)
 
     def job(asked: Any) -> bytes:
         pools = tuple((read(Variant, v, "A variant"),) for v in asked["variants"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -145,8 +145,13 @@ def read_exam_file(path: Path) -> ExamSpec:
     return exam_spec(read_toml(path), path)
 
 
-def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None) -> ExamSpec:
-    """What an exam file says, checked; the class is read from the list that it names, unless it is known already."""
+def exam_spec(
+    data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None, made: bool = False
+) -> ExamSpec:
+    """What an exam file says, checked; the class is read from the list that it names, unless it is known already.
+
+    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then.
+    """
     place = Place(path.name)
     if told := next((key for key in OF_THE_COMMAND if key in data), ""):
         raise place.says(f"{told} is an option of the command: symattn worksheet {path.name} --{told} …")
@@ -164,7 +169,7 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     return ExamSpec(
         **head,
         questions=tuple(
-            _question(question, file.shared, place.at("question", number)) for number, question in numbered
+            _question(question, file.shared, place.at("question", number), made) for number, question in numbered
         ),
         stem=path.stem,
         students=students,
@@ -183,13 +188,21 @@ def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**whole, "question": questions}
 
 
-def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> QuestionSpec:
+def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
     with place.here():
         chosen = problem_type(read(str, data.get("type", "full"), place.at("type")))
     place.know(data, [*keys(QuestionTable), *chosen.options], MEANT)
     own = read(QuestionTable, {key: value for key, value in data.items() if key not in chosen.options}, place)
     if chosen.presets:  # it chooses the mechanism itself
         shared = {key: value for key, value in shared.items() if key not in ("mechanism", "sizes")}
+    if chosen.mechanisms:  # it has none, and is not meant where the others' is stated once for all
+        shared = {key: value for key, value in shared.items() if key != "mechanism"}
+    if chosen.mechanisms and made:
+        own = replace(
+            own,
+            shared={key: value for key, value in own.shared.items() if key != "mechanism"},
+            settings={key: value for key, value in own.settings.items() if key in chosen.settings},
+        )
     options = {key: data[key] for key in chosen.options if key in data}
     stated = {**shared, **own.shared, "given": own.given, "settings": own.settings, "options": options}
     with place.here():

@@ -12,7 +12,7 @@ from symattn.formula.numbers import number
 from symattn.formula.width import fold
 from symattn.foundation.languages import listed, message
 from symattn.page.document import Block, Display, Inline, Inlines, Math, Strong, Table, Together, Words
-from symattn.page.notation import Notation, load_notation
+from symattn.page.notation import Notation
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import in_short
 from symattn.teaching.explanation.wording import LINE, Wording, step_in_signs
@@ -83,12 +83,7 @@ def _named(question: Question, part: Part) -> _Named | None:
     matrix = derivation.value(step)
     if not isinstance(matrix, Matrix):
         return None
-    notation = question.problem.notation if question.problem else _notation(question)
-    return _Named(step, matrix, derivation, notation)
-
-
-def _notation(question: Question) -> Notation:
-    return load_notation(str(question.frozen.get("notation", "standard")))
+    return _Named(step, matrix, derivation, question.notation)
 
 
 def _formulas(question: Question, found: _Named) -> Iterator[Formula]:
@@ -109,7 +104,7 @@ def _short(question: Question, part: Part) -> Inlines:
         case MatrixAnswer(value) if 1 in value.shape:
             return tuple(_listed([Math(number(x)) for x in value]))
         case MatrixAnswer(value):
-            return (Math(Wording(Derivation({}), _notation(question)).values(value)),)
+            return (Math(Wording(Derivation({}), question.notation).values(value)),)
         case ShapeAnswer(None):
             return (Words("not defined"),)
         case ShapeAnswer(shape) if shape is not None:
@@ -121,7 +116,7 @@ def _short(question: Question, part: Part) -> Inlines:
         case OrderAnswer(groups):
             return (Words(", ".join(" = ".join(group) for group in groups)),)
         case PropertyAnswer(model=model):
-            wording = Wording(Derivation({}), _notation(question))
+            wording = Wording(Derivation({}), question.notation)
             return (Words(message("For example")), Words(" "), *(_example(wording, model)))
         case WordAnswer(word):
             return step_in_signs(word)

@@ -6,12 +6,22 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction as Ratio
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import product
 from typing import Literal
 
 from symattn.derivation.algebra import Entries, size_formula
-from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, Style, View, symbol_names
+from symattn.derivation.derivation import (
+    Derivation,
+    Index,
+    Operand,
+    Orientation,
+    Step,
+    StepName,
+    Style,
+    View,
+    symbol_names,
+)
 from symattn.derivation.ops import Mask, MatMul, Scale
 from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
@@ -647,13 +657,22 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
 
 
-def in_signs(words: str, sign: Callable[[str], Formula] | None = None) -> Inlines:
+def in_signs(words: str, sign: Callable[[str], Formula] | None = None, orientation: Orientation = "rows") -> Inlines:
     """Words with the names and powers that stand in them as typed as formulas, in standard signs where none are given.
 
-    In the catalogues these are places: "divided by $d_k$".
+    In the catalogues these are places: "divided by $d_k$".  In standard signs, products change places where the
+    orientation is columns; signs that are given turn them themselves.
     """
-    signs = {f"${part}$": (Math((sign or _as_typed)(part)),) for part in NAMES.findall(words)}
+    made = sign or partial(_as_typed, turned=orientation == "columns")
+    signs = {f"${part}$": (Math(made(part)),) for part in NAMES.findall(words)}
     return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+
+
+def typed_in(name: str, orientation: Orientation) -> str:
+    """A name as plain text, in which products stand as they do in that orientation: K Qᵀ, or Qᵀ K for columns."""
+    if orientation == "rows":
+        return name
+    return NAMES.sub(lambda found: found[0] if "∘" in found[0] else " ".join(found[0].split()[::-1]), name)
 
 
 _STEP = re.compile(r"[A-Z]'*(?:_[A-Za-z0-9]+)?")
@@ -673,9 +692,9 @@ def _product(typed: str, name: Callable[[str], Formula], turned: bool) -> Formul
     return Product(written[::-1] if turned else written)
 
 
-def _as_typed(typed: str) -> Formula:
+def _as_typed(typed: str, turned: bool = False) -> Formula:
     if " " in typed:
-        return _product(typed, _as_typed, False)
+        return _product(typed, _as_typed, turned)
     weights = re.sub("^W_([A-Z])$", r"W^\1", typed)
     formula = read_formula(weights.removeprefix("√").replace("(", "{").replace(")", "}"))
     return Root(formula) if typed.startswith("√") else formula
@@ -738,4 +757,4 @@ def terminates(value: Value) -> bool:
     return has_symbols(value)
 
 
-__all__ = ["LONG", "Wording", "decorated", "in_signs", "step_in_signs", "terminates"]
+__all__ = ["LONG", "Wording", "decorated", "in_signs", "step_in_signs", "terminates", "typed_in"]

@@ -11,7 +11,7 @@ from functools import reduce
 from importlib import resources
 from typing import Literal, TypeVar
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Orientation
 from symattn.errors import SelfCheckError
 from symattn.exact import AnyMatrix, Matrix, Value
 from symattn.formula import (
@@ -157,10 +157,15 @@ def prose(spec_notation: str) -> Prose:
 
 
 class TurningProse(Prose):
-    """Sentences that are said for tokens as rows, whose formulas and matrices lie as the notation's do."""
+    """Sentences that are said for tokens as rows, whose formulas and matrices lie as the notation's do.
 
-    def __init__(self, notation: Notation) -> None:
+    `orientation` is that of a derivation that they are about, whose settings may say it in the notation's place.
+    """
+
+    def __init__(self, notation: Notation, orientation: Orientation | None = None) -> None:
         super().__init__(notation)
+        if orientation is not None:
+            self.columns = orientation == "columns"
         self.values = self._as_they_lie
 
     def _as_they_lie(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:

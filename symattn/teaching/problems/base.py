@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import combinations
 from math import isqrt
@@ -15,6 +15,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
+from symattn.exact.outside import listed
 from symattn.foundation.dice import whole
 from symattn.foundation.typed import Between, OneOf, Place, plain, read
 from symattn.page.notation import load_notation
@@ -101,6 +102,9 @@ class Spec(Shared):
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
+ATTENTION = ("attention", "self_attention")
+"""What questions on attention in general are true of."""
+
 C = TypeVar("C")
 """The content of a variant: a frozen dataclass of the problem type's own."""
 F = TypeVar("F")
@@ -152,7 +156,9 @@ class ProblemType(Generic[C, F]):
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
     `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
     that `draws` sizes or given matrices itself takes none that are stated; `own_sizes` are those of a type whose sizes
-    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.
+    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.  One
+    whose questions are the same for every mechanism names in `mechanisms` those that may be stated all the same, since
+    the questions are true of them, and in `settings` those settings that its questions go by; any other is refused.
     """
 
     name: str
@@ -171,6 +177,8 @@ class ProblemType(Generic[C, F]):
     draws: tuple[Literal["sizes", "given"], ...] = ()
     own_sizes: tuple[str, ...] = ()
     rows_only: bool = False
+    mechanisms: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     def freeze(self, content: C) -> Content:
         """A content as JSON."""
@@ -194,6 +202,16 @@ class ProblemType(Generic[C, F]):
                 f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
                 "say it by the option what, and leave the mechanism out."
             )
+        if self.mechanisms and spec.mechanism not in self.mechanisms:
+            raise InputError(
+                f"The questions of {self.name} are the same for every mechanism, so {spec.mechanism} is not used; "
+                "leave the mechanism out."
+            )
+        if self.mechanisms and (
+            idle := [name for name in changed(stated.get("settings", NOTHING)) if name not in self.settings]
+        ):
+            tail = offered(idle[0], self.settings, "its own are {}" if self.settings else "it has no settings")
+            raise InputError(f"The problem type {self.name} has no setting {idle[0]!r}; {tail}")
         for name, value in spec.options.items():
             if name not in self.options:
                 tail = offered(name, self.options, "its options are {}" if self.options else "it has no options")
@@ -240,6 +258,13 @@ class ProblemType(Generic[C, F]):
 
     def option(self, spec: Spec, name: str) -> Any:
         return spec.options.get(name, self.options[name][0])
+
+
+def changed(settings: Mapping[str, Any]) -> list[str]:
+    """The names of settings that are stated and say something else than the default; "none" is none by default."""
+    default = {f.name: getattr(Settings(), f.name) for f in fields(Settings)}
+    said = {name: listed(value) for name, value in settings.items() if name in default and value is not None}
+    return [name for name, value in said.items() if value not in (default[name], default[name] or "none")]
 
 
 def tokens_are_rows(spec: Spec) -> None:

@@ -29,8 +29,8 @@ from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
-from symattn.teaching.problems.base import ProblemType, Spec, tokens_are_rows, up_to
+from symattn.teaching.problems.asking import Offer, TurningProse, choice_part, lettered, put_in
+from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
@@ -45,6 +45,9 @@ FORMULAS = ("S", "Z")
 ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
 WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
 """How many wrong options there are."""
+
+WAYS_OF = ("S", "S'", "A", "Z")
+"""The steps whose ways of working are asked for with `several`."""
 
 MOST_ITEMS = 12
 WAYS_SHOWN = 5
@@ -113,13 +116,11 @@ class Content(derived.Content):
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    count, several = TYPE.option(spec, "items"), TYPE.option(spec, "several")
-    if several:
-        tokens_are_rows(spec)
+    several = TYPE.option(spec, "several")
     for _ in range(REDRAWN):
         drawn = derived.content(spec, rng, number, family)
         found = derived.made(drawn).separation
-        items = _several(found, count, number, rng) if several else _items(found, spec, number, rng, family)
+        items = _several(found, spec, number, rng) if several else _items(found, spec, number, rng, family)
         if items is not None:
             return Content(**vars(drawn), several=several, items=tuple(items))
     raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
@@ -163,7 +164,7 @@ def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: ran
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
     """The misconceptions that are a formula of their own for a step, such as K Qᵀ for the scores."""
-    rows = d if d.orientation == "rows" else turned(d)
+    rows = _as_rows(d)
     right = rows[name]
     seen = [_formula(right)]
     for m in misconceptions().values():
@@ -276,14 +277,27 @@ def _exactly(rows: Sequence[Row]) -> bool:
     return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 
 
-def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[Item] | None:
-    """Ways of working out a step, two or three of which are right."""
-    steps = [name for name in ("S", "S'", "A", "Z") if name in found.derivation][:count]
+def _as_rows(d: Derivation) -> Derivation:
+    return d if d.orientation == "rows" else turned(d)
+
+
+def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[Item] | None:
+    """Ways of working out a step, two or three of which are right.
+
+    A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
+    """
+    d = _as_rows(found.derivation)
+    suiting = {name: [w for w in WAYS if w.step == name and w.suits(d)] for name in WAYS_OF if name in d}
+    steps = [name for name, ways in suiting.items() if any(w.right and _gives(w, d) for w in ways)]
+    if not steps:
+        raise InputError(
+            f"Multiple choice with several asks for ways to work out {', '.join(WAYS_OF)} as attention has them, and "
+            f"{spec.mechanism} has none of these; another mechanism or another problem type was expected."
+        )
     items: list[Item] = []
-    for k, name in enumerate(steps):
-        ways = [w for w in WAYS if w.step == name and w.suits(found.derivation)]
-        right = [w.id for w in ways if w.right]
-        wrong = [w.id for w in ways if not w.right and _fails(w, found.derivation)]
+    for k, name in enumerate(steps[: TYPE.option(spec, "items")]):
+        right = [w.id for w in suiting[name] if w.right and _gives(w, d)]
+        wrong = [w.id for w in suiting[name] if not w.right and _fails(w, d)]
         many = min(2 + (number + k) % 2, len(right))
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
@@ -293,7 +307,7 @@ def _several(found: Separation, count: int, number: int, rng: random.Random) -> 
 
 
 def _fails(way: Way, d: Derivation) -> bool:
-    """Whether a wrong way shows to be wrong in this variant, by enough to be seen."""
+    """Whether a wrong way shows to be wrong in this variant, tokens as rows, by enough to be seen."""
     result, right = carried_out(way, d), values_of(d.value(way.step))
     if result is None or result.shape != right.shape:
         return True
@@ -334,7 +348,7 @@ def _asked(item: Item, found: Separation, wording: Wording, problem: Problem) ->
         case FormulaItem():
             return _formula_offers(item, found, wording)
         case WaysItem():
-            return _way_offers(item, wording)
+            return _way_offers(item, found.derivation, wording, problem)
 
 
 def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Problem) -> Made:
@@ -404,12 +418,13 @@ def _formula_offers(item: FormulaItem, found: Separation, wording: Wording) -> M
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: WaysItem, wording: Wording) -> Made:
-    offers = []
+def _way_offers(item: WaysItem, d: Derivation, wording: Wording, problem: Problem) -> Made:
+    say, offers = TurningProse(problem.notation, d.orientation), []
+    divisor = wording.divisor(d["S'"]) if item.step == "S'" else None
     for way in (BY_ID[id] for id in item.options):
         verdict = "right: {reason}" if way.right else "wrong: {reason}"
-        why = sentence(verdict, reason=wording.inlines(way.why, {}))
-        offers.append(Offer(wording.inlines(way.text, {}), why, way.right, way.diagnosis))
+        why = sentence(verdict, reason=way.reason(say))
+        offers.append(Offer(way.said(say, divisor), why, way.right, way.diagnosis))
     return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
 
 
@@ -420,11 +435,11 @@ def prove(question: Question) -> None:
     """Exactly the ways that give the result are right, or the option that is no mistake."""
     assert question.problem is not None
     content: Content = question.content
-    found = derived.made(content).separation
+    d = _as_rows(derived.made(content).separation.derivation)
     for part, item in zip(question.parts, content.items, strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
         if isinstance(item, WaysItem):
-            right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], found.derivation))
+            right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], d))
         else:
             right = frozenset({item.options.index("")})
         if right != part.answer.right:

@@ -40,7 +40,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     table_part,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
@@ -603,6 +603,7 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
+    mechanisms=ATTENTION,
     draws=("given",),
     own_sizes=("n", "h", "d_model", "d_k"),
 )

@@ -16,7 +16,7 @@ from symattn.exact import Matrix, compare, exact
 from symattn.foundation.typed import OneOf
 from symattn.page.notation import kept_notation
 from symattn.teaching.problems.asking import lettered, right_letter, turning_prose
-from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
 from symattn.teaching.problems.systems import Rows, times
@@ -138,5 +138,6 @@ TYPE = ProblemType(
             tuple[Annotated[str, OneOf(lambda: KINDS)], ...],
         )
     },
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

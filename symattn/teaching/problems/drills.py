@@ -31,7 +31,7 @@ from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered
-from symattn.teaching.problems.base import ProblemType, Spec, one_of, up_to
+from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
 from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
 
@@ -530,6 +530,8 @@ TYPE = ProblemType(
         "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", up_to(MOST_ITEMS)),
     },
     defaults={"mechanism": "attention"},
+    mechanisms=ATTENTION,
+    settings=("mask", "mask_style", "orientation"),
     draws=("given",),
 )
 

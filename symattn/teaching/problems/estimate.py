@@ -34,7 +34,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     right_letter,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.items import Item, prove, question
 from symattn.teaching.question import Mark, OrderAnswer, Part, Question
 
@@ -544,5 +544,6 @@ TYPE = ProblemType(
     content=Content,
     proof=prove,
     options={"reasons": (True, "whether a reason in one sentence is asked for, with a mark of its own")},
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

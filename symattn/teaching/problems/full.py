@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from symattn.derivation.derivation import Matrix, Op, Outline, Step
+from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Words, sentence
@@ -127,37 +127,100 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     that sees but one.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one that
     only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more
     than one mark.  A shape is worth one mark.
+
+    A mechanism's steps are known by their names; the steps of somebody's own problem by what they are, whatever they
+    are called (`roles_of_own`).
     """
+    own = problem.mechanism == OWN
+    roles = roles_of_own(problem.derivation) if own else {}
     shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
     worked_out = [step for step in problem.asked_steps if step not in shapes]
     by_role: dict[str, list[Step]] = {}
     for step in worked_out:
-        by_role.setdefault(step.role, []).append(step)
+        by_role.setdefault(step.name if own else step.role, []).append(step)
     masked = any(isinstance(step.op, Mask) for step in problem.steps)
-    stems, done = {step.stem for step in worked_out}, set[tuple[str, type[Op]]]()
+    names = {step.name: roles.get(step.name, "") if own else step.stem for step in worked_out}
+    stems, done = {*names.values()}, set[tuple[str, type[Op]]]()
     found: dict[str, Marks] = {step.name: () for step in worked_out} | {step.name: (Mark("B", 1),) for step in shapes}
     for steps in by_role.values():
-        by_token = [step for step in steps if step.token is not None]
+        by_token = [step for step in steps if step.token is not None and not own]
         lines = by_token or steps
         weights = [0 if _is_settled(step) else 1 for step in lines]
         if not any(weights):
             continue
-        stem = _NUMBER.sub("", lines[0].stem)
+        name = names[lines[0].name]
+        stem = _NUMBER.sub("", name)
         like = _LIKE_QUERIES.sub(r"\1Q", stem)
         if len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
             whole: Marks = (Mark("A", 1),)
         elif len(by_role) > LONG:
-            whole = _marks_of_many(lines[0])
+            whole = _marks_of_many(lines[0], name)
         else:
             tokens = sum(weights) if by_token else _tokens(problem, steps[0])
-            whole = _marks(lines[0], tokens, by_role.keys(), masked)
+            whole = _marks(lines[0], name, tokens, () if own else by_role.keys(), masked)
         anew = by_token and isinstance(lines[0].op, MatMul) and not masked  # every token's product is worked out anew
         if anew and len(by_role) <= LONG:
             whole = tuple(replace(m, number=max(m.number, len(lines))) if m.code == "A" else m for m in whole)
-        done.add((stem, type(lines[0].op)))
+        if stem:
+            done.add((stem, type(lines[0].op)))
         shares = [_shared(mark, weights) for mark in whole] if by_token else [[mark] for mark in whole]
         for k, step in enumerate(lines):
             found[step.name] = tuple(own[k] for own in shares if own[k].number)
+    return found
+
+
+OWN = "custom"
+"""The mechanism of somebody's own problem."""
+
+
+def roles_of_own(d: Derivation) -> dict[str, str]:
+    """What steps of a program are in attention, as mechanisms name them; a step that is nothing of it is left out.
+
+    A product that takes a mean by weights is the output (Z); the softmax that gives them, the weights (A); the product
+    that this is taken of, perhaps scaled or masked (S', S'' …), the scores (S).  Of the products that scores and
+    outputs are made of, the first gives the queries (Q), the others keys and values (K).  What is put side by side are
+    heads (C).
+    """
+    roles = {step.name: "C" for step in d if step.op == Stack("columns")}
+    inputs: list[Operand] = []
+    for output in filter(_is_product, d):
+        for place, operand in enumerate(output.operands):
+            *between, weights = _entry_by_entry(d, operand) or (output,)
+            if not weights.op.weighs or not _is_mean(weights, place, operand):
+                continue
+            roles |= {output.name: "Z", weights.name: "A"}
+            *between, scores = _entry_by_entry(d, weights.operands[0]) or (weights,)
+            if _is_product(scores):
+                roles |= {step.name: "S" + "'" * k for k, step in enumerate(reversed(between), 1)}
+                roles[scores.name] = "S"
+                inputs += scores.operands
+            inputs += output.operands
+    ends = {way[-1].name for operand in inputs if (way := _entry_by_entry(d, operand)) and _is_product(way[-1])}
+    made = [step.name for step in d if step.name in ends - roles.keys()]
+    return roles | {name: "K" if k else "Q" for k, name in enumerate(made)}
+
+
+def _is_product(step: Step) -> bool:
+    return isinstance(step.op, MatMul)
+
+
+def _is_mean(weights: Step, place: int, operand: Operand) -> bool:
+    """Whether a product adds up along the lines of weights that sum to 1: A V, V A^T, or V A of columns; not A^T dZ."""
+    along = getattr(weights.op, "along", "rows")
+    return (place == 0) != operand.transposed if along == "rows" else (place == 0) == operand.transposed
+
+
+def _entry_by_entry(d: Derivation, operand: Operand) -> list[Step]:
+    """The steps that an operand comes of entry by entry, the last first, back to a product, weights or a given."""
+    steps, found = {step.name: step for step in d}, list[Step]()
+    while (step := steps.get(operand.name)) is not None:
+        found.append(step)
+        if _is_product(step) or step.op.weighs or step.op.moves or step.op.norms or not step.operands:
+            break
+        operand = step.operands[0]
+        source = steps.get(operand.name)
+        if operand.transposed or source is None or source.result.shape != step.result.shape:
+            break
     return found
 
 
@@ -192,19 +255,19 @@ _NUMBER = re.compile(r"\d")
 """The second norm, N2, is worked out as the first."""
 
 
-def _marks_of_many(step: Step) -> Marks:
+def _marks_of_many(step: Step, stem: str) -> Marks:
     """The marks of one line of a long derivation."""
     method, right = Mark("M", 1), Mark("A", 1)
-    if step.stem == "Q":
+    if stem == "Q":
         return (Mark("B", 1, "shapes", "shapes"), method, right)
     if isinstance(step.op, Stack):
         return (Mark("B", 1, "side by side, in order"),)
     return (right,) if isinstance(step.op, Add | Activation | Mean | SumOver) else (method, right)
 
 
-def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
+def _marks(step: Step, stem: str, tokens: int, roles: Collection[str], masked: bool) -> Marks:
     method, each = Mark("M", 1), Mark("A", tokens, "one for every token", "rows")
-    match step.stem:
+    match stem:
         case "Q":
             return (Mark("B", 1, "shapes", "shapes"), method, Mark("A", 1))
         case "S" if masked:

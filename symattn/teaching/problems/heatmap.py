@@ -22,7 +22,7 @@ from symattn.page.document import Block, HeatMap, Inlines, Math, Words
 from symattn.page.notation import kept_notation
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
-from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.items import Item, prove, question
 from symattn.teaching.problems.pictures import (
     MASKS,
@@ -462,5 +462,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove_pictures,
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

@@ -36,7 +36,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, choice_part, put_in, series
-from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -533,5 +533,6 @@ TYPE = ProblemType(
         ),
         "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
     },
+    mechanisms=ATTENTION,
     draws=("given",),
 )

@@ -25,7 +25,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import kept_notation
 from symattn.teaching.problems.asking import LETTERS, Prose, lettered, put_in, right_letter, turning_prose
-from symattn.teaching.problems.base import Family, ProblemType, Spec, one_of, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, one_of, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
 from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Theorem
 from symattn.teaching.question import (
@@ -176,5 +176,6 @@ TYPE = ProblemType(
         "theorem": ("", f"which theorem; all in turn where none is named: {', '.join(THEOREMS)}", one_of(THEOREMS)),
         "lines": (False, "whether the lines of the proof are given, to be put in order"),
     },
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

@@ -34,7 +34,7 @@ from symattn.page.document import (
     places_of,
 )
 from symattn.teaching.problems.asking import LETTERS, TableRow, bank, counted_again, in_digits, number_part, table_part
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec
 from symattn.teaching.problems.layers import (
     Work,
     attention_layer,
@@ -502,5 +502,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

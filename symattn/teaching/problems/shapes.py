@@ -47,7 +47,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation, kept_notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, for_columns, lettered, put_in
-from symattn.teaching.problems.base import Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
@@ -532,5 +532,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     proof=prove,
+    mechanisms=ATTENTION,
     draws=("sizes", "given"),
 )

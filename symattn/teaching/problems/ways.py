@@ -1,7 +1,8 @@
 """Ways of working out a step: the usual one, some that look wrong and are right, and some that are wrong.
 
 rules.md 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
-that what is said of it is proved there and not believed.  Tokens are rows.
+that what is said of it is proved there and not believed.  Numbers are laid out with tokens as rows, and so are
+formulas, which are turned where they are written; sentences on a direction have another one beside them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeVar
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.misconceptions.base import found
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.formula import Formula
+from symattn.page.document import Inlines
+from symattn.teaching.problems.asking import TurningProse
 
 Work = Callable[["Numbers"], Matrix]
+SomeOp = TypeVar("SomeOp", bound=Op)
+
+
+class MissingError(Exception):
+    """A way asks for a matrix or a step that a derivation does not have."""
 
 
 class Numbers:
@@ -25,36 +36,36 @@ class Numbers:
         self.d = d
 
     def __getattr__(self, name: str) -> Matrix:
-        found = self.d.value(name)
-        assert isinstance(found, Matrix)
-        return found
+        value = self.d.value(name) if name in self.d else None
+        if not isinstance(value, Matrix):
+            raise MissingError(name)
+        return value
 
     @property
     def scores(self) -> Matrix:
         """What the softmax is taken of."""
-        return self.__getattr__(self.d["A"].operands[0].name)
+        return self.__getattr__(self._step("A", Softmax)[0].operands[0].name)
 
     @property
     def unmasked(self) -> Matrix:
-        return self.__getattr__(self.d["M"].operands[0].name)
+        return self.__getattr__(self._step("M", Mask)[0].operands[0].name)
 
     @property
     def keep(self) -> tuple[tuple[bool, ...], ...]:
-        op = self.d["M"].op
-        assert isinstance(op, Mask)
-        return op.keep
+        return self._step("M", Mask)[1].keep
 
     @property
     def divisor(self) -> Value:
-        op = self.d["S'"].op
-        assert isinstance(op, Scale)
-        return op.divisor
+        return self._step("S'", Scale)[1].divisor
 
     @property
     def normalisation(self) -> Softmax:
-        op = self.d["A"].op
-        assert isinstance(op, Softmax)
-        return op
+        return self._step("A", Softmax)[1]
+
+    def _step(self, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp]:
+        if (place := found(self.d, name, kind)) is None:
+            raise MissingError(name)
+        return place
 
     def softmax(self, scores: Matrix) -> Matrix:
         return self.normalisation.apply(scores)
@@ -69,7 +80,9 @@ class Numbers:
 class Way:
     """One way: its step, whether it is right, how it is said, why it is right or wrong, and how it is carried out.
 
-    `needs` are matrices without which it has no place; with "no M" it has none under a mask.
+    It has no place where a matrix is missing that it works with; one of `unmasked` scores has none under a mask.
+    `text` and `why` are said of tokens as rows, with standard names in formulas; `turned` and `turned_why` take their
+    places where tokens are columns and more than the formulas is turned.
     """
 
     id: str
@@ -78,15 +91,36 @@ class Way:
     text: str
     why: str
     work: Work
-    needs: tuple[str, ...] = ()
     diagnosis: str = ""
+    unmasked: bool = False
+    turned: str = ""
+    turned_why: str = ""
 
     def suits(self, d: Derivation) -> bool:
-        return all((name.removeprefix("no ") in d) != name.startswith("no ") for name in self.needs)
+        """Whether the way has a place in a derivation with tokens as rows."""
+        if self.unmasked and "M" in d:
+            return False
+        try:
+            carried_out(self, d)
+        except MissingError:
+            return False
+        return True
+
+    def said(self, say: TurningProse, divisor: Formula | None) -> Inlines:
+        """The way in words, with the divisor of the scores if there is one."""
+        shown = {} if divisor is None else {"divisor": divisor}
+        return say(say.either(self.text, self.turned or self.text), **shown)
+
+    def reason(self, say: TurningProse) -> Inlines:
+        """Why it is right or wrong."""
+        return say(say.either(self.why, self.turned_why or self.why))
 
 
 def carried_out(way: Way, d: Derivation) -> Matrix | None:
-    """What a way gives; None if it is not defined."""
+    """What a way gives in a derivation with tokens as rows; None if it is not defined.
+
+    `MissingError` where the way has no place.
+    """
     try:
         return way.work(Numbers(d))
     except (ShapeError, UndefinedError, ZeroDivisionError):
@@ -147,12 +181,20 @@ def _fourth_roots(n: Numbers) -> Matrix:
 
 WAYS: tuple[Way, ...] = (
     # ---------------------------------------------------------------------------------------------- the scores
-    Way("S product", "S", True, "$@name(Q) @name(K^T)$", "row i belongs to query i.", lambda n: dot(n.Q, n.K.T)),
+    Way(
+        "S product",
+        "S",
+        True,
+        "$Q K^T$",
+        "row i belongs to query i.",
+        lambda n: dot(n.Q, n.K.T),
+        turned_why="column i belongs to query i.",
+    ),
     Way(
         "S turned twice",
         "S",
         True,
-        "the transpose of $@name(K) @name(Q^T)$",
+        "the transpose of $K Q^T$",
         "the transpose of a product is the product of the transposes in the other order.",
         lambda n: dot(n.K, n.Q.T).T,
     ),
@@ -160,40 +202,39 @@ WAYS: tuple[Way, ...] = (
         "S at once",
         "S",
         True,
-        "$@name(X) (@name(W_Q) @name(W_K^T)) @name(X^T)$, without the queries and the keys",
+        "$X (W_Q W_K^T) X^T$, without the queries and the keys",
         "products may be bracketed in any way.",
         lambda n: dot(dot(n.X, dot(n.W_Q, n.W_K.T)), n.X.T),
-        ("W_Q", "W_K"),
     ),
     Way(
         "S by columns",
         "S",
         True,
-        "column by column: the queries $@name(Q)$ times one key at a time",
+        "column by column: the queries $Q$ times one key at a time",
         "each product is one column of the scores.",
         lambda n: Matrix.of([dot(n.Q, n.K.row(j).T).T.rows[0] for j in range(n.K.shape[0])]).T,
+        turned="row by row: one key at a time times the queries $Q$",
+        turned_why="each product is one row of the scores.",
     ),
-    Way("S T2", "S", False, "$@name(K) @name(Q^T)$", "this is the transpose.", lambda n: dot(n.K, n.Q.T), (), "T2"),
-    Way("S T1", "S", False, "$@name(Q) @name(K)$", "the keys must be transposed.", lambda n: dot(n.Q, n.K), (), "T1"),
+    Way("S T2", "S", False, "$K Q^T$", "this is the transpose.", lambda n: dot(n.K, n.Q.T), diagnosis="T2"),
+    Way("S T1", "S", False, "$Q K$", "the keys must be transposed.", lambda n: dot(n.Q, n.K), diagnosis="T1"),
     Way(
         "S T3",
         "S",
         False,
-        "$@name(Q^T) @name(K)$",
+        "$Q^T K$",
         "this compares features, not tokens.",
         lambda n: dot(n.Q.T, n.K),
-        (),
-        "T3",
+        diagnosis="T3",
     ),
     Way(
         "S T4",
         "S",
         False,
-        "$@name(Q) @name(V^T)$",
+        "$Q V^T$",
         "queries are compared with keys.",
         lambda n: dot(n.Q, n.V.T),
-        (),
-        "T4",
+        diagnosis="T4",
     ),
     Way(
         "S own key",
@@ -204,15 +245,14 @@ WAYS: tuple[Way, ...] = (
         lambda n: Matrix.of(
             [x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(dot(n.Q, n.K.T).rows)
         ),
-        (),
-        "T7",
+        diagnosis="T7",
     ),
     # ------------------------------------------------------------------------------------------- scaled scores
     Way(
         "S' entries",
         "S'",
         True,
-        "every entry of $@name(S)$ divided by $@scale(S')$",
+        "every entry of $S$ divided by $divisor$",
         "this is what scaling means.",
         lambda n: over(n.S, n.divisor),
     ),
@@ -220,15 +260,16 @@ WAYS: tuple[Way, ...] = (
         "S' queries",
         "S'",
         True,
-        "the queries $@name(Q)$ divided by $@scale(S')$ first, and then multiplied by $@name(K^T)$",
+        "the queries $Q$ divided by $divisor$ first, and then multiplied by $K^T$",
         "a number may be taken out of a product.",
         lambda n: dot(over(n.Q, n.divisor), n.K.T),
+        turned="the queries $Q$ divided by $divisor$ first, and then multiplied by $K^T$ from the left",
     ),
     Way(
         "S' keys",
         "S'",
         True,
-        "the keys $@name(K)$ divided by $@scale(S')$ first, and then the scores as usual",
+        "the keys $K$ divided by $divisor$ first, and then the scores as usual",
         "a number may be taken out of a product.",
         lambda n: dot(n.Q, over(n.K, n.divisor).T),
     ),
@@ -236,7 +277,7 @@ WAYS: tuple[Way, ...] = (
         "S' both",
         "S'",
         True,
-        "$@name(Q)$ and $@name(K)$ both divided by the square root of $@scale(S')$, and then the scores as usual",
+        "$Q$ and $K$ both divided by the square root of $divisor$, and then the scores as usual",
         "the two roots multiply to the divisor.",
         _fourth_roots,
     ),
@@ -244,60 +285,55 @@ WAYS: tuple[Way, ...] = (
         "S' weights",
         "S'",
         True,
-        "$@name(W_Q)$ divided by $@scale(S')$ before anything else",
+        "$W_Q$ divided by $divisor$ before anything else",
         "a number may be taken out of a product.",
         lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
-        ("W_Q",),
     ),
     Way(
         "S' twice",
         "S'",
         False,
-        "$@name(Q)$ and $@name(K)$ both divided by $@scale(S')$, and then the scores as usual",
+        "$Q$ and $K$ both divided by $divisor$, and then the scores as usual",
         "this divides twice.",
         lambda n: dot(over(n.Q, n.divisor), over(n.K, n.divisor).T),
-        (),
-        "C2",
+        diagnosis="C2",
     ),
     Way(
         "S' times",
         "S'",
         False,
-        "every entry of $@name(S)$ times $@scale(S')$",
+        "every entry of $S$ times $divisor$",
         "divide, and do not multiply.",
         lambda n: n.S.map(lambda x: x * n.divisor),
-        (),
-        "C4",
+        diagnosis="C4",
     ),
     Way(
         "S' tokens",
         "S'",
         False,
-        "every entry of $@name(S)$ divided by the square root of the number of tokens",
+        "every entry of $S$ divided by the square root of the number of tokens",
         "the divisor depends on the width of the keys.",
         lambda n: over(n.S, square_root(n.S.shape[1])),
-        (),
-        "C5",
+        diagnosis="C5",
     ),
     Way(
         "S' values",
         "S'",
         False,
-        "every entry of $@name(S)$ divided by the square root of the width of the values",
+        "every entry of $S$ divided by the square root of the width of the values",
         "the divisor depends on the width of the keys.",
         lambda n: over(n.S, square_root(n.V.shape[1])),
-        (),
-        "C9",
+        diagnosis="C9",
     ),
     Way(
         "S' first row",
         "S'",
         False,
-        "the first row of $@name(S)$ divided by $@scale(S')$, the other rows as they are",
+        "the first row of $S$ divided by $divisor$, the other rows as they are",
         "every entry is divided.",
         lambda n: Matrix.of((over(n.S.row(0), n.divisor).rows[0], *n.S.rows[1:])),
-        (),
-        "C10",
+        diagnosis="C10",
+        turned="the first column of $S$ divided by $divisor$, the other columns as they are",
     ),
     # ------------------------------------------------------------------------------------------------- weights
     Way(
@@ -307,6 +343,8 @@ WAYS: tuple[Way, ...] = (
         "the softmax of each row after its largest score has been subtracted from it",
         "a number subtracted from a whole row cancels.",
         lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
+        turned="the softmax of each column after its largest score has been subtracted from it",
+        turned_why="a number subtracted from a whole column cancels.",
     ),
     Way(
         "A global maximum",
@@ -315,6 +353,8 @@ WAYS: tuple[Way, ...] = (
         "the softmax of each row after the largest score of the whole matrix has been subtracted everywhere",
         "it is the same number for every entry of a row, so it cancels.",
         lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
+        turned="the softmax of each column after the largest score of the whole matrix has been subtracted everywhere",
+        turned_why="it is the same number for every entry of a column, so it cancels.",
     ),
     Way(
         "A turned",
@@ -323,6 +363,8 @@ WAYS: tuple[Way, ...] = (
         "the matrix of scores transposed, softmax along each column, and the result transposed back",
         "the columns of the transpose are the rows.",
         lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
+        turned="the matrix of scores transposed, softmax along each row, and the result transposed back",
+        turned_why="the rows of the transpose are the columns.",
     ),
     Way(
         "A normalised",
@@ -331,6 +373,7 @@ WAYS: tuple[Way, ...] = (
         "the exponential of every score, each row then divided by its sum",
         "this is the definition.",
         lambda n: normalised(n.powers(n.scores)),
+        turned="the exponential of every score, each column then divided by its sum",
     ),
     Way(
         "A masked after",
@@ -339,7 +382,9 @@ WAYS: tuple[Way, ...] = (
         "softmax without the mask, the hidden weights set to 0, and each row divided by what is left of its sum",
         "the common denominator cancels.",
         lambda n: normalised(_hidden_as(n, n.softmax(n.unmasked), 0)),
-        ("M",),
+        turned=(
+            "softmax without the mask, the hidden weights set to 0, and each column divided by what is left of its sum"
+        ),
     ),
     Way(
         "A M5",
@@ -348,8 +393,8 @@ WAYS: tuple[Way, ...] = (
         "softmax without the mask, and the hidden weights set to 0",
         "the rows no longer sum to 1.",
         lambda n: _hidden_as(n, n.softmax(n.unmasked), 0),
-        ("M",),
-        "M5",
+        diagnosis="M5",
+        turned_why="the columns no longer sum to 1.",
     ),
     Way(
         "A M4",
@@ -358,8 +403,7 @@ WAYS: tuple[Way, ...] = (
         "softmax with 0 for every hidden score",
         "a score of 0 still gets weight.",
         lambda n: n.softmax(_hidden_as(n, n.unmasked, 0)),
-        ("M",),
-        "M4",
+        diagnosis="M4",
     ),
     Way(
         "A X1",
@@ -368,8 +412,9 @@ WAYS: tuple[Way, ...] = (
         "the exponential of every score, each column then divided by its sum",
         "each query's row must sum to 1.",
         lambda n: normalised(n.powers(n.scores).T).T,
-        (),
-        "X1",
+        diagnosis="X1",
+        turned="the exponential of every score, each row then divided by its sum",
+        turned_why="each query's column must sum to 1.",
     ),
     Way(
         "A X2",
@@ -378,8 +423,8 @@ WAYS: tuple[Way, ...] = (
         "the exponential of every score, all divided by the sum of the whole matrix",
         "each query's row must sum to 1.",
         lambda n: over(n.powers(n.scores), _total(list(n.powers(n.scores)))),
-        (),
-        "X2",
+        diagnosis="X2",
+        turned_why="each query's column must sum to 1.",
     ),
     Way(
         "A X5",
@@ -388,8 +433,9 @@ WAYS: tuple[Way, ...] = (
         "each row of scores divided by its sum",
         "exponentiate first, then divide.",
         lambda n: normalised(n.scores),
-        ("no M",),
-        "X5",
+        diagnosis="X5",
+        unmasked=True,
+        turned="each column of scores divided by its sum",
     ),
     Way(
         "A X9",
@@ -398,8 +444,9 @@ WAYS: tuple[Way, ...] = (
         "the softmax of each row with the sign of every score changed",
         "a larger score must get a larger weight.",
         lambda n: n.softmax(n.scores.map(lambda x: -x)),
-        ("no M",),
-        "X9",
+        diagnosis="X9",
+        unmasked=True,
+        turned="the softmax of each column with the sign of every score changed",
     ),
     Way(
         "A column maximum",
@@ -408,8 +455,9 @@ WAYS: tuple[Way, ...] = (
         "the softmax of each row after the largest score of each column has been subtracted from that column",
         "what is subtracted differs within a row, so it does not cancel.",
         lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
-        (),
-        "X15",
+        diagnosis="X15",
+        turned="the softmax of each column after the largest score of each row has been subtracted from that row",
+        turned_why="what is subtracted differs within a column, so it does not cancel.",
     ),
     Way(
         "A doubled",
@@ -418,14 +466,24 @@ WAYS: tuple[Way, ...] = (
         "the softmax of each row after every score has been doubled",
         "a factor does not cancel: only what is added to a whole row does.",
         lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
+        turned="the softmax of each column after every score has been doubled",
+        turned_why="a factor does not cancel: only what is added to a whole column does.",
     ),
     # -------------------------------------------------------------------------------------------------- output
-    Way("Z product", "Z", True, "$@name(A) @name(V)$", "row i mixes the values for token i.", lambda n: dot(n.A, n.V)),
+    Way(
+        "Z product",
+        "Z",
+        True,
+        "$A V$",
+        "row i mixes the values for token i.",
+        lambda n: dot(n.A, n.V),
+        turned_why="column i mixes the values for token i.",
+    ),
     Way(
         "Z turned",
         "Z",
         True,
-        "the transpose of $@name(V^T) @name(A^T)$",
+        "the transpose of $V^T A^T$",
         "the transpose of a product is the product of the transposes in the other order.",
         lambda n: dot(n.V.T, n.A.T).T,
     ),
@@ -433,57 +491,65 @@ WAYS: tuple[Way, ...] = (
         "Z late weights",
         "Z",
         True,
-        "$(@name(A) @name(X)) @name(W_V)$: the inputs mixed first, and then projected",
+        "$(A X) W_V$: the inputs mixed first, and then projected",
         "products may be bracketed in any way.",
         lambda n: dot(dot(n.A, n.X), n.W_V),
-        ("W_V",),
     ),
     Way(
         "Z outer",
         "Z",
         True,
-        "for every token j, column j of $@name(A)$ times row j of $@name(V)$; all these matrices added up",
+        "for every token j, column j of $A$ times row j of $V$; all these matrices added up",
         "this is the same sum in another order.",
         lambda n: reduce(
             lambda a, b: Add().apply(a, b),
             [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])],
         ),
+        turned="for every token j, column j of $V$ times row j of $A$; all these matrices added up",
     ),
     Way(
         "Z O1",
         "Z",
         False,
-        "$@name(A^T) @name(V)$",
+        "$A^T V$",
         "this uses the columns of the weights.",
         lambda n: dot(n.A.T, n.V),
-        (),
-        "O1",
+        diagnosis="O1",
+        turned_why="this uses the rows of the weights.",
     ),
-    Way("Z O2", "Z", False, "$@name(V) @name(A)$", "the weights stand on the left.", lambda n: dot(n.V, n.A), (), "O2"),
-    Way("Z O3", "Z", False, "$@name(A) @name(K)$", "the values are mixed.", lambda n: dot(n.A, n.K), (), "O3"),
+    Way(
+        "Z O2",
+        "Z",
+        False,
+        "$V A$",
+        "the weights stand on the left.",
+        lambda n: dot(n.V, n.A),
+        diagnosis="O2",
+        turned_why="the weights stand on the right.",
+    ),
+    Way("Z O3", "Z", False, "$A K$", "the values are mixed.", lambda n: dot(n.A, n.K), diagnosis="O3"),
     Way(
         "Z O7",
         "Z",
         False,
-        "every row of $@name(V)$ times the weight that its token gives to itself",
+        "every row of $V$ times the weight that its token gives to itself",
         "every token mixes all the values that it sees.",
         _own_weights,
-        (),
-        "O7",
+        diagnosis="O7",
+        turned="every column of $V$ times the weight that its token gives to itself",
     ),
     Way(
         "Z O8",
         "Z",
         False,
-        "$@name(A) @name(V)$, divided by the number of tokens",
+        "$A V$, divided by the number of tokens",
         "the weights already average.",
         lambda n: over(dot(n.A, n.V), n.A.shape[1]),
-        (),
-        "O8",
+        diagnosis="O8",
     ),
 )
 
 
 BY_ID: Mapping[str, Way] = {way.id: way for way in WAYS}
 
-__all__ = ["BY_ID", "WAYS", "Way", "carried_out"]
+__all__ = ["BY_ID", "WAYS", "MissingError", "Way", "carried_out"]

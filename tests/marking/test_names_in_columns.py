@@ -1,0 +1,122 @@
+"""Wherever a mistake is named, its name speaks of the rows or the columns of the question that it was made in."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from symattn.derivation.misconceptions import misconception, misconceptions, replayed
+from symattn.errors import InputError
+from symattn.foundation.dice import Dice
+from symattn.marking.grading.by_exception import Entered
+from symattn.marking.grading.gradebook import Gradebook
+from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.reports import report_json
+from symattn.marking.trial import Trial, script
+from symattn.page.document import Table
+from symattn.page.writers.text import plain
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Question
+
+TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
+PRODUCT = r"\b([A-Z]ᵀ?) ([A-Z]ᵀ?)(?!\w)"
+"""Of matrices; entry by entry, A ∘ B is B ∘ A."""
+
+
+def in_columns(name: str) -> str:
+    """A name of the catalogue as somebody says it whose tokens are columns: (A B)ᵀ = Bᵀ Aᵀ, and rows are columns."""
+    swapped = re.sub(PRODUCT, r"\2 \1", name)
+    return re.sub(r"\b(rows?|columns?)\b", lambda found: TURNED[found[0]], swapped)
+
+
+def bare(text: str) -> str:
+    """A text without what writers choose: blanks, ᵀ as ^T, indices lowered or raised."""
+    return re.sub(r"[\s_^{}()]", "", unicodedata.normalize("NFKC", text).replace("∘", "⊙"))
+
+
+def class_with(*reports: dict[str, Any]) -> set[str]:
+    """The mistakes that a class's page lists, of one student for each report."""
+    rows = [
+        Row(k, f"N{k}", f"s{k}", "P", status="marked", results=(Result("V", report),))
+        for k, report in enumerate(reports, 1)
+    ]
+    page = Gradebook("Midterm", Terms(POLICIES["ecf"]), tuple(rows)).summary
+    tables = [block for block in page.blocks if isinstance(block, Table) and "Mistake" in plain(block.header[0])]
+    return {bare(plain(row[0])) for table in tables for row in table.rows}
+
+
+def report_of(id: str, **orientation: str) -> dict[str, Any]:
+    """A report with one mistake; its question says how it lies, or does not, as earlier reports."""
+    return {
+        "question": {"title": "Question", **orientation},
+        "total": 0,
+        "of": 5,
+        "marks": [{"parts": ["S"], "code": "A", "given": 0, "of": 5, "why": "", "pending": False}],
+        "mistakes": [{"part": "S", "step": "S", "kind": "misconception", "candidates": [{"id": id}]}],
+        "notices": [],
+        "remarks": [],
+    }
+
+
+def drawn(notation: str, problem: str = "full", **more: Any) -> Question:
+    spec = problem_type(problem).spec({"notation": notation, **more})
+    return next(iter(pool(spec, Dice.seeded(1))))
+
+
+@pytest.mark.parametrize("id", misconceptions())
+def test_a_class_is_told_names_in_its_own_orientation(id: str) -> None:
+    name = misconception(id).name
+    for said, called in (({"orientation": "columns"}, in_columns(name)), ({"orientation": "rows"}, name), ({}, name)):
+        assert class_with(report_of(id, **said)) == {f"{bare(called)}{id}"}
+
+
+@pytest.mark.parametrize("notation", ["standard", "columns"])
+def test_a_script_s_report_names_its_mistake_as_the_class_does(notation: str) -> None:
+    """From a marked script to the class: X1 goes by columns where tokens are rows, T2 is K Qᵀ there."""
+    question = drawn(notation)
+    assert question.problem is not None
+    for wrong in replayed(question.problem.derivation, ["X1", "T2"]):
+        report = mark(question, script(question, wrong.derivation))
+        data = report_json(report)
+        [mistake] = data["mistakes"]  # type: ignore[misc, union-attr]
+        id, name = wrong.misconception.id, wrong.misconception.name
+        called = name if notation == "standard" else in_columns(name)
+        assert {c["id"]: c["name"] for c in mistake["candidates"]}[id] == called  # type: ignore[index, call-overload, union-attr]
+        assert any(f"{bare(called)}{id}" in said for said in class_with(json.loads(json.dumps(data))))
+
+
+@pytest.mark.parametrize("problem", ["full", "drills", "choice", "masks", "heatmap", "shapes"])
+def test_every_question_knows_how_its_tokens_lie(problem: str) -> None:
+    assert [drawn(notation, problem).orientation for notation in ("standard", "columns")] == ["rows", "columns"]
+
+
+def test_marking_tried_out_is_told_in_its_orientation() -> None:
+    for notation, said in (("standard", "K Qᵀ"), ("columns", in_columns("K Qᵀ"))):
+        spec = problem_type("full").spec({"notation": notation})
+        page = Trial(spec, 1, {"T2": Counter({"found": 1})}).document()
+        assert f"T2 {said}" in str(page)
+
+
+def test_what_has_no_place_on_a_paper_is_named_as_it_would_be_there() -> None:
+    for notation, called in (
+        ("standard", "rows masked instead of columns"),
+        ("columns", "columns masked instead of rows"),
+    ):
+        with pytest.raises(InputError, match=re.escape(f"M9 ({called})")):
+            Entered([drawn(notation)]).say("M9")
+
+
+def test_the_catalogue_lists_both_names() -> None:
+    listed = CliRunner().invoke(main, ["list", "misconceptions", "X1"]).output
+    assert "X1: softmax over columns" in listed
+    assert re.search("for columns +softmax over rows", listed)

@@ -1,0 +1,290 @@
+"""Ways of working where tokens are columns: SymPy does what each sentence says with the matrices as they lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+import sympy
+from problem_laws import is_written, questions
+
+import symattn
+from symattn.derivation.mechanisms import mechanisms
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.formula import Bracketed, Formula, Name, Product, Root, Transposed
+from symattn.page.document import Inlines, Math, Sentence
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problems.choice import TYPE
+from symattn.teaching.problems.ways import WAYS, Way
+from symattn.teaching.question import ChoiceAnswer, Question
+
+Table = sympy.Matrix
+exp = sympy.exp
+
+
+class Columns:
+    """The matrices of a question as they lie, worked out from the inputs: S = K^T Q, softmax down, Z = V A."""
+
+    def __init__(self, question: Question) -> None:
+        assert question.problem is not None
+        d = question.problem.derivation
+        assert d.orientation == "columns"
+        self.d = d
+        self.X, self.W_Q, self.W_K, self.W_V = (self.given(name) for name in ("X", "W_Q", "W_K", "W_V"))
+        self.Q, self.K, self.V = self.W_Q * self.X, self.W_K * self.X, self.W_V * self.X
+        self.S = self.K.T * self.Q
+        self.divisor = sympy.sqrt(self.K.rows)
+        self.scaled = self.S / self.divisor
+        self.causal = "M" in d
+        self.A = self.softmax(self.scaled)
+        self.Z = self.V * self.A
+        wording = Wording(d, question.problem.notation)
+        names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A")
+        self.signs: dict[Formula, Table] = {wording.name(name): getattr(self, name) for name in names}
+
+    def given(self, name: str) -> Table:
+        value = self.d.value(name)
+        assert isinstance(value, Matrix)
+        return value.sympy()
+
+    def hidden(self, key: int, query: int) -> bool:
+        return self.causal and key > query
+
+    def each(self, f: Callable[[int, int], object]) -> Table:
+        return Table(*self.S.shape, f)
+
+    def softmax(self, scores: Table) -> Table:
+        return self.shares(self.powers(scores))
+
+    def powers(self, scores: Table) -> Table:
+        return self.each(lambda i, j: 0 if self.hidden(i, j) else exp(scores[i, j]))
+
+    def shares(self, m: Table) -> Table:
+        """Every column divided by its sum."""
+        return self.each(lambda i, j: m[i, j] / sum(m[:, j]))
+
+    def seen(self, scores: Table) -> Iterator[tuple[int, int, sympy.Expr]]:
+        rows, columns = scores.shape
+        yield from ((i, j, scores[i, j]) for i in range(rows) for j in range(columns) if not self.hidden(i, j))
+
+    def open(self) -> Columns:
+        """The same without the mask."""
+        other = object.__new__(Columns)
+        other.__dict__.update(self.__dict__, causal=False)
+        return other
+
+    def value(self, node: Formula) -> Table | sympy.Expr:
+        """A formula as printed, in matrices that lie as they do."""
+        if node in self.signs:
+            return self.signs[node]
+        match node:
+            case Product(factors, ""):
+                return sympy.prod([self.value(factor) for factor in factors[1:]], start=self.value(factors[0]))
+            case Transposed(body):
+                return self.value(body).T
+            case Bracketed(body):
+                return self.value(body)
+            case Root(Name("d", (Name("k"),))):
+                return self.divisor
+        raise AssertionError(node)
+
+
+def largest(values: list[sympy.Expr]) -> sympy.Expr:
+    return max(values, key=float)
+
+
+def rows_maxima(c: Columns) -> Table:
+    return c.softmax(c.each(lambda i, j: c.scaled[i, j] - largest([x for k, _, x in c.seen(c.scaled) if k == i])))
+
+
+def columns_maxima(c: Columns) -> Table:
+    return c.softmax(c.each(lambda i, j: c.scaled[i, j] - largest([x for _, k, x in c.seen(c.scaled) if k == j])))
+
+
+def whole_maximum(c: Columns) -> Table:
+    most = largest([x for _, _, x in c.seen(c.scaled)])
+    return c.softmax(c.scaled.applyfunc(lambda x: x - most))
+
+
+def softmax_along_rows_of_the_transpose(c: Columns) -> Table:
+    powers = c.powers(c.scaled).T
+    return Table(*powers.shape, lambda i, j: powers[i, j] / sum(powers[i, :])).T
+
+
+def without(c: Columns, m: Table) -> Table:
+    return c.each(lambda i, j: 0 if c.hidden(i, j) else m[i, j])
+
+
+Work = Callable[..., Table]
+
+SAID: Mapping[str, Work] = {
+    "F": lambda c, f: f,
+    "the transpose of F": lambda c, f: f.T,
+    "F, without the queries and the keys": lambda c, f: f,
+    "row by row: one key at a time times the queries F": lambda c, q: Table.vstack(
+        *(c.K[:, j].T * q for j in range(c.K.cols))
+    ),
+    "every query times the key of its own token, and 0 elsewhere": lambda c: sympy.diag(
+        *(c.Q[:, j].dot(c.K[:, j]) for j in range(c.Q.cols))
+    ),
+    "every entry of F divided by F": lambda c, s, root: s / root,
+    "the queries F divided by F first, and then multiplied by F from the left": lambda c, q, root, k: k * (q / root),
+    "the keys F divided by F first, and then the scores as usual": lambda c, k, root: (k / root).T * c.Q,
+    "F and F both divided by the square root of F, and then the scores as usual": lambda c, q, k, root: (
+        (k / sympy.sqrt(root)).T * (q / sympy.sqrt(root))
+    ),
+    "F divided by F before anything else": lambda c, w, root: c.K.T * (w / root * c.X),
+    "F and F both divided by F, and then the scores as usual": lambda c, q, k, root: (k / root).T * (q / root),
+    "every entry of F times F": lambda c, s, root: s * root,
+    "every entry of F divided by the square root of the number of tokens": lambda c, s: s / sympy.sqrt(c.X.cols),
+    "every entry of F divided by the square root of the width of the values": lambda c, s: s / sympy.sqrt(c.V.rows),
+    "the first column of F divided by F, the other columns as they are": lambda c, s, root: c.each(
+        lambda i, j: s[i, j] / root if j == 0 else s[i, j]
+    ),
+    "the softmax of each column after its largest score has been subtracted from it": columns_maxima,
+    "the softmax of each column after the largest score of the whole matrix has been subtracted everywhere": (
+        whole_maximum
+    ),
+    "the matrix of scores transposed, softmax along each row, and the result transposed back": (
+        softmax_along_rows_of_the_transpose
+    ),
+    "the exponential of every score, each column then divided by its sum": lambda c: c.shares(c.powers(c.scaled)),
+    "softmax without the mask, the hidden weights set to 0, and each column divided by what is left of its sum": (
+        lambda c: c.shares(without(c, c.open().softmax(c.scaled)))
+    ),
+    "softmax without the mask, and the hidden weights set to 0": lambda c: without(c, c.open().softmax(c.scaled)),
+    "softmax with 0 for every hidden score": lambda c: c.open().softmax(without(c, c.scaled)),
+    "the exponential of every score, each row then divided by its sum": lambda c: c.each(
+        lambda i, j: c.powers(c.scaled)[i, j] / sum(c.powers(c.scaled)[i, :])
+    ),
+    "the exponential of every score, all divided by the sum of the whole matrix": lambda c: (
+        c.powers(c.scaled) / sum(c.powers(c.scaled))
+    ),
+    "each column of scores divided by its sum": lambda c: c.shares(c.scaled),
+    "the softmax of each column with the sign of every score changed": lambda c: c.softmax(-c.scaled),
+    "the softmax of each column after the largest score of each row has been subtracted from that row": rows_maxima,
+    "the softmax of each column after every score has been doubled": lambda c: c.softmax(2 * c.scaled),
+    "F: the inputs mixed first, and then projected": lambda c, f: f,
+    "for every token j, column j of F times row j of F; all these matrices added up": lambda c, v, a: sum(
+        (v[:, j] * a[j, :] for j in range(v.cols)), sympy.zeros(v.rows, a.cols)
+    ),
+    "every column of F times the weight that its token gives to itself": lambda c, v: Table.hstack(
+        *(v[:, j] * c.A[j, j] for j in range(v.cols))
+    ),
+    "F, divided by the number of tokens": lambda c, f: f / c.X.cols,
+}
+"""What each sentence on tokens as columns says, done by hand; F is a formula, evaluated as it is printed."""
+
+
+def sentence_and_formulas(text: Inlines) -> tuple[str, list[Formula]]:
+    """An option as text with F for its formulas, and the formulas."""
+    [said] = text
+    assert isinstance(said, Sentence)
+    shown = dict(said.places)
+    found = []
+    for key in re.findall(r"\$[^$]*\$", said.template):
+        [math] = shown[key]
+        assert isinstance(math, Math)
+        found.append(math.formula)
+    return re.sub(r"\$[^$]*\$", "F", said.template), found
+
+
+def done(columns: Columns, text: Inlines) -> Table | None:
+    """What somebody gets who does what an option says; None where a product is not defined."""
+    said, formulas = sentence_and_formulas(text)
+    try:
+        return SAID[said](columns, *map(columns.value, formulas))
+    except sympy.matrices.exceptions.ShapeError:
+        return None
+
+
+def gives(columns: Columns, step: str, text: Inlines) -> bool:
+    result, right = done(columns, text), {"S": columns.S, "S'": columns.scaled, "A": columns.A, "Z": columns.Z}[step]
+    if result is None or result.shape != right.shape:
+        return False
+    return all(abs(sympy.N(x, 40)) < 1e-30 for x in result - right)
+
+
+MASKED, UNMASKED = {"A masked after", "A M5", "A M4"}, {"A X5", "A X9"}
+"""The ways that there are only with a mask, and only without one."""
+
+
+def with_all_ways(question: Question) -> Question:
+    """The same question with every way that has a place in it among its options."""
+    assert question.problem is not None
+    others = UNMASKED if "M" in question.problem.derivation else MASKED
+    items = tuple(
+        replace(item, options=tuple(w.id for w in WAYS if w.step == item.step and w.id not in others))
+        for item in question.content.items
+    )
+    return TYPE.make(replace(question.content, items=items))
+
+
+@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}])
+def test_what_every_sentence_says_of_columns_gives_the_step_where_it_is_ticked(stated: dict[str, object]) -> None:
+    tried = set()
+    said = {"mechanism": "self_attention", "options": {"several": True}, "notation": "columns", **stated}
+    for drawn in questions(TYPE, 1, **said):
+        question = with_all_ways(drawn)
+        columns = Columns(question)
+        for item, part in zip(question.content.items, question.parts, strict=True):
+            assert isinstance(part.answer, ChoiceAnswer)
+            for id, option in zip(item.options, part.answer.options, strict=True):
+                tried.add(id)
+                assert gives(columns, item.step, option.text) == option.right, (id, option.text)
+    assert tried == {w.id for w in WAYS} - (UNMASKED if stated else MASKED)
+
+
+@pytest.mark.parametrize("name", ["attention", "self_attention", "causal_self_attention", "cross_attention"])
+def test_the_same_seed_ticks_the_same_for_rows_and_columns(name: str) -> None:
+    for seed in (1, 2):
+        rows, columns = (
+            symattn.worksheet(name, problem="choice", options={"several": True}, seed=seed, notation=notation, jobs=1)[
+                0
+            ].question
+            for notation in ("standard", "columns")
+        )
+        assert [item.options for item in rows.content.items] == [item.options for item in columns.content.items]
+        assert [part.answer.right for part in rows.parts] == [part.answer.right for part in columns.parts]  # type: ignore[union-attr]
+        assert rows.content.given != columns.content.given
+
+
+DIRECTION = re.compile(r"\b(rows?|columns?|left(?! of its)|right)\b")
+TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows", "left": "right", "right": "left"}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.id)
+def test_what_names_a_direction_is_said_anew_of_columns(way: Way) -> None:
+    for text, turned in ((way.text, way.turned), (way.why, way.turned_why)):
+        if words := DIRECTION.findall(text):
+            assert sorted(DIRECTION.findall(turned)) == sorted(TURNED[word] for word in words)
+
+
+def test_settings_lay_tokens_as_a_notation_does() -> None:
+    """Columns by the setting, in the notation of rows: the same sentences, in that notation's signs."""
+    said = {"mechanism": "attention", "options": {"several": True}}
+    [by_setting] = questions(TYPE, 1, **said, settings={"orientation": "columns"})
+    assert load_notation("standard").settings.get("orientation", "rows") == "rows"
+    [by_notation] = questions(TYPE, 1, **said, notation="columns")
+    for one, other in zip(by_setting.parts, by_notation.parts, strict=True):
+        texts = [[sentence_and_formulas(o.text)[0] for o in part.answer.options] for part in (one, other)]  # type: ignore[union-attr]
+        assert texts[0] == texts[1]
+    is_written(by_notation)
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("notation", ["standard", "columns"])
+@pytest.mark.parametrize("name", mechanisms())
+def test_a_mechanism_has_ways_or_a_sentence(name: str, notation: str) -> None:
+    """No sheet without a question, none whose key is wrong."""
+    with suppress(InputError):
+        [sheet] = symattn.worksheet(name, problem="choice", options={"several": True}, notation=notation, jobs=1)
+        assert sheet.question.parts
+        return
+    with pytest.raises(InputError, match=rf"as attention has them, and {name} has none of these; [^.]*\.$"):
+        symattn.worksheet(name, problem="choice", options={"several": True}, notation=notation, jobs=1)
