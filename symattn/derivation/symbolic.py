@@ -64,13 +64,13 @@ def _is_long(step: Step, stepped: _Whole) -> bool:
     return _parts(stepped.entry(*_places(*step.result.shape))) > LONGEST
 
 
-def _parts(entry: Any) -> int:
-    """The number of nodes in the tree of an expression, counted once for each expression that occurs again."""
+def _parts(entry: Any, atoms: tuple[type, ...] = ()) -> int:
+    """How many nodes the tree of an expression has; those of some types are one, whatever they are made of."""
     counted: dict[Any, int] = {}
 
     def count(x: Any) -> int:
         if x not in counted:
-            counted[x] = 1 + sum(map(count, x.args))
+            counted[x] = 1 if isinstance(x, atoms) else 1 + sum(map(count, x.args))
         return counted[x]
 
     return count(entry)
@@ -95,8 +95,11 @@ def in_stages(d: Derivation, longest: int) -> Iterator[Stage]:
     """Every step in terms of named matrices and put together, as a program in SymPy does it.
 
     Entries of givens in symbols are entries of a `MatrixSymbol` here, too: they are called as in Python, Q[0, 0].
-    A matrix with an entry of more than `longest` parts is kept by its name if any step uses it.
+    A matrix with an entry of more than `longest` parts is kept by its name if any step uses it; an entry of a named
+    matrix is one part.
     """
+    from sympy.matrices.expressions.matexpr import MatrixElement
+
     used = {operand.name for step in d for operand in step.operands}
     named = {name: _by_name(d, name) for name in (*d.givens, *(step.name for step in d))}
     operands = {name: named[name] for name in d.givens}
@@ -109,7 +112,7 @@ def in_stages(d: Derivation, longest: int) -> Iterator[Stage]:
             yield Stage(step, None, None, kept=True, lacks=str(error))
             continue
         kept = step.name in used and not _hides(step.result)
-        kept = kept and any(_parts(x) > longest for x in _any_entries(step, whole))
+        kept = kept and any(_parts(x, (MatrixElement,)) > longest for x in _any_entries(step, whole))
         operands[step.name] = named[step.name] if kept else whole
         yield Stage(step, own.matrix, whole.matrix, kept)
 

@@ -18,14 +18,17 @@ Names = Mapping[Any, str]
 """What letters, indices of sums and matrices (by their own names) are called in Python."""
 
 
-def source(expression: Any, names: Names) -> str:
-    """An expression, or a matrix, as Python reads it again: sqrt(2)*S/2, Rational(1, 2), exp(S[i, j])."""
-    text: str = _printer()({"matrices": names}).doprint(expression)
+def source(expression: Any, names: Names, explicit: bool = False) -> str:
+    """An expression, or a matrix, as Python reads it again: S/sqrt(2), Rational(1, 2), exp(S[i, j]).
+
+    Where the names are those of `explicit` matrices, these are stacked and not put together as blocks.
+    """
+    text: str = _printer()(names, explicit).doprint(expression)
     return text
 
 
 @cache
-def _printer() -> Callable[[Mapping[str, Names]], Any]:
+def _printer() -> Callable[[Names, bool], Any]:
     """A printer of SymPy's, made where SymPy is needed."""
     from sympy.printing.precedence import PRECEDENCE
     from sympy.printing.str import StrPrinter
@@ -33,9 +36,10 @@ def _printer() -> Callable[[Mapping[str, Names]], Any]:
     class Printer(StrPrinter):  # type: ignore[misc]
         """As `str` has it, but that every number is one of SymPy's and every name one of Python's."""
 
-        def __init__(self, settings: Mapping[str, Names]) -> None:
+        def __init__(self, names: Names, explicit: bool) -> None:
             super().__init__()
-            self.names = settings["matrices"]
+            self.names = names
+            self.explicit = explicit
 
         def _print_Symbol(self, x: Any) -> str:  # noqa: N802  (these names are SymPy's)
             return self.names.get(x, str(x.name))
@@ -59,7 +63,9 @@ def _printer() -> Callable[[Mapping[str, Names]], Any]:
             number, matrices = x.as_coeff_mmul()
             above, below = number.as_numer_denom()
             sign, above = ("-", -above) if above.could_extract_minus_sign() else ("", above)
-            factors = [self.parenthesize(one, PRECEDENCE["Mul"], strict=True) for one in getattr(matrices, "args", (matrices,))]
+            factors = [
+                self.parenthesize(one, PRECEDENCE["Mul"], strict=True) for one in getattr(matrices, "args", (matrices,))
+            ]
             if matrices.func is not x.func:
                 factors = [self.parenthesize(matrices, PRECEDENCE["Mul"], strict=True)]
             if above != 1:
@@ -68,16 +74,19 @@ def _printer() -> Callable[[Mapping[str, Names]], Any]:
             return sign + "*".join(factors) + over
 
         def _print_BlockMatrix(self, x: Any) -> str:  # noqa: N802
-            rows = (", ".join(map(self._print, x.blocks[i, :])) for i in range(x.blocks.rows))
-            return f"BlockMatrix([{', '.join(f'[{row}]' for row in rows)}])"
+            rows = [", ".join(map(self._print, x.blocks[i, :])) for i in range(x.blocks.rows)]
+            if not self.explicit:
+                return f"BlockMatrix([{', '.join(f'[{row}]' for row in rows)}])"
+            rows = [row if x.blocks.cols == 1 else f"Matrix.hstack({row})" for row in rows]
+            return rows[0] if len(rows) == 1 else f"Matrix.vstack({', '.join(rows)})"
 
         def _print_ImmutableDenseMatrix(self, x: Any) -> str:  # noqa: N802
             entries = [[self._print(one) for one in row] for row in x.tolist()]
             rows = [", ".join(row) for row in entries]
             if sum(map(len, rows)) > WIDEST:
-                rows = [row if len(row) <= WIDEST else ",\n         ".join(cells)
+                rows = [row if len(row) <= WIDEST else ",\n     ".join(cells)
                         for row, cells in zip(rows, entries, strict=True)]  # fmt: skip
-                return "Matrix([\n" + "".join(f"        [{row}],\n" for row in rows) + "])"
+                return "Matrix([\n" + "".join(f"    [{row}],\n" for row in rows) + "])"
             return f"Matrix([{', '.join(f'[{row}]' for row in rows)}])"
 
         _print_MutableDenseMatrix = _print_ImmutableDenseMatrix  # noqa: N815
@@ -116,10 +125,15 @@ def declared(names: Mapping[Any, str]) -> Iterator[str]:
         yield f'{", ".join(listed)} = symbols("{" ".join(listed)}"{told})'
 
 
-def symbol_list(letters: Iterable[Any]) -> str:
-    """Symbols by their names alone, for a matrix of them: symbols("q_11 q_12", real=True)."""
+def symbol_list(letters: Iterable[Any], rows: int, columns: int) -> str:
+    """Symbols by their names alone, for a matrix of them: symbols("q_1:3(1:4)", real=True)."""
+    import sympy
+
     listed = list(letters)
-    return f'symbols("{" ".join(map(typed_name, listed))}"{assumptions(listed[0])})'
+    names = [typed_name(letter) for letter in listed]
+    ranges = re.sub(r"11$", f"1:{rows + 1}(1:{columns + 1})", names[0])
+    shortest = ranges if [x.name for x in sympy.symbols(ranges, seq=True)] == names else " ".join(names)
+    return f'symbols("{shortest}"{assumptions(listed[0])})'
 
 
 def typed_name(letter: Any) -> str:

@@ -1,5 +1,7 @@
 """A derivation as a program for NumPy alone, for notebooks: to fill in, or worked out and compared with the key.
 
+One with letters is a program for SymPy alone (`program_in_letters`).
+
 Names in it are made of the derivation's own, so that no text of anybody's stands in it.
 """
 
@@ -17,6 +19,7 @@ from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
 from symattn.teaching.explanation.names import identifier, unlike
+from symattn.teaching.explanation.program_in_letters import ComputationInLetters
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
 
@@ -117,13 +120,31 @@ def functions(source: str, defined: set[str]) -> str:
 # --- in documents -------------------------------------------------------------------------------------
 
 
-def whole_program(problem: Problem) -> tuple[Block, ...]:
-    """A derivation in NumPy, from its givens to its last step; nothing where there are symbols in it."""
-    if not (problem.steps and is_numeric(problem.derivation)):
-        return ()
-    computation = Computation(problem.derivation)
-    steps = [computation.worked([step]) for step in problem.steps]
-    return _cells(OPENING, computation.givens(problem.givens), *_with_functions(steps, set()))
+@dataclass(frozen=True)
+class StepPrograms:
+    """A derivation as a program: what opens it, the cells of every step, and what closes it."""
+
+    opening: tuple[Block, ...]
+    steps: Mapping[str, tuple[Block, ...]]
+    closing: tuple[Block, ...] = ()
+
+    @property
+    def whole(self) -> tuple[Block, ...]:
+        """All of it, one cell after another."""
+        return (*self.opening, *(cell for cells in self.steps.values() for cell in cells), *self.closing)
+
+
+def step_programs(problem: Problem) -> StepPrograms:
+    """A derivation in NumPy, each step compared with its numbers; one with letters in SymPy, compared at its end."""
+    if not problem.steps:
+        return StepPrograms((), {})
+    if not is_numeric(problem.derivation):
+        in_letters = ComputationInLetters(problem.derivation)
+        steps = {name: _cells(cell) for name, cell in in_letters.cells.items()}
+        return StepPrograms(_cells(*in_letters.opening()), steps, _cells(*in_letters.closing()))
+    computation, defined = Computation(problem.derivation), set[str]()
+    steps = {step.name: _cells(*_with_functions([computation.worked([step])], defined)) for step in problem.steps}
+    return StepPrograms(_cells(OPENING, computation.givens(problem.givens)), steps)
 
 
 @dataclass(frozen=True)
@@ -259,13 +280,14 @@ def _cells(*sources: str) -> tuple[Block, ...]:
 __all__ = [
     "Computation",
     "Programs",
+    "StepPrograms",
     "Variables",
     "functions",
     "identifier",
     "is_numeric",
     "programs",
     "programs_of",
+    "step_programs",
     "variables",
-    "whole_program",
     "with_programs",
 ]

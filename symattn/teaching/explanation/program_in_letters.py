@@ -10,7 +10,6 @@ from typing import Any
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.sizes import letters_of
 from symattn.derivation.symbolic import Stage, in_stages
 from symattn.derivation.sympy_source import (
     assumptions,
@@ -24,13 +23,14 @@ from symattn.derivation.sympy_source import (
 from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.teaching.explanation.names import identifier, unlike
 
-LONGEST = 60
+LONGEST = 30
 """An entry of more parts than so many is read no more: what comes after it has its matrix by name."""
 
 SMALL = {"n": 3, "m": 4}
 """Sizes with which results are compared; every other size is 2, so that features can be paired."""
 
 COMPARISON = '''
+# What the cells above come to is compared with what symattn has in letters.
 from random import Random
 
 from sympy.matrices.expressions.matexpr import MatrixElement
@@ -80,9 +80,12 @@ def are_equal(found, printed):
 WIDEST = 100  # characters of a line
 
 USED = frozenset(
-    "Abs Add BlockMatrix Eq Float Function FunctionMatrix Heaviside KroneckerDelta Lambda Matrix MatrixElement MatrixSymbol "
-    "Max Min Mod Ne Piecewise Random Rational Sum Symbol are_equal cos erf exp floor i in_numbers j log "
-    "number oo pi printed sin sizes sqrt symbols sympify tanh value".split()
+    {
+        *("Add", "Rational", "Float", "Symbol", "symbols", "sympify", "oo", "pi", "sqrt", "exp", "log", "sin", "cos"),
+        *("tanh", "erf", "Abs", "Max", "Min", "Mod", "floor", "Heaviside", "KroneckerDelta", "Piecewise", "Eq", "Ne"),
+        *("Matrix", "MatrixSymbol", "MatrixElement", "BlockMatrix", "FunctionMatrix", "Lambda", "Sum", "Function"),
+        *("Random", "sizes", "number", "value", "in_numbers", "are_equal", "printed", "i", "j"),
+    }
 )
 """What programs are made of: no matrix and no letter is called so."""
 
@@ -108,8 +111,9 @@ class ComputationInLetters:
 
     def closing(self) -> Iterator[str]:
         """The comparison of what the steps come to with what symattn has put together."""
-        used = {operand.name for step in self.derivation for operand in step.operands}
-        compared = [s for s in self.stages.values() if not s.lacks and (s.kept or s.step.name not in used)]
+        with_formula = [stage for stage in self.stages.values() if not stage.lacks]
+        used = {operand.name for stage in with_formula for operand in stage.step.operands}
+        compared = [stage for stage in with_formula if stage.kept or stage.step.name not in used]
         if not compared:
             return
         sizes = ", ".join(
@@ -125,7 +129,7 @@ class ComputationInLetters:
             printed = "printed" if stage is last else f"printed_{name}"
             lines.append(self._assigned(printed, stage.whole, isinstance(stage.step.result, Matrix)))
             equal.append(f"are_equal({found}, {printed})")
-        yield "\n".join(["# The result as symattn has it in letters", *lines, *_all(equal)])
+        yield "\n".join([*lines, *_all(equal)])
 
     def _letters(self) -> dict[Any, str]:
         """What every letter is called: sizes, indices, parameters, and those in givens."""
@@ -168,9 +172,9 @@ class ComputationInLetters:
 
     def _given(self, name: str) -> str:
         given = self.derivation.givens[name]
-        if self._is_of_symbols(name):
+        if isinstance(given, Matrix) and self._is_of_symbols(name):
             rows, columns = given.shape
-            return f"Matrix({rows}, {columns}, {symbol_list(given.sympy())})"  # type: ignore[union-attr]
+            return f"Matrix({rows}, {columns}, {symbol_list(given.sympy(), rows, columns)})"
         return source(given.sympy(), self.names) if isinstance(given, Matrix) else self._named(name, given)
 
     def _named(self, name: str, value: AnyMatrix) -> str:
@@ -192,14 +196,18 @@ class ComputationInLetters:
         lines = [self._assigned(self._whole(stage), stage.own, explicit)]
         shown = self._whole(stage) + ("" if explicit else self._any_entry(stage))
         if stage.kept:
-            lines.append(f"{name} = {self._named(stage.step.name, result)}  # its entries are long: from here on a name")
+            lines.append(
+                f"{name} = {self._named(stage.step.name, result)}  # its entries are long: from here on a name"
+            )
         return "\n".join([*lines, shown])
 
     def _without_formula(self, stage: Stage) -> str:
         """A step that goes on from its numbers, or by its name."""
         name, result = self.names[stage.step.name], stage.step.result
-        in_numbers = isinstance(result, Matrix) and not any(map(has_symbols, result))
-        value = source(result.sympy(), self.names) if in_numbers else self._named(stage.step.name, result)
+        if isinstance(result, Matrix) and not any(map(has_symbols, result)):
+            value = source(result.sympy(), self.names)
+        else:
+            value = self._named(stage.step.name, result)
         return f"# {stage.lacks}\n{name} = {value}\n{name}"
 
     def _any_entry(self, stage: Stage) -> str:
@@ -210,10 +218,7 @@ class ComputationInLetters:
         return f"[{'0' if rows == 1 else 'i'}, {'0' if columns == 1 else 'j'}]"
 
     def _assigned(self, name: str, matrix: Any, explicit: bool) -> str:
-        text = source(matrix, self.names)
-        if explicit:  # SymPy puts matrices of numbers together by themselves
-            text = text.replace("BlockMatrix(", "Matrix(")
-        line = f"{name} = {text}"
+        line = f"{name} = {source(matrix, self.names, explicit)}"
         if len(line) > WIDEST and type(matrix).__name__ == "FunctionMatrix":
             head, opens, body = line.partition("Lambda(")
             indices, _, entry = body.removesuffix("))").partition("), ")
