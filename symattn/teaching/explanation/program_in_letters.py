@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from symattn.derivation.algebra import size_in_sympy
+from symattn.derivation.algebra import WRITTEN_OUT, size_in_sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.symbolic import Stage, in_stages
 from symattn.derivation.sympy_source import (
@@ -95,7 +95,10 @@ class ComputationInLetters:
 
     def __init__(self, derivation: Derivation) -> None:
         self.derivation = derivation
-        self.stages = {stage.step.name: stage for stage in in_stages(derivation, LONGEST)}
+        # SymPy writes out a sum of 512 terms, so matrices of such sizes are never put together
+        sizes = {size for given in derivation.givens.values() for size in given.shape}
+        longest = 0 if any(isinstance(size, int) and size > WRITTEN_OUT for size in sizes) else LONGEST
+        self.stages = {stage.step.name: stage for stage in in_stages(derivation, longest)}
         self.names: dict[Any, str] = {}
         self.letters = self._letters()
         for name in (*derivation.givens, *self.stages):
