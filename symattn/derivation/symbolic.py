@@ -111,8 +111,11 @@ def in_stages(d: Derivation, longest: int) -> Iterator[Stage]:
             operands[step.name] = named[step.name]
             yield Stage(step, None, None, kept=True, lacks=str(error))
             continue
+        entries = list(_any_entries(step, whole))
+        if all(x is to_sympy(NEGATIVE_INFINITY) for x in entries):
+            named[step.name] = whole  # a mask that hides everything hides it by name, too
         kept = step.name in used and not _hides(step.result)
-        kept = kept and any(_parts(x, (MatrixElement,)) > longest for x in _any_entries(step, whole))
+        kept = kept and any(_parts(x, (MatrixElement,)) > longest for x in entries)
         operands[step.name] = named[step.name] if kept else whole
         yield Stage(step, own.matrix, whole.matrix, kept)
 
