@@ -35,7 +35,7 @@ from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.outside import listed
 from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
-from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
+from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
@@ -63,6 +63,7 @@ from symattn.teaching.sheets import (
     check_formats,
     check_solutions,
     make_sheet,
+    read_besides,
     render,
     sheets,
     shown,
@@ -169,7 +170,11 @@ class Solution:
     @property
     def document(self) -> Document:
         """The derivation as a document: blocks and formulas, from which every format is written."""
-        return replace(derivation_document(self.problem, self.detail, self.layout), look=self.look)
+        return self._document(EVERYTHING)
+
+    def _document(self, besides: frozenset[Besides]) -> Document:
+        """The same for formats that read so much `besides` what is shown."""
+        return replace(derivation_document(self.problem, self.detail, self.layout, besides), look=self.look)
 
     def diagram(self, kind: str = "graph") -> Document:
         """A figure of it: the computation graph, or dot-products, weights, heads, blocks, recurrence.
@@ -286,13 +291,13 @@ class Solution:
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is not text; use write(path).")
         [form] = check_formats([form])
-        return render(self.document, form)[1].decode()
+        return render(self._document(read_besides([form])), form)[1].decode()
 
     def write(
         self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation"
     ) -> list[Path]:
         """Write the derivation in several formats; the paths written.  `InputError` where that cannot be done."""
-        return write_documents([(stem, self.document)], Path(folder), forms)
+        return write_documents([(stem, self._document(read_besides(forms)))], Path(folder), forms)
 
     def __str__(self) -> str:
         return self.text()
@@ -301,10 +306,10 @@ class Solution:
         return f"<{self.problem.title}: {', '.join(self.givens)} → {', '.join(s.name for s in self.steps)}>"
 
     def _repr_html_(self) -> str:
-        return shown(self.document, "html")
+        return shown(self._document(read_besides(["html"])), "html")
 
     def _repr_markdown_(self) -> str:
-        return shown(self.document, "markdown")
+        return shown(self._document(read_besides(["markdown"])), "markdown")
 
 
 def derive(

@@ -84,7 +84,8 @@ def derive(
     symattn derive note-002 --diagram
     """
     from symattn.api import derive as work_out
-    from symattn.teaching.sheets import check_formats, render, write_documents
+    from symattn.teaching.explanation import derivation_document
+    from symattn.teaching.sheets import check_formats, read_besides, render, write_documents
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)
@@ -115,7 +116,7 @@ def derive(
     if diagram:
         document = solution.diagram(diagram)
     elif kind == "derivation":
-        document = solution.document
+        document = derivation_document(solution.problem, solution.detail, layout, read_besides(listed))
     else:
         shown: Solutions = "key" if kind == "key" else solutions or "blank"
         document = solution.worksheet().document(shown, layout=layout, conventions=conventions)

@@ -6,16 +6,27 @@ Where sizes are numbers, a step is a matrix of expressions; where one is a lette
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from symattn.derivation.algebra import Entries, Index, InSympy, index_in_sympy, size_in_sympy
 from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step, symbols
 from symattn.derivation.sizes import letters_of, read_size, solved
 from symattn.errors import InputError, ShapeError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, from_sympy, is_symbolic, matrix, to_sympy
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    AnyMatrix,
+    Matrix,
+    Outline,
+    Size,
+    exact,
+    from_sympy,
+    is_symbolic,
+    matrix,
+    to_sympy,
+)
 
 DIGITS = 50
 
@@ -50,14 +61,89 @@ def _is_long(step: Step, stepped: _Whole) -> bool:
     """Whether the entry of a step in letters has too many parts to be put into what comes after."""
     if isinstance(step.result, Matrix):
         return False
-    parts: dict[Any, int] = {}
+    return _parts(stepped.entry(*_places(*step.result.shape))) > LONGEST
+
+
+def _parts(entry: Any, atoms: tuple[type, ...] = ()) -> int:
+    """How many nodes the tree of an expression has; those of some types are one, whatever they are made of."""
+    counted: dict[Any, int] = {}
 
     def count(x: Any) -> int:
-        if x not in parts:
-            parts[x] = 1 + sum(map(count, x.args))
-        return parts[x]
+        if x not in counted:
+            counted[x] = 1 if isinstance(x, atoms) else 1 + sum(map(count, x.args))
+        return counted[x]
 
-    return count(stepped.entry(*_places(*step.result.shape))) > LONGEST
+    return count(entry)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step as SymPy builds it from the matrices before it.
+
+    `own` has these by their names, and `whole` is in terms of the givens and of those that are `kept`.  A `kept` matrix
+    is long, or SymPy has no formula for it, as `lacks` says: later stages have it by its name.
+    """
+
+    step: Step
+    own: Any
+    whole: Any
+    kept: bool
+    lacks: str = ""
+
+
+def in_stages(d: Derivation, longest: int) -> Iterator[Stage]:
+    """Every step in terms of named matrices and put together, as a program in SymPy does it.
+
+    Entries of givens in symbols are entries of a `MatrixSymbol` here, too: they are called as in Python, Q[0, 0].
+    A matrix with an entry of more than `longest` parts is kept by its name if any step uses it; an entry of a named
+    matrix is one part.
+    """
+    from sympy.matrices.expressions.matexpr import MatrixElement
+
+    used = {operand.name for step in d for operand in step.operands}
+    named = {name: _by_name(d, name) for name in (*d.givens, *(step.name for step in d))}
+    operands = {name: named[name] for name in d.givens}
+    for number, step in enumerate(d.steps):
+        try:
+            own = _step(d, step, named, f"k_{number}", as_whole=True)
+            whole = _step(d, step, operands, f"k_{number}")
+        except InputError as error:  # rounding, and whatever else only numbers decide
+            operands[step.name] = named[step.name]
+            yield Stage(step, None, None, kept=True, lacks=str(error))
+            continue
+        entries = list(_any_entries(step, whole))
+        if all(x is to_sympy(NEGATIVE_INFINITY) for x in entries):
+            named[step.name] = whole  # a mask that hides everything hides it by name, too
+        kept = step.name in used and not _hides(step.result)
+        kept = kept and any(_parts(x, (MatrixElement,)) > longest for x in entries)
+        operands[step.name] = named[step.name] if kept else whole
+        yield Stage(step, own.matrix, whole.matrix, kept)
+
+
+def _by_name(d: Derivation, name: str) -> _Whole:
+    """A matrix by its name; what a mask hides stays hidden."""
+    value = d.value(name)
+    symbol = _named(name, Outline(value.shape))
+
+    def entry(i: Index, j: Index) -> Any:
+        if isinstance(value, Matrix) and isinstance(i, int) and isinstance(j, int):
+            x = value[i, j]
+            if x is NEGATIVE_INFINITY:
+                return to_sympy(x)
+        return symbol[index_in_sympy(i), index_in_sympy(j)]
+
+    return _Whole(symbol, entry)
+
+
+def _hides(value: AnyMatrix) -> bool:
+    return isinstance(value, Matrix) and any(x is NEGATIVE_INFINITY for x in value)
+
+
+def _any_entries(step: Step, stepped: _Whole) -> Iterable[Any]:
+    """Every entry, or the entry for any i and j."""
+    if isinstance(step.result, Matrix):
+        return cast(Iterable[Any], stepped.matrix)
+    return (stepped.entry(*_places(*step.result.shape)),)
 
 
 def step_in_sympy(d: Derivation, name: str) -> Any:
@@ -87,8 +173,11 @@ class _Whole:
         return cls(matrix, lambda i, j: matrix[index_in_sympy(i), index_in_sympy(j)])
 
 
-def _step(d: Derivation, step: Step, known: Mapping[str, _Whole], index: str) -> _Whole:
-    """A step's rule in SymPy; `index` is what an index that is summed over is called."""
+def _step(d: Derivation, step: Step, known: Mapping[str, _Whole], index: str, as_whole: bool = False) -> _Whole:
+    """A step's rule in SymPy; `index` is what an index that is summed over is called.
+
+    Where its sizes are numbers every entry is worked out, unless it can be written `as_whole`: Q*K.T.
+    """
     import sympy
 
     op, (rows, columns) = step.op, step.result.shape
@@ -96,10 +185,13 @@ def _step(d: Derivation, step: Step, known: Mapping[str, _Whole], index: str) ->
         raise InputError(f"Step {step.name!r} ({type(op).__name__}) has no formula in symbols; its numbers decide.")
     operands = [_entries(d, known[o.name], o) for o in step.operands]
     entry = cache(lambda i, j: op.rule(InSympy(index), i, j, *operands))
-    if isinstance(step.result, Matrix):
+    explicit = isinstance(step.result, Matrix)
+    if as_whole or not explicit:
+        whole = op.whole(*(_taken(known[o.name].matrix, o) for o in step.operands))
+        if whole is not None:
+            return _Whole(whole, entry)
+    if explicit:
         return _Whole.of(sympy.ImmutableMatrix(rows, columns, lambda i, j: entry(int(i), int(j))))
-    if (whole := op.whole(*(_taken(known[o.name].matrix, o) for o in step.operands))) is not None:
-        return _Whole(whole, entry)
     i, j = index_in_sympy("i"), index_in_sympy("j")
     any_entry = sympy.Lambda((i, j), entry(*_places(rows, columns)))
     return _Whole(sympy.FunctionMatrix(size_in_sympy(rows), size_in_sympy(columns), any_entry), entry)
@@ -411,9 +503,11 @@ def _refuse_letters(d: Derivation) -> None:
 
 
 __all__ = [
+    "Stage",
     "compiled",
     "derivative",
     "entry_symbols",
+    "in_stages",
     "in_symbols",
     "in_sympy",
     "parameters",

@@ -43,7 +43,8 @@ from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import Layout, question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
-from symattn.teaching.explanation.program import Computation, functions, identifier, whole_program
+from symattn.teaching.explanation.names import identifier
+from symattn.teaching.explanation.program import Computation, functions
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
@@ -381,11 +382,6 @@ def test_a_student_has_a_place_for_every_step_of_a_full_derivation() -> None:
         names = Computation(problem.derivation).names
         code = "\n".join(sources(made(name).worksheet, "code"))
         assert [f"{names[step.name]} = ..." in code for step in problem.asked_steps].count(False) == 0
-
-
-def test_symbols_have_no_program() -> None:
-    assert whole_program(derive("self_attention", symbolic=True).problem) == ()
-    assert whole_program(derive("note-001").problem) == ()
 
 
 def test_names_say_what_they_are() -> None:

@@ -52,7 +52,7 @@ from symattn.teaching.explanation.layouts import (
 )
 from symattn.teaching.explanation.page import page
 from symattn.teaching.explanation.parts import given_as_equation, introduction, wording_of
-from symattn.teaching.explanation.program import Programs, programs, whole_program, with_programs
+from symattn.teaching.explanation.program import Programs, programs, step_programs, with_programs
 from symattn.teaching.explanation.solutions import PartialSolution, marking, with_answer_space
 from symattn.teaching.explanation.steps import Detail, explain_step
 from symattn.teaching.problem import Problem
@@ -62,15 +62,23 @@ Conventions = Literal["full", "bare", "none"]
 CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
 
 
-def derivation_document(problem: Problem, detail: Detail | None = None, layout: Layout = "matrix") -> Document:
-    """The derivation worked out, in its notation, with the errata of a note listed."""
+def derivation_document(
+    problem: Problem,
+    detail: Detail | None = None,
+    layout: Layout = "matrix",
+    besides: frozenset[Besides] = EVERYTHING,
+) -> Document:
+    """The derivation worked out, in its notation, with the errata of a note listed.
+
+    Each step has its program below it, if there shall be `programs` besides what is shown.
+    """
     known_choice("layout", layout, LAYOUTS)
     blocks = [*introduction(problem), *default_diagram(problem)]
-    worked = page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    code = step_programs(problem) if "programs" in besides else None
+    worked = page(problem, detail or Detail(places=problem.notation.decimals), layout, code)
     if layout == "flow" and (picture := sheet_of_derivation(problem)):
         blocks.append(Flow(picture, ()))
     blocks += worked
-    blocks += whole_program(problem)
     return Document(problem.title, tuple(blocks))
 
 

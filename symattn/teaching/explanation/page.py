@@ -31,6 +31,7 @@ from symattn.page.document import (
 from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
 from symattn.teaching.explanation.layouts import STEP, Layout, Schemes, joined, titled, with_rule_apart
+from symattn.teaching.explanation.program import StepPrograms
 from symattn.teaching.explanation.steps import Detail, entries, explain_step, step_title
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Erratum, Problem
@@ -41,21 +42,23 @@ SHORT = 40
 """Leading words up to this length stand on the line of their formula."""
 
 
-def page(problem: Problem, detail: Detail, layout: Layout = "matrix") -> list[Block]:
-    """The body of a derivation's document: givens, then every step.
+def page(
+    problem: Problem, detail: Detail, layout: Layout = "matrix", programs: StepPrograms | None = None
+) -> list[Block]:
+    """The body of a derivation's document: givens, then every step, with its program below it if there are any.
 
     A layout of the reader's choice is another page than the notation's own.  `InputError` if a note is to be printed as
     it was written in another layout than its own.
     """
     if layout != "matrix" and not problem.corrected:
         raise InputError(f"A note as it was written has a layout of its own; {layout} goes with it corrected.")
-    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout)
+    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout, programs or StepPrograms((), {}))
     blocks = joined(builder.blocks())
     return [*blocks, *builder.errata()] if problem.errata else blocks
 
 
 class _Page:
-    def __init__(self, problem: Problem, detail: Detail, layout: Layout) -> None:
+    def __init__(self, problem: Problem, detail: Detail, layout: Layout, programs: StepPrograms) -> None:
         self.problem = problem
         self.detail = detail
         self.layout = layout
@@ -66,6 +69,9 @@ class _Page:
         self.covered: set[str] = set()
         self.shown: set[str] = set()
         self.section = ""
+        self.programs = programs
+        self.opened = False
+        self.programmed: set[str] = set()
 
     def blocks(self) -> Iterator[Block]:
         sections = [s for s in self.notation_sections() if self.applies(s)]
@@ -74,6 +80,7 @@ class _Page:
         givens = [name for name in self.derivation.givens if name not in self.covered]
         if givens and not (self.mode == "as-written" and sections):
             yield from self.givens(givens)
+            yield from self.opening()
         for section, names in zip(sections, covered, strict=True):
             first = next((s.name for s in self.derivation if s.name in names - self.shown), None)
             if first:
@@ -81,6 +88,24 @@ class _Page:
             yield from self.written_section(section)
             self.shown |= names
         yield from self.catch_up()
+        yield from self.programs_until(step.name for step in self.derivation)
+        yield from self.programs.closing
+
+    def opening(self) -> Iterator[Block]:
+        """What opens the programs, once."""
+        if not self.opened:
+            self.opened = True
+            yield from self.programs.opening
+
+    def programs_until(self, names: Iterable[str]) -> Iterator[Block]:
+        """The programs of some steps and of those before them, each once."""
+        wanted = set(names)
+        last = max((number for number, step in enumerate(self.derivation) if step.name in wanted), default=-1)
+        for step in self.derivation.steps[: last + 1]:
+            if step.name not in self.programmed:
+                self.programmed.add(step.name)
+                yield from self.opening()
+                yield from self.programs.steps.get(step.name, ())
 
     def notation_sections(self) -> tuple[Section, ...]:
         """The notation's page; none where tokens lie the other way, for its words and products would be wrong."""
@@ -134,10 +159,11 @@ class _Page:
         title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
         if self.layout == "columns":
             rule, rest = with_rule_apart(worked)
-            yield Columns(STEP, (((titled(title), *rule), rest),))
+            yield Columns(STEP, (((titled(title), *rule), (*rest, *self.programs_until([step.name]))),))
             return
         yield Heading(title, 2 if step.section else 1)
         yield from Schemes(self.wording).shown(worked) if self.layout == "falk" else worked
+        yield from self.programs_until([step.name])
 
     # -- the sections
 
@@ -205,11 +231,18 @@ class _Page:
                 yield Heading(sentence("{label}: {title}", label=label, title=title), 1)
             else:
                 yield Heading(title if section.title else label, 1)
+        pending: list[str] = []
         for item in section.items:
             if not self.applies(item):
                 continue
             numbers = self.tokens() if item.repeat else range(1, 2)
             each = [{**indices, item.repeat: number} if item.repeat else indices for number in numbers]
+            named = [*item.steps, *item.entries, *_SHOWN.findall(" ".join(item.math))]
+            shown = [step.name for own in each for step in self.meant_by(named, own)]
+            if pending and not set(pending) & set(shown):
+                yield from self.programs_until(pending)
+                pending = []
+            pending += shown
             if item.math and len(item.lead) < 3 and not any("{" in lead for lead in item.lead):
                 yield from self.displays(item, [(self.lead(item, own), own) for own in each], together=True)
             elif item.math:
@@ -217,6 +250,7 @@ class _Page:
             else:
                 for own in each:
                     yield from self.item(item, own)
+        yield from self.programs_until(pending)
 
     def lead(self, item: PageItem, indices: dict[str, int]) -> str:
         """The words before a formula: the first for the first token, and so on; the last for all further ones."""

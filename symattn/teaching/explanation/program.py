@@ -1,28 +1,29 @@
 """A derivation as a program for NumPy alone, for notebooks: to fill in, or worked out and compared with the key.
 
+One with letters is a program for SymPy alone (`program_in_letters`).
+
 Names in it are made of the derivation's own, so that no text of anybody's stands in it.
 """
 
 from __future__ import annotations
 
-import keyword
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.derivation.algebra import IN_SYMPY, Entries
-from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step, StepName
+from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step
 from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_called
 from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
+from symattn.teaching.explanation.names import identifier, unlike
+from symattn.teaching.explanation.program_in_letters import ComputationInLetters
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
 
 OPENING = "import numpy as np\n\nnp.set_printoptions(precision=4, suppress=True)"
-RESERVED = frozenset({"np", "math", "mask", "bias", "positions", "angles", *HELPERS, *keyword.kwlist})
 
 
 def is_numeric(derivation: Derivation) -> bool:
@@ -38,7 +39,7 @@ class Computation:
         self.derivation = derivation
         self.names: dict[str, str] = {}
         for name in (*derivation.givens, *(step.name for step in derivation)):
-            self.names[name] = _unlike(self.names.values(), identifier(name))
+            self.names[name] = unlike(self.names.values(), identifier(name))
 
     def givens(self, names: Iterable[str]) -> str:
         """Some of the givens as arrays."""
@@ -107,29 +108,6 @@ def _entry_by_entry(op: RuleOp, names: Sequence[str], shapes: Sequence[Shape]) -
     return f"np.array([{', '.join(f'[{line}]' for line in lines)}])".replace("numpy.", "np.")
 
 
-def identifier(name: str) -> str:
-    """The name of a step as a name in Python.
-
-    >>> identifier("S'_2^self.3"), identifier("W_Q"), identifier("2 x"), identifier("mask")
-    ('S_scaled_2_self_token_3', 'W_Q', 'x', 'mask_')
-    """
-    called = StepName.of(name)
-    parts = [called.stem.replace("'", "_scaled"), called.head, called.place]
-    parts += [] if called.token is None else ["token", called.token]
-    joined = unicodedata.normalize("NFKC", "_".join(str(part) for part in parts if part not in (None, "")))
-    letters = "".join(c for c in joined if f"a{c}".isidentifier()).lstrip("_0123456789")
-    found = letters if letters.isidentifier() else f"M_{letters}"
-    return f"{found}_" if found in RESERVED else found
-
-
-def _unlike(others: Iterable[str], name: str) -> str:
-    taken, count, unlike = set(others), 1, name
-    while unlike in taken:
-        count += 1
-        unlike = f"{name}_no_{count}"
-    return unlike
-
-
 def functions(source: str, defined: set[str]) -> str:
     """The helper functions that some source calls, with what they import; those `defined` already grow by them."""
     called = [name for name in helpers_called(source) if name not in defined]
@@ -142,13 +120,31 @@ def functions(source: str, defined: set[str]) -> str:
 # --- in documents -------------------------------------------------------------------------------------
 
 
-def whole_program(problem: Problem) -> tuple[Block, ...]:
-    """A derivation in NumPy, from its givens to its last step; nothing where there are symbols in it."""
-    if not (problem.steps and is_numeric(problem.derivation)):
-        return ()
-    computation = Computation(problem.derivation)
-    steps = [computation.worked([step]) for step in problem.steps]
-    return _cells(OPENING, computation.givens(problem.givens), *_with_functions(steps, set()))
+@dataclass(frozen=True)
+class StepPrograms:
+    """A derivation as a program: what opens it, the cells of every step, and what closes it."""
+
+    opening: tuple[Block, ...]
+    steps: Mapping[str, tuple[Block, ...]]
+    closing: tuple[Block, ...] = ()
+
+    @property
+    def whole(self) -> tuple[Block, ...]:
+        """All of it, one cell after another."""
+        return (*self.opening, *(cell for cells in self.steps.values() for cell in cells), *self.closing)
+
+
+def step_programs(problem: Problem) -> StepPrograms:
+    """A derivation in NumPy, each step compared with its numbers; one with letters in SymPy, compared at its end."""
+    if not problem.steps:
+        return StepPrograms((), {})
+    if not is_numeric(problem.derivation):
+        in_letters = ComputationInLetters(problem.derivation)
+        steps = {name: _cells(cell) for name, cell in in_letters.cells.items()}
+        return StepPrograms(_cells(*in_letters.opening()), steps, _cells(*in_letters.closing()))
+    computation, defined = Computation(problem.derivation), set[str]()
+    steps = {step.name: _cells(*_with_functions([computation.worked([step])], defined)) for step in problem.steps}
+    return StepPrograms(_cells(OPENING, computation.givens(problem.givens)), steps)
 
 
 @dataclass(frozen=True)
@@ -284,13 +280,14 @@ def _cells(*sources: str) -> tuple[Block, ...]:
 __all__ = [
     "Computation",
     "Programs",
+    "StepPrograms",
     "Variables",
     "functions",
     "identifier",
     "is_numeric",
     "programs",
     "programs_of",
+    "step_programs",
     "variables",
-    "whole_program",
     "with_programs",
 ]
