@@ -405,7 +405,7 @@ def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]
 
 @pytest.mark.parametrize("kind", CHOICES)
 def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind: str) -> None:
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         question = sheet_of(kind, seed)
         for part, answer, k in ticked_wrongly(question):
             report = mark(question, Attempt({part: Ticked(frozenset({k}))}))

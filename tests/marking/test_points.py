@@ -163,7 +163,11 @@ QUICK = (
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
+@pytest.mark.parametrize(
+    ("problem", "mechanism", "settings"),
+    [pytest.param(*one, marks=[pytest.mark.slow] * (one[2] == {"by": "token"})) for one in QUICK],
+    ids=lambda x: str(x or "-"),
+)
 def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
     q, rng = question(problem, mechanism, **settings), Random(1)
     for points in sorted({1, 2, len(q.parts) - 1, len(q.parts), rng.randint(1, 2 * q.marks), q.marks, 2 * q.marks}):

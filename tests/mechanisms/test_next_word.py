@@ -279,9 +279,8 @@ def test_settings_of_the_step_are_checked():
 def test_the_note_that_ends_in_a_prediction_can_be_drawn():
     """Five words, of which the likeliest after the prompt is asked for."""
     stated = {"prompt": "the students", "words": "the students open their books", "top_k": 2, "sizes": {"d_vocab": 5}}
-    for seed in range(1, 4):
-        [sheet] = symattn.worksheet("language_model", seed=seed, **stated)
-        logits = np.array(sheet.problem["L"].result, dtype=float)
-        assert all(len({*row}) == 5 for row in logits.tolist())
-        likeliest = [int(x) - 1 for x in np.array(sheet.problem["next_word"].result, dtype=float).ravel()]
-        assert likeliest == logits.argmax(axis=1).tolist()
+    [sheet] = symattn.worksheet("language_model", seed=1, **stated)
+    logits = np.array(sheet.problem["L"].result, dtype=float)
+    assert all(len({*row}) == 5 for row in logits.tolist())
+    likeliest = [int(x) - 1 for x in np.array(sheet.problem["next_word"].result, dtype=float).ravel()]
+    assert likeliest == logits.argmax(axis=1).tolist()

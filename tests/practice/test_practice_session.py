@@ -50,7 +50,7 @@ def unreadable(lines):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("script", [right, one_wrong, begun, turned, unreadable])
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
     session = Session()
     shown, sheet = drawn(session, recipe, 7)
