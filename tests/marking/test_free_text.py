@@ -194,7 +194,7 @@ def read_whole(text: str, form: str) -> Attempt:
     return attempt
 
 
-@pytest.mark.covering(most=18, product=False)
+@pytest.mark.covering(most=8, product=False)
 @pytest.mark.parametrize("form", ["", "markdown"])
 @pytest.mark.parametrize("way", LABELLED)
 def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
@@ -205,7 +205,7 @@ def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> N
 ROWS_ALIKE = sorted(way for way in LABELLED if way.startswith(("rows ", "a table", "below", "bold", "TSV", "CSV")))
 
 
-@pytest.mark.covering(most=24)
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("way", ROWS_ALIKE)
 @pytest.mark.parametrize("number", [1, 2, 7])
 def test_rows_of_one_number_are_no_numbers_of_parts(way: str, number: int) -> None:
@@ -461,7 +461,7 @@ def test_of_a_paper_what_stands_under_no_question_is_listed(junk: list[str], abo
 NUMBERS = ["Question {k}", "QUESTION {k}:", "**Question {k}**", "Q{k}.", "Aufgabe {k}", "{title}", "# Question {k}"]
 
 
-@pytest.mark.covering(most=10, product=False)
+@pytest.mark.covering(most=4, product=False)
 @pytest.mark.parametrize("way", [way for way in LABELLED if "SV" not in way])
 @pytest.mark.parametrize("number", NUMBERS)
 def test_answers_to_a_paper_stand_below_the_numbers_of_its_questions(number: str, way: str) -> None:

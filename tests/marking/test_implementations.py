@@ -165,7 +165,7 @@ WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]]
 ]
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("precision", ["float64", "float16"])
 @pytest.mark.parametrize(("function", "derivation", "step", "id"), WRONG)
 def test_what_is_wrong_is_named(function, derivation, step, id, precision):

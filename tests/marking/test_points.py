@@ -233,7 +233,7 @@ def read(note: str, number: int, rows: list[list[bool]]) -> int | None:
 NOTED = [one for one in QUICK if one[0] in ("full", "counts", "masks", "faded", "recurrence")]
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), NOTED, ids=lambda x: str(x or "-"))
 def test_every_note_on_a_key_says_what_the_marker_does(problem, mechanism, settings):
     """Answers of numbers, with any of them wrong; nothing follows and nothing is implied."""
@@ -331,7 +331,7 @@ def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
 # ------------------------------------------------------------------------------------------------ totals
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("policy", [name for name, one in POLICIES.items() if one.marks])
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK[:2] + QUICK[7:9], ids=lambda x: str(x or "-"))
 def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, policy):

@@ -127,7 +127,7 @@ def in_latex(rows: Rows) -> str:
 WRITTEN = [in_rows, in_round, in_curly, in_latex, lambda rows: " / ".join(map(" ".join, rows))]
 
 
-@pytest.mark.covering(most=20, product=False)
+@pytest.mark.covering(most=7, product=False)
 @pytest.mark.parametrize("mechanism", ["layer_norm", "encoder", "self_attention", "cross_entropy_gradient"])
 @pytest.mark.parametrize(
     "says", ["{} = {}", "{}: {}", "For {} I get {}.", "{}\n\n{}", "Then {} = f(X) = {}", "${} = {}$"]
@@ -290,7 +290,7 @@ def test_a_column_row_by_row(row):
 # ------------------------------------------------------------------------------------ files
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("mechanism", sorted(set(mechanisms()) - {"custom"}))
 def test_a_sheet_filled_in_in_a_browser(mechanism):
     """Of every mechanism, so that every sign that a sheet prints is found again: N̂ is not N."""
