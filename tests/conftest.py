@@ -12,7 +12,7 @@ import gc
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
 import pytest
@@ -25,38 +25,49 @@ os.environ["SYMATTN_CACHE"] = ""
 """Nothing is remembered between tests, and nothing written where the user keeps things."""
 
 settings.register_profile(
-    "symattn", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "symattn", deadline=None, max_examples=20, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("fast", settings.get_profile("symattn"), max_examples=15)
 settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
 settings.load_profile("symattn")
 
-FAST = "not slow"
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Fewer examples in the fast suite; `-m property` tries the same laws on all of them."""
-    if config.option.markexpr == FAST and not config.getoption("--hypothesis-profile"):
-        settings.load_profile("fast")
+LONG = {
+    repr(mechanism)
+    for mechanism in ("encoder", "encoder_block", "encoder_block_gradient", "decoder_block", "multi_head_gradient",
+                      "cross_attention_gradient", "rotary_attention_gradient")
+}  # fmt: skip
+"""Of so many steps that the fast suite leaves them out where a test takes a few mechanisms only."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the whole suite what the fast one does not take of a test."""
+    """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough."""
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.property)
-    functions = [item for item in items if isinstance(item, pytest.Function) and not item.get_closest_marker("slow")]
+    functions = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("covering")]
+    left = set[pytest.Item]()
     for (_, name), group in itertools.groupby(functions, lambda item: (item.path, item.originalname)):
         cases = list(group)
-        if mark := cases[0].get_closest_marker("covering"):
-            kept = few(name, list(covering(cases)), mark.kwargs.get("most"))
-            for case in cases:
-                if case not in kept:
-                    case.add_marker(pytest.mark.slow)
+        quick = [case for case in cases if not case.get_closest_marker("slow")]
+        kept = list(covering(quick, values_of))
+        how = cases[0].get_closest_marker("covering").kwargs
+        if most := how.get("most"):
+            kept = few(
+                name, [case for case in kept if not LONG & {value for _, value in values_of(case)}] or kept, most
+            )
+        for case in quick:
+            if case not in kept:
+                case.add_marker(pytest.mark.slow)
+        if not how.get("product", True):
+            left |= set(cases) - set(kept) - set(covering(cases, rows_of))
+    if left and settings.get_current_profile_name() != "thorough":
+        items[0].config.hook.pytest_deselected(items=sorted(left, key=items.index))
+        items[:] = [item for item in items if item not in left]
 
 
-def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
+def covering(
+    cases: Sequence[pytest.Function], values_of: Callable[[pytest.Function], Iterator[tuple[str, str]]]
+) -> Iterator[pytest.Function]:
     """So few cases of a test that every value of every parameter comes, in as many combinations as may be.
 
     Each time the case with the most values that have not come yet; of several, the one whose values came least often.
@@ -74,9 +85,18 @@ def values_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
     return ((name, repr(value)) for name, value in case.callspec.params.items())
 
 
-def few(name: str | None, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:
+def rows_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
+    """The row of each table of values that `parametrize` has: what somebody put together in a row stays together."""
+    values = dict(values_of(case))
+    for mark in case.iter_markers("parametrize"):
+        names = mark.args[0].replace(" ", "").split(",") if isinstance(mark.args[0], str) else mark.args[0]
+        yield ",".join(names), repr([values.pop(name) for name in names])
+    yield from values.items()
+
+
+def few(name: str | None, cases: list[pytest.Function], most: int) -> list[pytest.Function]:
     """At most so many cases, spread evenly; another test begins elsewhere, so that together they see more values."""
-    if most is None or len(cases) <= most:
+    if len(cases) <= most:
         return cases
     begin = crc32(str(name).encode()) % len(cases)
     return [cases[(begin + k * len(cases) // most) % len(cases)] for k in range(most)]

@@ -22,7 +22,7 @@ from symattn.teaching.fairness import draw
 from symattn.teaching.problem_file import problem_file
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("notation", [None, *notations()])
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "as-written"])
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
@@ -71,7 +71,7 @@ def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, not
     assert FORMATS["text"].write(page).strip()
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("entries", ["auto", "all", "first-row", "none", ((0, 0), (1, 2), (99, 99))])
 @pytest.mark.parametrize("places", [None, 0, 4, 30])
 def test_every_amount_of_detail(entries, places):

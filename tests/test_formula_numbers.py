@@ -64,7 +64,7 @@ def test_decimals_with_a_sign(digits, right):
     assert decimal(digits) == right
 
 
-@tries(200)
+@tries(100)
 @given(st.fractions(max_denominator=2000))
 @example(Ratio(1, 2))
 @example(Ratio(-1, 20))
@@ -95,7 +95,7 @@ def value_of(parts):
     return total
 
 
-@tries(80)
+@tries(40)
 @given(st.lists(terms, min_size=1, max_size=3), st.lists(terms, min_size=1, max_size=2))
 def test_what_is_written_is_the_value(above, below):
     top, bottom = value_of(above), value_of(below)
@@ -111,7 +111,7 @@ def test_what_is_written_is_the_value(above, below):
     assert oracles.same(written, by_hand)
 
 
-@tries(100)
+@tries(50)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(-3, 9)), min_size=2, max_size=4))
 def test_weights_are_written_with_0_as_their_smallest_exponent(parts):
     powers = [c * exponential(a) for c, a in parts]

@@ -86,6 +86,7 @@ def test_a_folder_of_another_package_is_not_taken_for_that_of_ours(tmp_path):
     assert templates(package) == package / "templates"
 
 
+@pytest.mark.slow
 def test_a_source_distribution_finds_them_as_a_checkout_does(tmp_path):
     source = unpacked(built("sdist", ROOT, tmp_path / "dist"), tmp_path / "source")
     expect_found(source / "templates", source, tmp_path)
@@ -101,6 +102,7 @@ def test_a_source_distribution_builds_the_same_wheel(tmp_path):
     assert first == again
 
 
+@pytest.mark.slow
 def test_an_editable_install_finds_those_of_its_checkout(tmp_path):
     site = unpacked(built("editable", ROOT, tmp_path / "dist"), tmp_path / "site")
     assert not (site / "symattn").exists()

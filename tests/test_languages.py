@@ -262,7 +262,7 @@ def test_lists_are_their_own_english(items):
 # ------------------------------------------------------------------------------------------------ pages
 
 
-@pytest.mark.covering(most=9)
+@pytest.mark.covering(most=9, product=False)
 @pytest.mark.parametrize("name", TYPES)
 @in_every_language
 def test_pages_are_wholly_in_their_language(language, name):
@@ -293,7 +293,7 @@ def numbers(text: str) -> Counter[str]:
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @in_every_language
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
@@ -474,7 +474,7 @@ def answers(attempt: Attempt) -> dict[str, Said]:
 NOTES = [("full", f"note-00{number}") for number in range(5)]
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @in_every_language
 @pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
 def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):

@@ -145,7 +145,7 @@ def test_in_every_scheme_the_factors_make_the_product(name: str) -> None:
             np.testing.assert_allclose(numbers(left) @ numbers(above), numbers(inside), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("layout", ["falk", "columns", "flow"])
 def test_a_layout_changes_no_entry(name: str, layout: str) -> None:
@@ -306,7 +306,7 @@ def _is_leaf(block: Block, moved: object) -> bool:
 # ------------------------------------------------------------------------------------------------ choosing
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=8, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_shape_that_has_a_mark_is_asked_for_and_no_mark_is_for_nothing(name: str, layout: Layout) -> None:

@@ -74,7 +74,7 @@ def parts(document: Document) -> list[Solved]:
 # ------------------------------------------------------------------------------------------------ blank
 
 
-@pytest.mark.covering(most=9)
+@pytest.mark.covering(most=9, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: str) -> None:
@@ -101,7 +101,7 @@ def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
     assert not [line for line in lines if line in blank]
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, product=False)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_format_needs_nothing_else_of_a_document_than_it_says(name: str, form: str) -> None:
@@ -121,7 +121,7 @@ def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
 # ------------------------------------------------------------------------------------------------ one structure
 
 
-@pytest.mark.covering(most=24)
+@pytest.mark.covering(most=24, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout: str) -> None:
@@ -152,7 +152,7 @@ def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ partly worked
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, product=False)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:

@@ -189,7 +189,7 @@ def test_what_f_gives_is_equal_only_to_itself():
     assert symattn.decide(f(1), 1).equal is not True
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", list(mechanisms()))
 def test_every_mechanism_is_written_with_some_sizes_as_letters(name):
     letters = mechanisms()[name].letters

@@ -75,7 +75,7 @@ def uses(draw):
     )
 
 
-@tries(120)
+@tries(60)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use

@@ -176,6 +176,7 @@ def paper(request, tmp_path_factory):
     return Paper(tmp_path_factory.mktemp("grammar"), *request.param)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_text_of_the_grammar_has_full_marks(paper, form):
     dice = random.Random(7)
@@ -184,6 +185,7 @@ def test_every_text_of_the_grammar_has_full_marks(paper, form):
         assert paper.points(form, texts) == pytest.approx(1), texts
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_value_two_tolerances_away_has_marks(paper, form):
     dice = random.Random(8)
@@ -192,6 +194,7 @@ def test_no_value_two_tolerances_away_has_marks(paper, form):
         assert paper.points(form, texts) == 0, texts
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", FORMATS)
 def test_nothing_is_right_for_a_number_other_than_zero(paper, form):
     """Neither 0 nor twice the number, which are two tolerances off where it is small."""

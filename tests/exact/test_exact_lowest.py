@@ -61,7 +61,7 @@ def test_nothing_is_left_to_cancel(f, g, h, step, factor):
     assert min(a for a, _, _ in reduced.denominator.terms) == ()
 
 
-@tries(150)
+@tries(75)
 @given(polynomials, polynomials, polynomials, exponents)
 def test_the_common_multiple_is_the_least(f, g, h, step):
     a, b = sum_of(f, step) * sum_of(h, step), sum_of(g, step) * sum_of(h, step)
@@ -73,7 +73,7 @@ def test_the_common_multiple_is_the_least(f, g, h, step):
     assert len(terms_of(a * p)) == len(multiple.terms())
 
 
-@tries(100)
+@tries(50)
 @given(polynomials, polynomials, polynomials, st.sampled_from([2, 3, 5]), exponents)
 def test_roots_that_all_terms_share_come_out(f, g, h, r, step):
     root = square_root(sum_of([1, 0, 1], 1))

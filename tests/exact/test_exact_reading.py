@@ -92,7 +92,7 @@ decimals = st.decimals(allow_nan=False, allow_infinity=False, places=None).filte
 )
 
 
-@tries(200)
+@tries(100)
 @given(decimals, st.sampled_from(["{:e}", "{:E}"]), st.sampled_from([".", ","]))
 def test_what_other_programs_write_is_read_as_they_mean_it(number, form, mark):
     """Python's own reader of decimals is the witness."""
@@ -103,7 +103,7 @@ def test_what_other_programs_write_is_read_as_they_mean_it(number, form, mark):
     assert (Fraction(number) == values[0]) or "e+" in typed
 
 
-@tries(200)
+@tries(100)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_read_as_the_decimal_that_it_is_printed_as(number):
     reading = read(repr(number))
@@ -393,7 +393,7 @@ def test_what_is_not_seen_to_be_a_number_is_none_to_go_on_with():
     assert decide_reading(reading, 1).equal is False
 
 
-@tries(200)
+@tries(100)
 @given(st.text(max_size=40))
 def test_any_text(typed):
     attempt(typed)

@@ -100,7 +100,7 @@ def reference(q: Fraction, places: int, ties: str) -> Fraction:
     return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
 
 
-@tries(200)
+@tries(100)
 @given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
 def test_rounding_agrees_with_mpmath(recipe, places, ties):
     value = ours(recipe)
@@ -169,7 +169,7 @@ def test_any_number_of_digits(places):
     assert Fraction(Decimal(text)) == reference(mass, places, "even")
 
 
-@tries(100)
+@tries(50)
 @given(everything, st.integers(1, 30))
 def test_significant_digits(recipe, digits):
     text = significant_text(ours(recipe), digits)
@@ -207,7 +207,7 @@ def hamilton(row: list[Fraction], places: int) -> list[Fraction]:
     return [s * unit for s in seats]
 
 
-@tries(200)
+@tries(100)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=6).filter(any), st.integers(0, 4))
 def test_largest_remainder_of_rational_rows(parts, places):
     row = [Fraction(p, sum(parts)) for p in parts]

@@ -121,7 +121,7 @@ def test_values_agree_with_mpmath(recipe):
     assert abs(truth - value) <= mpmath.mpf(10) ** -40 * (1 + abs(truth))
 
 
-@tries(60)
+@tries(30)
 @given(st.one_of(members, towers))
 def test_the_bridge_and_back(recipe):
     value = ours(recipe)

@@ -290,11 +290,11 @@ def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.slow
-def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
-    exam(tmp_path, students=150)
+def test_killed_again_and_again_and_run_to_its_end_the_folder_is_the_same(tmp_path):
+    exam(tmp_path, students=60)
     assert start(tmp_path, "whole").wait() == 0
     killed = 0
-    for count in sorted(random.Random(9).sample(range(len(contents(tmp_path / "whole"))), 10)):
+    for count in sorted(random.Random(9).sample(range(len(contents(tmp_path / "whole"))), 5)):
         process = start(tmp_path, "cut")
         until(lambda: process.poll() is not None or two_writers.files_in(tmp_path / "cut") >= count)  # noqa: B023
         if process.poll() is None:
@@ -302,16 +302,16 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
             killed += 1
         process.wait()
     assert start(tmp_path, "cut").wait() == 0
-    assert killed >= 3
+    assert killed >= 2
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 3) + 3
+    assert len(contents(tmp_path / "cut")) == 2 * (60 + 6 + 3) + 3
 
 
 @pytest.mark.slow
 def test_two_runs_in_one_folder_killed_or_not_leave_one_whole_exam(tmp_path):
     two_writers.prepared(tmp_path)
     rng, whole = random.Random(3), two_writers.files_of_a_run(tmp_path)
-    for number in range(3):
+    for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
         two_writers.prepared(folder)
@@ -409,15 +409,15 @@ def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secr
         write_exam(spec, tmp_path / "out", ["markdown"], Dice.secret(other))
 
 
-# ------------------------------------------------------------------------------------------------ three hundred
+# ------------------------------------------------------------------------------------------------ names
 
 
 @pytest.mark.slow
-def test_three_hundred_students_with_hostile_names_have_three_hundred_right_papers(tmp_path):
+def test_students_with_hostile_names_have_a_right_paper_each(tmp_path):
     one = 'title = "Quiz"\nclass = "class.csv"\nvariants = 5\nnew_page = false\n[[question]]\ntype = "masks"\n'
-    result, _ = made(exam(tmp_path, one, 300), tmp_path / "out", ("pdf", "latex"))
+    result, _ = made(exam(tmp_path, one, 3 * len(HOSTILE)), tmp_path / "out", ("pdf", "latex"))
     listed = list(copies(result))
-    assert len(listed) == 300
+    assert len(listed) == 3 * len(HOSTILE)
     for stem, copy in listed:
         first = pypdf.PdfReader(tmp_path / "out" / f"{stem}.pdf").pages[0]
         squeezed = "".join(first.extract_text().split())

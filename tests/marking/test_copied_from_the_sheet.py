@@ -63,6 +63,7 @@ def read(asked: Question, text: str, form: str = "markdown") -> Attempt:
     return read_submission(text, [asked], form=form).attempts[0]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", COPIES)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_copied_givens_are_no_answers(mechanism: str, form: str) -> None:

@@ -72,6 +72,7 @@ WRITTEN: dict[str, Callable[[Rows], str]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("way", WRITTEN)
 @pytest.mark.parametrize("head", ["Head {}", "**Head {}**", "## Head {}", "Head {}:", "Kopf {}"])
 def test_what_stands_below_a_head_is_that_head_s(head: str, way: str) -> None:
@@ -90,6 +91,7 @@ def test_what_stands_below_a_head_is_that_head_s(head: str, way: str) -> None:
 WORDS = {"S": "scores", "S'": "scaled", "A": "weights", "Z": "output"}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("head", ["head {}: ", "Head {} - "])
 @pytest.mark.parametrize("between", [", ", "; ", " and "])
 @pytest.mark.parametrize("sign", [" ", " = ", " are "])
@@ -111,6 +113,7 @@ def test_head_1_is_still_what_its_output_may_be_called() -> None:
     assert answers(attempt) == {"Z_1": asked["Z_1"], "Z_2": asked["Z_2"]}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("mechanism", ["self_attention", "kv_cache"])
 @pytest.mark.parametrize(
     "token", ["Token {}: ", "token {}\n", "t={}: ", "t = {}, ", "**Token {}**\n\n", "Token {}:\n- "]
@@ -209,7 +212,7 @@ BEHIND = [
 ]
 
 
-@tries(60)
+@tries(15)
 @given(st.data())
 def test_no_sentence_makes_a_right_answer_wrong(data: st.DataObject) -> None:
     """Whatever stands between right answers, each of them is read as it is, or left to a person."""

@@ -47,7 +47,7 @@ def same(one: sympy.Expr, other: sympy.Expr) -> bool:
     return sympy.simplify(one - other) == 0
 
 
-@tries(80)
+@tries(20)
 @given(data=st.data())
 def test_what_sympy_draws(data: st.DataObject) -> None:
     rows, columns = data.draw(SHAPES)

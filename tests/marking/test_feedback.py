@@ -110,7 +110,7 @@ def test_what_the_student_wrote_is_called_so_and_what_was_given_is_not():
     assert re.search(r"row \d of your A times column \d of your V", said["Z"])
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @mechanisms
 def test_a_product_is_worked_out_from_the_lines_before(mechanism):
     """The factors and the product against NumPy, from the right lines, which were written but for one entry."""
@@ -405,7 +405,7 @@ def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]
 
 @pytest.mark.parametrize("kind", CHOICES)
 def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind: str) -> None:
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         question = sheet_of(kind, seed)
         for part, answer, k in ticked_wrongly(question):
             report = mark(question, Attempt({part: Ticked(frozenset({k}))}))

@@ -70,7 +70,7 @@ def test_no_more_is_kept_than_that(monkeypatch):
     assert marker.KEYS[id(question("attention").problem.derivation)][2] not in kept
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("mechanism", sorted(mechanisms()))
 def test_what_somebody_does_otherwise_depends_on_shapes_alone(mechanism):
     """The same steps, by the same operations on the same operands, whatever numbers are given."""

@@ -10,6 +10,7 @@ from functools import cache
 from random import Random
 
 import pytest
+from hypothesis import settings
 from scripts import key_script
 
 from symattn.errors import InputError, SymattnError
@@ -121,12 +122,7 @@ def test_what_is_whole_is_read():
 
 @pytest.mark.slow
 def test_some_mutated_submissions():
-    mutated(100, 1)
-
-
-@pytest.mark.slow
-def test_thousands_of_mutated_submissions():
-    mutated(1500, 2)
+    mutated(1500 if settings.get_current_profile_name() == "thorough" else 150, 1)
 
 
 # ------------------------------------------------------------------------------------------------ found so
@@ -179,10 +175,14 @@ LONG: dict[str, tuple[Callable[[int], str], int]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("what", LONG)
 def test_the_time_of_long_files_grows_with_their_length_alone(what):
-    """Four times as long takes four times the processor time, and sixteen times what is quadratic."""
+    """Four times as long takes four times the processor time, and sixteen times what is quadratic.
+
+    What was held up once is measured again.
+    """
     asked = next(one for one in questions() if one.type == "full")
     sheet_of("x")  # what is read once for all
-    made, n = LONG[what]
+    made, most = LONG[what]
+    n = most // 4
 
     def seconds(text: str) -> float:
         started = time.process_time()
@@ -192,5 +192,4 @@ def test_the_time_of_long_files_grows_with_their_length_alone(what):
                 read_submission(text, [asked], form=form)
         return time.process_time() - started
 
-    once = min(seconds(made(n)) for _ in range(2))
-    assert min(seconds(made(4 * n)) for _ in range(2)) < 8 * once + 0.1
+    assert any(seconds(made(4 * n)) < 8 * seconds(made(n)) + 0.1 for _ in range(2))

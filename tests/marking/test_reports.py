@@ -95,7 +95,7 @@ every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
 # ------------------------------------------------------------------------------------------------ every format
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("reader", DOCUMENTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_format_writes_every_case(name, reader):
@@ -555,7 +555,7 @@ def test_a_sign_of_marking_is_spoken():
 # ------------------------------------------------------------------------------------------------ data
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @every_type
 @pytest.mark.parametrize("seed", [0, 1])
 def test_numbers_in_json_read_back_exactly(problem, seed):
@@ -649,7 +649,7 @@ def remarks_of(document: Document) -> list[str]:
     return [" ".join(FORMATS["text"].write(page).split()) for page in pages]
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 @pytest.mark.parametrize("problem", [*sorted(mechanisms()), *sorted({*problem_types()} - {"full"})])
 def test_no_sentence_stands_twice_in_what_is_said_of_one_thing(problem, language):

@@ -171,7 +171,7 @@ def test_what_may_be_another_shape_is_none_of_these(text: str) -> None:
     assert not report.attempt.shapes
 
 
-@tries(60)
+@tries(15)
 @given(data=st.data())
 def test_a_stated_shape_never_costs_a_mark(data: st.DataObject) -> None:
     """Whatever else was written, and whatever shape is stated."""

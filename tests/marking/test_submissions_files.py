@@ -434,7 +434,7 @@ JSON = st.recursive(
 )
 
 
-@tries(200)
+@tries(50)
 @given(st.text(st.characters(exclude_characters="\0"), max_size=200), FORMS)
 def test_any_text_is_read_or_refused(text: str, form: str) -> None:
     refusal = ""
@@ -445,7 +445,7 @@ def test_any_text_is_read_or_refused(text: str, form: str) -> None:
     assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
 
 
-@tries(100)
+@tries(25)
 @given(JSON)
 def test_any_json_under_the_right_keys_is_read(value: object) -> None:
     text = json.dumps({"sheet": SHEET, "answers": {"Q": value, "q1": value}, "methods": value})

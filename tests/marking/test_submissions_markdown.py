@@ -171,7 +171,7 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
     assert (found.sheet, found.name, found.student) == (identity(list(names)), "Bo", "3")
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
@@ -266,7 +266,7 @@ def of(k: int, shape: tuple[int, int]) -> Grid:
     return Grid(tuple(tuple(entry(f"{k}{i}/{j + 7}") for j in range(shape[1])) for i in range(shape[0])))
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("change", HARMLESS, ids=str)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_changes_that_do_no_harm(name: str, change: str) -> None:

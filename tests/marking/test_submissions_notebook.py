@@ -284,7 +284,7 @@ def arithmetic(draw: st.DrawFn, depth: int = 4) -> str:
 
 
 @given(arithmetic())
-@tries(80)
+@tries(20)
 def test_arithmetic_means_what_it_means_in_python(source: str) -> None:
     try:
         expected = eval(re.sub(r"(\d+)", r"Fraction(\1)", source), {"Fraction": Fraction})
@@ -561,7 +561,7 @@ ANYTHING = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["cells", "metadata", "nbformat", "nbformat_minor"]), ANYTHING), ANYTHING)
-@tries(80)
+@tries(20)
 def test_any_json_is_read_or_refused(data: dict[str, object], cell: object) -> None:
     cells = data.get("cells")
     whole = {"nbformat": 4, **data, "cells": [*cells, cell] if isinstance(cells, list) else [cell]}

@@ -218,7 +218,7 @@ def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
     agree(found.attempts[0], attempt)
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("layout", ["matrix", "falk", "columns", "flow"])
 @pytest.mark.parametrize("names", PAPERS)
 def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) -> None:
@@ -438,7 +438,7 @@ def test_text_is_no_pdf_by_its_name() -> None:
         read_submission("Q = 1", [question("full")], form="pdf")
 
 
-@tries(25)
+@tries(10)
 @given(st.data())
 def test_a_damaged_form_is_read_or_refused(data: st.DataObject) -> None:
     whole = form("prove")

@@ -60,6 +60,8 @@ def _plain(text: str) -> str:
     return f"{float(number):.4f}"
 
 
+LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("encoder", "multi_head_gradient")]
+
 # ------------------------------------------------------------------------------------ decimal commas
 
 
@@ -73,8 +75,9 @@ def _plain(text: str) -> str:
         lambda rows: "(" + "; ".join("  ".join(row) for row in rows) + ")",
         lambda rows: "[[" + "]\n [".join("  ".join(row) for row in rows) + "]]",
     ],
+    ids=["indented", "bars", "plain", "brackets", "round", "numpy"],
 )
-@pytest.mark.parametrize("mechanism", ["self_attention", "encoder", "multi_head_gradient"])
+@pytest.mark.parametrize("mechanism", ["self_attention", *LONG])
 def test_decimal_commas_between_spaces(mechanism, write):
     """Also where a whole number stands beside: -2,6  3 is no row of -2 and 6 3."""
     asked = question(mechanism)
@@ -96,7 +99,7 @@ def test_entries_that_cannot_be_told_apart_are_left_to_a_person(cells):
 
 
 @pytest.mark.parametrize("says", ["For {} I get {}.", "My {} is {}", "So the {} are {}", "{} {}"])
-@pytest.mark.parametrize("mechanism", ["layer_norm", "encoder", "self_attention"])
+@pytest.mark.parametrize("mechanism", ["layer_norm", "self_attention", LONG[0]])
 def test_rows_in_brackets_with_semicolons_behind_a_name(says, mechanism):
     """Of a column, no line of words is an entry: "For σ² I get (9)" was one of the means above it."""
     asked = question(mechanism)
@@ -124,7 +127,7 @@ def in_latex(rows: Rows) -> str:
 WRITTEN = [in_rows, in_round, in_curly, in_latex, lambda rows: " / ".join(map(" ".join, rows))]
 
 
-@pytest.mark.covering(most=20)
+@pytest.mark.covering(most=7, product=False)
 @pytest.mark.parametrize("mechanism", ["layer_norm", "encoder", "self_attention", "cross_entropy_gradient"])
 @pytest.mark.parametrize(
     "says", ["{} = {}", "{}: {}", "For {} I get {}.", "{}\n\n{}", "Then {} = f(X) = {}", "${} = {}$"]
@@ -186,7 +189,7 @@ def test_entries_with_numpys_point_behind_whole_numbers(between):
     assert is_key(asked, attempt) or between == ","
 
 
-@pytest.mark.parametrize("sign", ["dW_Q", "dW^Q"])
+@pytest.mark.parametrize("sign", [pytest.param("dW_Q", marks=pytest.mark.slow), "dW^Q"])
 def test_entries_of_what_has_a_sign_of_its_own(sign):
     asked = question("cross_attention_gradient")
     rows = key(asked)["dW_Q"]
@@ -208,17 +211,24 @@ def test_numbers_with_nothing_behind_their_point(text, value):
 # ------------------------------------------------------------------------------------ names
 
 
-def test_parts_with_one_sign_are_answered_in_their_order():
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        "causal_self_attention",
+        "cross_attention_gradient",
+        pytest.param("encoder_block_gradient", marks=pytest.mark.slow),
+    ],
+)
+def test_parts_with_one_sign_are_answered_in_their_order(mechanism):
     """Note 003 calls the weighted values of every token [v̂₁; v̂₂; v̂₃], and has dK for two matrices."""
-    for mechanism in ("causal_self_attention", "cross_attention_gradient", "encoder_block_gradient"):
-        asked = question(mechanism, "note-003")
-        wording = Wording(asked.problem.derivation, asked.problem.notation)
-        signs = {name: plain.on_one_line(wording.name(name)) for name in key(asked)}
-        assert len(set(signs.values())) < len(signs)
-        text = "\n\n".join(f"{signs[name]} = {brackets(rows)}" for name, rows in key(asked).items())
-        attempt = read(asked, text)
-        assert is_key(asked, attempt), attempt.remarks
-        assert not attempt.remarks
+    asked = question(mechanism, "note-003")
+    wording = Wording(asked.problem.derivation, asked.problem.notation)
+    signs = {name: plain.on_one_line(wording.name(name)) for name in key(asked)}
+    assert len(set(signs.values())) < len(signs)
+    text = "\n\n".join(f"{signs[name]} = {brackets(rows)}" for name, rows in key(asked).items())
+    attempt = read(asked, text)
+    assert is_key(asked, attempt), attempt.remarks
+    assert not attempt.remarks
 
 
 def test_after_the_last_part_with_a_sign_nobody_knows_which_is_meant():
@@ -280,7 +290,7 @@ def test_a_column_row_by_row(row):
 # ------------------------------------------------------------------------------------ files
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("mechanism", sorted(set(mechanisms()) - {"custom"}))
 def test_a_sheet_filled_in_in_a_browser(mechanism):
     """Of every mechanism, so that every sign that a sheet prints is found again: N̂ is not N."""
@@ -323,6 +333,7 @@ def test_a_matrix_in_code_that_belongs_to_nothing_is_told():
 # ------------------------------------------------------------------------------------ masks, shapes, and nothing
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("cross", ["x", "X", "×", "✗", "*", "/", "masked"])
 @pytest.mark.parametrize(
     "write",

@@ -85,7 +85,7 @@ def test_functions_of_powers_of_e_stay_exact(name):
         assert isinstance(value(name, x), Quotient)
 
 
-@tries(60)
+@tries(30)
 @given(st.fractions(-6, 6, max_denominator=6))
 def test_laws(x):
     assert value("tanh", x) == divide(exponential(2 * x) - 1, exponential(2 * x) + 1)
@@ -108,7 +108,7 @@ def test_tanh_is_not_opaque():
 
 
 @pytest.mark.parametrize("digits", [5, 25, 60, 200])
-@tries(20)
+@tries(10)
 @given(x=st.fractions(-20, 20, max_denominator=1000))
 def test_the_error_function_is_enclosed(digits, x):
     with mpmath.workdps(digits + 60):
@@ -155,7 +155,7 @@ def test_symbols_stay():
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", FUNCTIONS)
-@tries(60)
+@tries(30)
 @given(low=st.integers(-600, 600), length=st.integers(0, 300))
 def test_ranges_hold_every_value_and_touch_it(name, low, length):
     ends = Interval(Decimal(low) / 100, Decimal(low + length) / 100)

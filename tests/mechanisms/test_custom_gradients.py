@@ -90,7 +90,7 @@ def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
     return steps
 
 
-@tries(150)
+@tries(75)
 @for_all(programs())
 def test_random_programs(steps: list[dict[str, Any]]) -> None:
     agrees(steps)

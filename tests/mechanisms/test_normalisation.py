@@ -117,7 +117,7 @@ def test_columns_are_rows_turned():
     assert columns.replay() == columns
 
 
-@tries(60)
+@tries(30)
 @given(st.lists(st.integers(-6, 6), min_size=3, max_size=5).filter(lambda row: len(set(row)) > 1), st.integers(-4, 4))
 def test_normed_rows_have_mean_0_and_variance_1_wherever_they_start(row, shift):
     norm = mechanism("layer_norm")
@@ -244,7 +244,7 @@ def test_too_few_features_are_not_drawn(width, why):
         mechanism("layer_norm").draw(Settings(), {"n": 2, "d_model": width}, random.Random(1))
 
 
-@tries(100)
+@tries(50)
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=5), st.sampled_from(["layer", "rms"]))
 def test_normed_rows_are_those_of_the_mechanism(row, kind):
     out = normed(row, Settings(norm=kind))

@@ -51,9 +51,12 @@ def pyodide() -> Path:
 
 
 def scripts(count: int) -> Iterator[dict[str, Any]]:
-    """Sheets with answers typed in: right, with one more in one place, begun, as decimals, with nonsense in places."""
+    """Sheets with answers typed in: right, with one more in one place, begun, as decimals, with nonsense in places.
+
+    Of every recipe another, so that a round of all recipes has every kind.
+    """
     for number in range(count):
-        recipe, seed, kind = RECIPES[number % len(RECIPES)], 11 + number, (number // len(RECIPES)) % 5
+        recipe, seed, kind = RECIPES[number % len(RECIPES)], 11 + number, (number + number // len(RECIPES)) % 5
         session = Session()
         begun = time.process_time()
         shown, sheet = drawn(session, recipe, seed)

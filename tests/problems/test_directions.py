@@ -75,7 +75,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("problem", "name"), KINDS)
 def test_no_sentence_on_a_direction_is_that_of_the_other_one(
     problem: str, name: str, mine: Path, tmp_path: Path

@@ -28,7 +28,7 @@ made = cache(drawn)
 """Two sheets of every type and level, drawn once for all tests."""
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_frozen_set(name, level):
@@ -44,7 +44,7 @@ def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_froze
             assert lint(render(document, "markdown")[1].decode()) == []
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("level", ["starter", "standard"])
 @pytest.mark.parametrize("name", TYPES)
 def test_drawn_again_it_is_the_same(name, level):

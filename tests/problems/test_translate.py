@@ -89,7 +89,7 @@ def test_keys_stand_everywhere_equally_often():
         assert places == dict.fromkeys(range(OPTIONS), 4)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("into", notations())
 @pytest.mark.parametrize("notation", ["standard", "columns", "note-002"])
 def test_between_all_notations(notation, into):

@@ -70,7 +70,7 @@ def inside(point: tuple[float, float], box: Box, margin: float = 0.2) -> bool:
 
 
 @given(diagrams())
-@tries(60)
+@tries(30)
 def test_boxes_do_not_overlap_and_arrows_cross_none(diagram: Diagram) -> None:
     drawing = drawn(diagram)
     boxes = shapes(drawing, Box)
@@ -90,7 +90,7 @@ def test_boxes_do_not_overlap_and_arrows_cross_none(diagram: Diagram) -> None:
 
 
 @given(diagrams())
-@tries(60)
+@tries(30)
 def test_lines_lead_from_every_box_to_where_its_arrows_go(diagram: Diagram) -> None:
     """Followed from point to point, without a look at the diagram."""
     drawing = drawn(diagram)
@@ -128,7 +128,7 @@ def _contents(diagram: Diagram) -> Iterator[tuple[tuple[int, int], Box]]:
 
 
 @given(diagrams())
-@tries(40)
+@tries(20)
 def test_boxes_that_are_free_cross_no_more_than_those_that_are_not(diagram: Diagram) -> None:
     free, fixed = network(replace(diagram, free=True)), network(replace(diagram, free=False))
     assert crossings(free) <= crossings(fixed)
@@ -211,7 +211,7 @@ def traced(lines: list[str]) -> set[tuple[str, str]]:
 
 
 @given(diagrams(3))
-@tries(80)
+@tries(40)
 def test_lines_of_characters_can_be_followed(diagram: Diagram) -> None:
     """Every line of a picture, followed from its arrow back, comes from the right boxes and from no other."""
     adjacent = replace(diagram, edges=tuple(edge for edge in diagram.edges if edge[0][0] - edge[1][0] == 1))

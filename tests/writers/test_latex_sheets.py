@@ -167,7 +167,7 @@ def test_a_name_is_changed_in_one_place() -> None:
 LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("size", [11, 18, 24])
 @pytest.mark.parametrize(

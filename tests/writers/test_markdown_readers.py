@@ -97,7 +97,7 @@ def test_every_rule_finds_its_fault(source: str) -> None:
 # ------------------------------------------------------------------------------------------------ the readers
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if " at " not in name])
 def test_every_document_keeps_its_rows(name: str, reader: str) -> None:
     source = markdown(EVERYTHING[name])
@@ -111,7 +111,7 @@ def paper(name: str) -> tuple[str, str]:
     return markdown(made.worksheet), markdown(made.key)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_keeps_its_rows(name: str, reader: str) -> None:
     together = "\n\n".join(source.partition("\n---\n")[2] for source in paper(name))
@@ -235,7 +235,7 @@ def causal() -> Sheet:
     return made
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("layout", ["falk", "columns"])
 @pytest.mark.parametrize("solutions", ["blank", "key"])
 def test_layouts_of_a_worksheet(layout: str, solutions: str, reader: str) -> None:

@@ -92,7 +92,7 @@ def test_every_mark_of_a_key_stands_on_its_pages(mechanism: str) -> None:
     assert Counter(re.findall(r'(?<![\w-])((?:[MAB]\d+ )*[MAB]\d+)(?: \[\d+\])?"\)', source)) == wanted
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("solutions", ["blank", "key"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_no_heading_breaks_at_its_equals_sign(mechanism: str, solutions: Literal["blank", "key"]) -> None:

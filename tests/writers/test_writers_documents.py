@@ -30,7 +30,7 @@ def words_of(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
-@pytest.mark.covering(most=32)
+@pytest.mark.covering(most=32, product=False)
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize("name", list(EVERYTHING))
 def test_every_format_writes_every_document(name: str, format: str) -> None:

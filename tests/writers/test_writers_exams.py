@@ -152,7 +152,7 @@ def test_text_without_pages_knows_no_sizes(format: str) -> None:
     assert len({FORMATS[format].write(replace(EXAM, look=Look(text_size=size))) for size in SIZES}) == 1
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("recipe", ["", "symattn exam --seed 7"])
 def test_every_page_names_the_sheet_and_its_number(size: int, recipe: str, engine: str) -> None:

@@ -210,6 +210,7 @@ class PossibleSlips:
         right = self.result[i, j]
         if right is NEGATIVE_INFINITY:
             return
+        finished: list[tuple[str, Cause, Value, Says]]
         finished = [(id, None, value, says) for id, value, says in _neighbours(self.result, i, j)]
         if self._of_words:
             yield from (found for found in finished if near(approximate(found[2])))
