@@ -36,7 +36,8 @@ SPEAKING = (
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""
 
 SILENT = (
-    "numpy_source.py", "sympy_source.py", "program.py", "program_in_letters.py", "names.py", "scheme.py", "code.py", "masks.toml", "stress.py", "trial.py",
+    "numpy_source.py", "sympy_source.py", "program.py", "program_in_letters.py", "names.py", "scheme.py", "code.py",
+    "masks.toml", "stress.py", "trial.py",
 )  # fmt: skip
 """What says nothing: code for notebooks, names to read by, errors in files, tokens, what developers read."""
 
