@@ -150,7 +150,8 @@ def test_every_cell_with_numbers_gives_what_symattn_gives(form, name, settings):
     names = {"i": sympy.Symbol("i", integer=True, nonnegative=True), "j": sympy.Symbol("j", integer=True)}
     exec("from sympy import *", names)
     indices = re.findall(r"\bk_\d+\b", "\n".join(cells))
-    names |= {k: sympy.Dummy(k, integer=True, nonnegative=True) for k in indices} | sizes_of(name) | letters
+    names |= {k: sympy.Dummy(k, integer=True, nonnegative=True) for k in indices} | letters
+    names |= {letter: sympy.Integer(size) for letter, size in sizes_of(name).items()}  # d_k/2 is no float
     names |= {identifier(of): Matrix([[sympy.Rational(x) for x in row] for row in rows]) for of, rows in given.items()}
     for step in numbers:
         called = identifier(step.name)
