@@ -11,6 +11,7 @@ from symattn.page.notation import load_notation, notations
 from symattn.teaching.explanation.wording import Wording
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("name", sorted(mechanisms()))
 def test_entries_are_told_apart(name, notation):

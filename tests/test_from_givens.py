@@ -162,6 +162,7 @@ def printed(expanded: symattn.Solution, wording: Wording) -> dict[str, Formula]:
     return found
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("notation", ["standard", "columns"])
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
 def test_what_is_printed_of_an_entry_is_that_entry(name, settings, notation):

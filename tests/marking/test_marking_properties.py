@@ -521,7 +521,7 @@ def test_p2_a_slip_in_a_faded_example(seed):
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize("name", ["self_attention", "weighted_values"])
+@pytest.mark.parametrize("name", ["self_attention", "attention"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_p2_a_slip_in_a_drill(name, seed):
     q = drawn("drills", name, seed)
