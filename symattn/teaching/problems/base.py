@@ -87,7 +87,8 @@ class Spec(Shared):
             preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         settings = Settings.read(layered(preset, base, self.settings))
-        for name, letter in settings.letters:
+        if settings.letters:
+            name, letter = settings.letters[0]
             raise InputError(f"{name} is {letter}; random numbers need a number there, and a letter is for derive.")
         return settings
 
@@ -207,11 +208,8 @@ class ProblemType(Generic[C, F]):
                 f"The questions of {self.name} are the same for every mechanism, so {spec.mechanism} is not used; "
                 "leave the mechanism out."
             )
-        if self.mechanisms and (
-            idle := [name for name in changed(stated.get("settings", NOTHING)) if name not in self.settings]
-        ):
-            tail = offered(idle[0], self.settings, "its own are {}" if self.settings else "it has no settings")
-            raise InputError(f"The problem type {self.name} has no setting {idle[0]!r}; {tail}")
+        if self.mechanisms:
+            self._refuse_idle_settings(spec, stated.get("settings", NOTHING))
         for name, value in spec.options.items():
             if name not in self.options:
                 tail = offered(name, self.options, "its options are {}" if self.options else "it has no options")
@@ -255,6 +253,14 @@ class ProblemType(Generic[C, F]):
                 if not right or (right > 1 and not part.answer.several):
                     raise SelfCheckError(f"Part {part.name} has {right} right options.")
         self.proof(question)
+
+    def _refuse_idle_settings(self, spec: Spec, stated: Mapping[str, Any]) -> None:
+        """`InputError` for a setting that changes nothing here, unless it says what holds anyhow, as a recipe may."""
+        usual = replace(spec, settings={}).chosen_settings()
+        for name in changed(stated):
+            if name not in self.settings and listed(stated[name]) != listed(getattr(usual, name)):
+                tail = offered(name, self.settings, "its own are {}" if self.settings else "it has no settings")
+                raise InputError(f"The problem type {self.name} has no setting {name!r}; {tail}")
 
     def option(self, spec: Spec, name: str) -> Any:
         return spec.options.get(name, self.options[name][0])
