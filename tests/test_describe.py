@@ -133,7 +133,7 @@ def test_the_page_has_everything():
     for part in (*(s.about.split()[0] for s in told.settings), *told.example.python.splitlines(), told.example.shell):
         assert part in page
     assert "  epsilon      0 " in page
-    assert "  Q_2   n × d_k    Q^(2) = columns d_k+1–2d_k(Q)" in str(symattn.describe("multi_head_attention"))
+    assert "  Q_2   n × d_k    Q^(2) = columns_{dₖ + 1,…,2·dₖ}(Q)" in str(symattn.describe("multi_head_attention"))
     assert re.search(r"Steps, for .*n = 3", str(symattn.describe("kv_cache")))
     with pytest.raises(AttributeError):
         told.name = "other"  # type: ignore[misc]

@@ -59,7 +59,8 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
             "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables",
             "whose", "worker",
         )),
-        "derivation/symbolic.py", "derivation/counts.py",
+        "derivation/symbolic.py", "derivation/sympy_source.py", "derivation/counts.py",
+        "teaching/explanation/program_in_letters.py",
         *(f"foundation/{name}.py" for name in ("cluster", "software", "spreadsheet")),
     ),
     "sympy": (

@@ -263,7 +263,12 @@ FAIR = [
     (problem, name)
     for problem in ("full", "faded", "find-error", "drills", "translate", "masks", "heatmap")
     for name in ("self_attention", "causal_self_attention", "attention", "weighted_values")
-    if (problem, name) not in {("find-error", "weighted_values"), ("translate", "weighted_values")}
+    if (not (own := problem_type(problem).mechanisms) or name in own)
+    and (problem, name)
+    not in {
+        ("find-error", "weighted_values"),
+        ("translate", "weighted_values"),
+    }
 ]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, size_in_sympy
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, size_formula, size_in_sympy
 from symattn.derivation.derivation import Floats, HeadLines, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
 from symattn.derivation.sizes import plus, times
 from symattn.derivation.witnesses import across
 from symattn.errors import ShapeError
-from symattn.formula import Call, Formula, Name
+from symattn.formula import Call, Dots, Formula, Name
 from symattn.foundation.languages import message
 
 
@@ -91,11 +91,11 @@ class HeadSlice(HeadLines, RuleOp):
         return Pull((use.g,), part=self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        """Columns d_k+1–2d_k (Q); every second one as 1,3,…,2d_k−1."""
-        places = [plus(self.start, 1), plus(self.start, 1, self.step), self.end]
-        first, second, last = (str(place).replace("*", "").replace("-", "−") for place in places)
-        which = f"{first},{second},…,{last}" if self.split == "interleaved" else f"{first}–{last}"
-        return _called(self.of, which, True, *operands)
+        """The columns of Q with their numbers as an index: d_k+1, …, 2d_k; every second one as 1, 3, …, 2d_k−1."""
+        second = (plus(self.start, 1, self.step),) if self.split == "interleaved" else ()
+        first, *more, last = map(size_formula, (plus(self.start, 1), *second, self.end))
+        name = message("columns") if self.of == "columns" else message("rows")
+        return Call(Name(name, (first, *more, Dots(), last)), operands)
 
     def numpy(self, *operands: str) -> str:
         lines = f"{self.start}:{self.end}" + (f":{self.step}" if self.step > 1 else "")

@@ -19,7 +19,6 @@ from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
 from symattn.teaching.explanation.names import identifier, unlike
-from symattn.teaching.explanation.program_in_letters import ComputationInLetters
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
 
@@ -139,6 +138,10 @@ def step_programs(problem: Problem) -> StepPrograms:
     if not problem.steps:
         return StepPrograms((), {})
     if not is_numeric(problem.derivation):
+        from symattn.teaching.explanation.program_in_letters import (
+            ComputationInLetters,
+        )  # which the practice page lacks
+
         in_letters = ComputationInLetters(problem.derivation)
         steps = {name: _cells(cell) for name, cell in in_letters.cells.items()}
         return StepPrograms(_cells(*in_letters.opening()), steps, _cells(*in_letters.closing()))
