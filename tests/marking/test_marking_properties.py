@@ -68,7 +68,7 @@ from symattn.page.notation import load_notation
 from symattn.teaching.fairness.features import features
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Question, StepAnswer
 
