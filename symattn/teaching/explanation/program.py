@@ -138,9 +138,8 @@ def step_programs(problem: Problem) -> StepPrograms:
     if not problem.steps:
         return StepPrograms((), {})
     if not is_numeric(problem.derivation):
-        from symattn.teaching.explanation.program_in_letters import (
-            ComputationInLetters,
-        )  # which the practice page lacks
+        # only here, for the practice page has no programs in letters
+        from symattn.teaching.explanation.program_in_letters import ComputationInLetters
 
         in_letters = ComputationInLetters(problem.derivation)
         steps = {name: _cells(cell) for name, cell in in_letters.cells.items()}

@@ -119,9 +119,7 @@ def begins_decimals(step: Step, derivation: Derivation) -> bool:
     return isinstance(step.result, Matrix) and in_decimals(step.result) and step is next(carries)
 
 
-BY_NAME = message(
-    "Entries that appear by name are those of an earlier step; written out, they would be too long to read."
-)
+BY_NAME = message("Entries that appear by name are those of an earlier step.")
 DECIMALS = message(
     "From here on, numbers are decimals. They are carried with as many digits as needed and rounded "
     "only where they are printed, so every printed digit is correct."
