@@ -20,7 +20,12 @@ from symattn.errors import InputError
 from symattn.exact import Size
 
 GIVENS = {"Q": ("n", "h*d_k"), "K": ("m", "g*d_k"), "V": ("m", "g*d_v")}
-OPTIONAL = {"K_past": ("m_past", "g*d_k"), "V_past": ("m_past", "g*d_v"), "B": ("n", "m_past+m")}
+OPTIONAL = {
+    "K_past": ("m_past", "g*d_k"),
+    "V_past": ("m_past", "g*d_v"),
+    "B": ("n", "m_past+m"),
+    "B_{head}": ("n", "m_past+m"),
+}
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:

@@ -42,6 +42,7 @@ MECHANISM = Mechanism(
     optional={
         **output_and_biases("d_out"),
         "B": ("n", "m"),
+        "B_{head}": ("n", "m"),
         "dZ": ("n", "d_v"),
         "dC": ("n", "h*d_v"),
         "dO": ("n", "d_out"),

@@ -82,6 +82,7 @@ MECHANISM = Mechanism(
         "dZ": ("n", "d_v"),
         "A_{head}": ("n", "n"),
         "B": ("n", "n"),
+        "B_{head}": ("n", "n"),
     },
     usual=("W_O", "dO", "A_{head}"),
     defaults={"heads": 2},
