@@ -378,7 +378,7 @@ def test_it_is_drawn_and_asked_in_every_format() -> None:
         ('of = "Y"\nwrt = 3', "a list of givens was expected"),
         ("of = 3", "the name of a step was expected"),
         ('wrt = "X"', "the name of a step was expected"),
-        ('of = "Y"\nto = "X"', "Gradient 1 has 'to'; of and wrt are known."),
+        ('of = "Y"\nto = "X"', "Gradient 1 has 'to'; of, wrt and learning_rate are known."),
         (
             'of = "Y"\n[[gradient]]\nof = "means"',
             "The way back from means leads to dX, and there is a matrix of that name.",

@@ -28,6 +28,7 @@ from symattn.derivation.mechanisms.base import (
     mask_op,
     scale_op,
 )
+from symattn.derivation.mechanisms.descent import descended
 from symattn.derivation.mechanisms.positional_encoding import angles, positions
 from symattn.derivation.ops import (
     OPS,
@@ -354,6 +355,8 @@ def differentiated(
 
     For `of` = Z, dZ is the gradient of the loss with respect to Z: a given of that name, else 1 for every entry, so
     that the loss is the sum of Z.  Without `wrt` the gradients of everything given on which Z depends are worked out.
+    With a `learning_rate` η, one step of gradient descent follows, W − η·dW, for what is named in `wrt`, else for the
+    weights and biases among the givens (see `descended`).
     """
     for number, (of, table) in enumerate(zip(upstreams(gradients, places), gradients, strict=True)):
         with located(_place(places, "gradient", number)):
@@ -363,6 +366,9 @@ def differentiated(
             if not isinstance(wrt, list | tuple) or not all(isinstance(name, str) for name in wrt):
                 raise InputError(f"The gradient of {of!r}: wrt is {wrt!r}; a list of givens was expected.")
             d = backward(seeded(d, of), of, wrt)
+            if (rate := table.get("learning_rate")) is not None:
+                at = Place(f"The gradient of {of!r}").at("learning_rate")
+                d = descended(d, read_data(Positive, rate, at), wrt)
     return d
 
 
@@ -374,8 +380,8 @@ def upstreams(gradients: Sequence[object], places: Mapping[str, str] = MappingPr
 def _upstream(table: object, place: str) -> str:
     if not isinstance(table, Mapping):
         raise InputError(f"{place} is {table!r}; a table with of and wrt was expected.")
-    if unknown := sorted(set(table) - {"of", "wrt"}):
-        raise InputError(f"{place} has {unknown[0]!r}; of and wrt are known.")
+    if unknown := sorted(set(table) - {"of", "wrt", "learning_rate"}):
+        raise InputError(f"{place} has {unknown[0]!r}; of, wrt and learning_rate are known.")
     of = table.get("of")
     if not isinstance(of, str):
         raise InputError(f"{place}: of is {of!r}; the name of a step was expected.")

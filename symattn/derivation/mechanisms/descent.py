@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.ops import Descent
@@ -16,8 +17,8 @@ PARAMETER = re.compile(r"(?:W|b|c|gamma|beta)(?:_\w+)?")
 SECTION = message("gradient descent")
 
 
-def descended(d: Derivation, rate: Value) -> Derivation:
-    """The derivation with a step W^new for every parameter W that has a gradient dW.
+def descended(d: Derivation, rate: Value, names: Sequence[str] = ()) -> Derivation:
+    """The derivation with a step W^new for every parameter W that has a gradient dW, or for `names` alone.
 
     Where no parameter has one, as in attention of Q, K and V, whatever is given and has one takes the step.
     `InputError` where there is none.
@@ -27,7 +28,7 @@ def descended(d: Derivation, rate: Value) -> Derivation:
     learned = [name for name in moved if PARAMETER.fullmatch(StepName.of(name).stem)] or moved
     if not learned:
         raise InputError("A learning rate is given, and nothing that is given has a gradient; leave it out.")
-    for name in learned:
+    for name in names or learned:
         d = d.then(after_descent(name), Descent(rate), name, f"d{name}", section=SECTION)
     return d
 
