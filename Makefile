@@ -22,29 +22,26 @@ format:          ## put the code in form
 	$(PYTHON) -m ruff check --fix .
 
 samples:         ## make output/samples anew
-	$(PYTHON) tests/samples.py
+	$(PYTHON) docs/make/samples.py
 
 gallery:         ## make docs/gallery.md and its pictures anew: every layout, problem type and mechanism (three minutes)
-	$(PYTHON) tests/gallery.py
+	$(PYTHON) docs/make/gallery.py
 
 handwriting:     ## fill worksheets in by hand: the pictures in docs/pages.md, with Debian's fonts-breip installed
-	$(PYTHON) tests/handwriting.py
-
-sentences:       ## make docs/sentences.md anew: every sentence that can stand on a page
-	$(PYTHON) tests/sentences.py
+	$(PYTHON) docs/make/handwriting.py
 
 reference:       ## make docs/reference.md anew, from docstrings and what mechanisms say of themselves
-	$(PYTHON) tests/reference.py
+	$(PYTHON) docs/make/reference.py
 
 fonts:           ## make the fonts that are shipped anew, with fontTools and Debian's fonts installed
-	$(PYTHON) tests/math_font.py
-	$(PYTHON) tests/han_font.py
+	$(PYTHON) docs/make/math_font.py
+	$(PYTHON) docs/make/han_font.py
 
 pages:           ## look at every example, problem type and mechanism in every format (half an hour)
 	$(PYTHON) tests/every_page.py
 
 messages:        ## bring the language files up to date with the sources, and say how much is translated
-	$(PYTHON) tests/messages.py
+	$(PYTHON) docs/make/messages.py
 
 bench:           ## what everyday work costs, beside its goals, plain SymPy and the run before (ten minutes)
 	$(PYTHON) tests/bench/speed.py --history .bench.jsonl
@@ -53,10 +50,10 @@ mutants:         ## plant one fault after the other and see whether the fast sui
 	$(PYTHON) tests/bench/mutants.py
 
 release:         ## everything that a release needs: every message in every language, every test, the wheel
-	$(PYTHON) tests/messages.py --all
+	$(PYTHON) docs/make/messages.py --all
 	$(MAKE) test wheel
 
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples gallery handwriting sentences reference pages fonts messages bench mutants release wheel
+.PHONY: help check test thorough format samples gallery handwriting reference pages fonts messages bench mutants release wheel

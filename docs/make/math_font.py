@@ -14,7 +14,7 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 
 SOURCE = Path("/usr/share/texmf/fonts/opentype/public/lm-math/latinmodern-math.otf")
-FONTS = Path(__file__).resolve().parent.parent / "symattn" / "page" / "fonts"
+FONTS = Path(__file__).resolve().parents[2] / "symattn" / "page" / "fonts"
 NAME = "Symattn Math"
 LICENCE = "A part of Latin Modern Math, under the GUST Font License: gust.org.pl/fonts/licenses/GUST-FONT-LICENSE.txt"
 

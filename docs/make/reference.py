@@ -22,7 +22,7 @@ from symattn.teaching.description import Description, Given, Setting, describe
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Sheet
 
-FILE = Path(__file__).parent.parent / "docs" / "reference.md"
+FILE = Path(__file__).parents[2] / "docs" / "reference.md"
 GIVEN_BACK = (Step, Outline, Sheet, Marking, Gradebook, Decision, Description)
 """Classes whose objects the functions give back, beside those of `symattn.__all__`; of these what has words is told."""
 

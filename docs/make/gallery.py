@@ -26,7 +26,7 @@ from symattn.teaching.explanation import LAYOUTS, Layout
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import render, sheets
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "output" / "samples" / "gallery"
 DENSITY = 75.0

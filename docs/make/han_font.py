@@ -17,7 +17,7 @@ from fontTools.ttLib import TTFont
 
 SOURCE = Path("/usr/share/fonts/opentype/noto/NotoSerifCJK-Regular.ttc")
 SIMPLIFIED_CHINESE = 2  # its number in the collection
-PACKAGE = Path(__file__).resolve().parent.parent / "symattn"
+PACKAGE = Path(__file__).resolve().parents[2] / "symattn"
 NAME = "Symattn Han"
 PUNCTUATION = "　、。〈〉《》「」『』【】〔〕〇！％（），－／：；＝？～￥·—‘’“”…"
 

@@ -34,7 +34,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import MatrixAnswer, Part, StepAnswer
 from symattn.teaching.sheets import Sheet, sheets
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 FONT = Path("/usr/share/fonts/truetype/breip/Breip.ttf")
 SIZE = 14.5
 """In points: digits of this font are then 4.1 mm high."""
