@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 case.add_marker(pytest.mark.slow)
         if not how.get("product", True):
             left |= set(cases) - set(kept) - set(covering(cases, rows_of))
-    if left and settings.get_current_profile_name() != "thorough":
+    if left and settings.default.derandomize:  # which the thorough profile is not
         items[0].config.hook.pytest_deselected(items=sorted(left, key=items.index))
         items[:] = [item for item in items if item not in left]
 

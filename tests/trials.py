@@ -4,5 +4,5 @@ from hypothesis import settings
 
 
 def tries(count: int) -> settings:
-    thorough = settings.get_current_profile_name() == "thorough"
-    return settings(max_examples=count * 10 if thorough else count)
+    same_every_time = settings.default.derandomize  # which the thorough profile is not
+    return settings(max_examples=count if same_every_time else count * 10)
