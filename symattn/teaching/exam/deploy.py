@@ -11,6 +11,7 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -124,17 +125,29 @@ def _titled(question: Question, asked: QuestionSpec) -> Question:
 def make_exam(
     spec: ExamSpec, dice: Dice, on_variant: Callable[[object], None] = lambda variant: None, crew: Crew | None = None
 ) -> Exam:
-    """Draw every variant, by a crew if there is one, and decide who gets what."""
+    """Draw every variant, by a crew if there is one, and decide who gets what.
+
+    One variant of every question is drawn before the second of any: what cannot be asked is said before hours of work.
+    """
+    drawing = [pool(asked.spec, dice.part("question", number)) for number, asked in enumerate(spec.questions, 1)]
+    first = []
+    for number, asked in enumerate(spec.questions, 1):
+        with _in_question(number):
+            first.append(_frozen(next(drawing[number - 1]), asked.points))
+            on_variant(first[-1])
     pools = []
-    for number, asked in enumerate(spec.questions):
-        wanted = 1 if asked.spec.given else spec.variants
-        drawn = []
-        try:
-            for variant in _variants(asked, wanted, dice.part("question", number + 1), crew):
+    for number, asked in enumerate(spec.questions, 1):
+        drawn = [first[number - 1]]
+        if asked.spec.given or spec.variants == 1:
+            more: Iterator[Variant] = iter(())
+        elif crew is None or crew.alone:
+            more = (_frozen(q, asked.points) for q in islice(drawing[number - 1], spec.variants - 1))
+        else:
+            more = islice(_by_others(asked, spec.variants, dice.part("question", number), crew), 1, None)
+        with _in_question(number):
+            for variant in more:
                 drawn.append(variant)
                 on_variant(variant)
-        except InputError as error:
-            raise InputError(f"Question {number + 1}: {error}") from error
         pools.append(tuple(drawn))
     loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
     papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them
@@ -146,12 +159,16 @@ def make_exam(
     return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
 
 
-def _variants(asked: QuestionSpec, count: int, dice: Dice, crew: Crew | None) -> Iterator[Variant]:
-    """The variants of a question, proved and frozen."""
-    if crew is None or crew.alone:
-        for question in islice(pool(asked.spec, dice), count):
-            yield _frozen(question, asked.points)
-        return
+@contextmanager
+def _in_question(number: int) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"Question {number}: {error}") from error
+
+
+def _by_others(asked: QuestionSpec, count: int, dice: Dice, crew: Crew) -> Iterator[Variant]:
+    """The variants of a question, drawn, proved and frozen by a crew."""
     contents = enumerate(ahead.chosen(asked.spec, dice, count, crew), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     settings = {"type": asked.spec.type, "points": asked.points}
