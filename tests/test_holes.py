@@ -32,7 +32,7 @@ def test_a_job_that_takes_more_memory_than_it_may_is_ended():
     """Memory that no machine has (`odd_jobs.told`, "grow") is refused without any limit, too."""
     hands = Hands()
     try:
-        with pytest.raises(LostError, match="takes more than 0.5 GiB of memory"):
+        with pytest.raises(LostError, match=r"takes more than 0\.5 GiB of memory"):
             answer_of(hands.do(f"{__name__}:hungry", "null", text_of(2**30), Limits(60, 2**29)))
         assert answer_of(hands.do(f"{__name__}:hungry", "null", text_of(10), Limits(60, 2**29))) == 10
     finally:
