@@ -8,8 +8,10 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
+from click.testing import CliRunner
 from practice_pages import cells_of, drawn, filled, lines_of
 
+from symattn.cli import main
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
 from symattn.formula.width import fold, matrix_columns
@@ -129,3 +131,29 @@ def test_the_page_has_a_topic_done_at_what_the_course_says(tmp_path, monkeypatch
     monkeypatch.setattr(engine, "archives", lambda folder: ({}, True))
     write_site(Course((Topic("One", "attention"),), passed=60), tmp_path)
     assert json.loads((tmp_path / "page.json").read_text())["course"]["pass"] == 60
+
+
+GERMAN = """
+title = "Klausur"
+language = "de"
+variants = 1
+[[question]]
+type = "choice"
+"""
+
+
+def test_a_script_of_a_german_exam_is_told_of_in_german(tmp_path):
+    (tmp_path / "exam.toml").write_text(GERMAN)
+    made = ["worksheet", str(tmp_path / "exam.toml"), "--seed", "1", "--format", "text", "--out", str(tmp_path)]
+    assert CliRunner().invoke(main, made).exit_code == 0
+    (tmp_path / "answers.md").write_text("(a) A")
+    told = CliRunner().invoke(main, ["check", str(tmp_path / "exam"), str(tmp_path / "answers.md")]).output
+    assert "Rückmeldung" in told
+    assert "Feedback" not in told
+
+
+def test_a_line_of_which_one_box_is_filled_in_is_right_so_far():
+    session = Session()
+    shown, sheet = drawn(session, "attention --level starter", 7)
+    page = filled(shown["html"], {(1, 1, 1): lines_of(sheet)["S"][0][0]})
+    assert "Right so far" in session.check(shown["sheet"], page, 1)["html"]
