@@ -157,3 +157,10 @@ def test_a_line_of_which_one_box_is_filled_in_is_right_so_far():
     shown, sheet = drawn(session, "attention --level starter", 7)
     page = filled(shown["html"], {(1, 1, 1): lines_of(sheet)["S"][0][0]})
     assert "Right so far" in session.check(shown["sheet"], page, 1)["html"]
+
+
+def test_seed_0_is_a_seed(tmp_path):
+    """It was taken for none, and every run drew another worksheet."""
+    asked = ["worksheet", "attention", "--level", "starter", "--seed", "0", "--format", "text", "--out", str(tmp_path)]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    assert (tmp_path / "attention-0.json").exists()
