@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 from practice_pages import cells_of, drawn, filled, lines_of
 
+import symattn
 from symattn.cli import main
+from symattn.errors import InputError
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
 from symattn.formula.width import fold, matrix_columns
@@ -164,3 +166,14 @@ def test_seed_0_is_a_seed(tmp_path):
     asked = ["worksheet", "attention", "--level", "starter", "--seed", "0", "--format", "text", "--out", str(tmp_path)]
     assert CliRunner().invoke(main, asked).exit_code == 0
     assert (tmp_path / "attention-0.json").exists()
+
+
+def test_an_entry_before_the_first_is_refused():
+    """-1 is the last of a list, and was shown as that."""
+    with pytest.raises(InputError, match="pairs of indices from 0"):
+        symattn.derive("attention", Q=[[1, 0]], K=[[1, 0]], V=[[1]], entries=[(-1, 0)])
+
+
+def test_a_given_is_looked_at_by_its_name():
+    solution = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0]], V=[[1]])
+    assert solution["Q"].result == solution.givens["Q"]
