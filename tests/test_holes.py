@@ -13,6 +13,7 @@ from practice_pages import cells_of, drawn, filled, lines_of
 
 import symattn
 from symattn.cli import main
+from symattn.cli.reading import read_settings
 from symattn.errors import InputError
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
@@ -177,3 +178,8 @@ def test_an_entry_before_the_first_is_refused():
 def test_a_given_is_looked_at_by_its_name():
     solution = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0]], V=[[1]])
     assert solution["Q"].result == solution.givens["Q"]
+
+
+def test_ties_are_rounded_as_the_command_line_says():
+    said = read_settings({"by_token": False, "by_matrix": False, "rounding": "2:nearest:up"})
+    assert said["rounding"] == {"places": 2, "method": "nearest", "ties": "up"}
