@@ -3,8 +3,10 @@
     python tests/bench/mutants.py                  the fast suite
     python tests/bench/mutants.py --whole          every test
     python tests/bench/mutants.py -k rounding      those mutants alone in whose text this stands
+    python tests/bench/mutants.py --first -j 8     eight at a time, each in a copy of its own, by the tests named for it
 
-The tests of the files that are named in `mutants.toml` run first, and the others only if these find nothing.
+The tests that are named in `mutants.toml` run first, in one process unless -n says otherwise, and the others only if
+these find nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("mutants.toml")
@@ -53,12 +57,11 @@ def killed_by(mutant: Mutant, tree: Path, whole: bool, options: list[str], first
     right = path.read_text(encoding="utf-8")
     put(path, mutant.planted())
     try:
-        for tests in (mutant.tests.split(), [] if first_alone else ["tests"]):
-            if tests and (test := failing(tree, tests, whole, options)):
-                return test
+        if test := failing(tree, mutant.tests.split(), whole, ["-n", "0", *options]):
+            return test
+        return "" if first_alone else failing(tree, ["tests"], whole, options)
     finally:
         put(path, right)
-    return ""
 
 
 def put(path: Path, source: str) -> None:
@@ -89,20 +92,34 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="every test, and not the fast suite alone")
     parser.add_argument("--first", action="store_true", help="only the tests that are named with the mutant")
     parser.add_argument("-k", default="", metavar="TEXT", help="mutants in whose file or description this stands")
+    parser.add_argument("-j", type=int, default=1, metavar="N", help="so many at a time, each in a copy of the tree")
     options, own = parser.parse_known_args()
     chosen = [mutant for mutant in mutants() if options.k in f"{mutant.file} {mutant.what}"]
     survivors = 0
-    with tempfile.TemporaryDirectory() as name:
-        tree = Path(name) / "tree"
-        shutil.copytree(
-            ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
-        )
-        for number, mutant in enumerate(chosen, 1):
-            test = killed_by(mutant, tree, options.whole, own, options.first)
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.j) as planters:
+        trees = copies(Path(name), min(options.j, len(chosen)))
+
+        def killer(mutant: Mutant) -> str:
+            tree = trees.get()
+            try:
+                return killed_by(mutant, tree, options.whole, own, options.first)
+            finally:
+                trees.put(tree)
+
+        for number, (mutant, test) in enumerate(zip(chosen, planters.map(killer, chosen), strict=True), 1):
             survivors += not test
-            print(f"{number:2}  {'killed' if test else 'SURVIVED'}  {mutant.file}: {mutant.what}  {test}", flush=True)
+            print(f"{number:3}  {'killed' if test else 'SURVIVED'}  {mutant.file}: {mutant.what}  {test}", flush=True)
     print(f"{len(chosen) - survivors} of {len(chosen)} killed.")
     sys.exit(survivors > 0)
+
+
+def copies(folder: Path, count: int) -> SimpleQueue[Path]:
+    """Trees in which nobody plants yet."""
+    left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
+    trees = SimpleQueue[Path]()
+    for number in range(count):
+        trees.put(Path(shutil.copytree(ROOT, folder / f"tree-{number}", ignore=left_out)))
+    return trees
 
 
 if __name__ == "__main__":
