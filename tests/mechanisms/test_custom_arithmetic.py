@@ -18,7 +18,6 @@ from symattn.derivation.numpy_source import HELPERS, helpers_called
 from symattn.derivation.ops import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.turning import turned
-from symattn.errors import InputError, ReadError, UndefinedError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.marking.marker import mark
@@ -152,47 +151,6 @@ def test_a_window_that_may_hold_no_number_is_none():
 
 
 # ------------------------------------------------------------------------------------------------ refusals
-
-
-@pytest.mark.parametrize(
-    ("step", "complaint"),
-    [
-        ({"op": "sqrt", "operands": ["negative"]}, r"'Y' \(SquareRoot\): The square root of -1"),
-        ({"op": "divide", "operands": ["A", "zero"]}, r"'Y' \(Divide\): 1 divided by 0 is not defined"),
-        ({"op": "float", "operands": ["large"]}, r"'Y' \(ToFloat\): 65520 would be \+∞ in float16, whose largest"),
-        (
-            {"op": "float", "operands": ["A"], "format": "float8"},
-            "format is 'float8'; one of float16, bfloat16, float32",
-        ),
-        ({"op": "subtract", "operands": ["A", "long"]}, "a difference needs equal shapes"),
-        ({"op": "rotate", "operands": ["long"]}, "there must be an even number of them, not 3"),
-        ({"op": "positions", "operands": ["A"]}, "'Y' has no formula; one of the position p"),
-        (
-            {"op": "positions", "operands": ["A"], "formula": "p/q"},
-            "'Y' .positions.: 'q' at character 3 is not a number",
-        ),
-        ({"op": "exp", "operands": ["A"], "base": -1}, "base is -1; a positive number"),
-    ],
-)
-def test_what_cannot_be_worked_out_is_one_sentence(step, complaint):
-    givens = {**GIVENS, "negative": [[-1]], "zero": [[0]], "large": [[65520]], "long": [[1, 2, 3]]}
-    with pytest.raises((InputError, UndefinedError, ReadError), match=complaint) as error:
-        custom.run(givens, [{"name": "Y", **step}])
-    assert "\n" not in str(error.value)
-
-
-def test_what_is_hidden_has_the_power_0_and_stays_hidden_in_a_format():
-    d = custom.run(
-        {"S": [[1, -100000], [2, 3]]},
-        [
-            {"name": "M", "op": "mask", "operands": ["S"]},
-            {"name": "P", "op": "exp", "operands": ["M"]},
-            {"name": "F", "op": "float", "operands": ["S"]},
-        ],
-    )
-    assert floats(d.value("P"))[0, 1] == 0
-    assert floats(d.value("F"))[0, 1] == -np.inf
-    self_check(d)
 
 
 def test_steps_without_operands_have_a_depth():

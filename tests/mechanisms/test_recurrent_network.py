@@ -15,14 +15,12 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed, whole
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.windows import Window
-from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Outline, decimal_text
+from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
 from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
-from symattn.teaching.fairness.selfcheck import self_check
 
 NETWORK, JACOBIAN = mechanism("recurrent_network"), mechanism("recurrent_jacobian")
 FUNCTIONS = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a}
@@ -57,82 +55,6 @@ def drawn(seed):
     return {name: entries(rng, *shape) for name, shape in shapes.items()}, settings
 
 
-def unrolled(givens, function):
-    """The states and the outputs in NumPy, position by position."""
-    g = {name: floats(m) for name, m in givens.items()}
-    h, states = g.get("H_0", np.zeros((1, len(g["W_h"])))), []
-    for x in g["X"]:
-        h = FUNCTIONS[function](x @ g["W_x"] + h @ g["W_h"] + g.get("b", 0))
-        states.append(h[0])
-    states = np.array(states)
-    return states, states @ g["W_y"] + g.get("c", 0) if "W_y" in g else None
-
-
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("start", range(0, 90, 10))
-def test_states_and_outputs_as_in_numpy(start):
-    for seed in range(start, start + 10):
-        givens, settings = drawn(seed)
-        d = NETWORK.run(givens, Settings.read(settings))
-        states, outputs = unrolled(givens, settings["function"])
-        assert np.allclose(floats(d.value("H")), states, rtol=0, atol=1e-10)
-        assert ("Y" in d) == (outputs is not None)
-        if outputs is not None:
-            assert np.allclose(floats(d.value("Y")), outputs, rtol=0, atol=1e-10)
-        self_check(d)
-
-
-def test_states_as_pytorch_has_them():
-    torch = pytest.importorskip("torch")
-    done = 0
-    for seed in range(100):
-        givens, settings = drawn(seed)
-        if settings["function"] == "identity":
-            continue
-        done += 1
-        g = {name: torch.tensor(floats(m), dtype=torch.float64) for name, m in givens.items()}
-        inputs, width = g["W_x"].shape
-        rnn = torch.nn.RNN(inputs, width, nonlinearity=settings["function"], batch_first=True, dtype=torch.float64)
-        with torch.no_grad():
-            rnn.weight_ih_l0.copy_(g["W_x"].T)
-            rnn.weight_hh_l0.copy_(g["W_h"].T)
-            rnn.bias_ih_l0.copy_(g.get("b", torch.zeros(1, width))[0])
-            rnn.bias_hh_l0.zero_()
-            states, _ = rnn(g["X"][None], g.get("H_0", torch.zeros(1, width, dtype=torch.float64))[None])
-        own = NETWORK.run(givens, Settings.read(settings)).value("H")
-        assert np.allclose(floats(own), states[0].numpy(), rtol=0, atol=1e-10)
-    assert done >= 60
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_tokens_as_columns_are_the_transpose(seed):
-    givens, settings = drawn(seed)
-    upright = NETWORK.run(givens, Settings.read(settings))
-    turned = {name: m.T for name, m in givens.items()}
-    d = NETWORK.run(turned, Settings.read({**settings, "orientation": "columns"}))
-    assert upright.value("H") == d.value("H").T
-    assert floats(d.value("H.1")).shape[1] == 1
-    self_check(d)
-
-
-def test_the_steps_of_a_small_network_by_hand():
-    d = NETWORK.run(
-        {"X": [[1, 2], [0, 1]], "W_x": [[1, 0], [-1, 1]], "W_h": [[1, 1], [0, 2]], "H_0": [[1, 0]], "b": [[0, -1]]},
-        Settings.read({}),
-    )
-    assert {s.name: s.result for s in d} == {
-        "H_x_product": Matrix([[-1, 2], [-1, 1]]),
-        "H_x": Matrix([[-1, 1], [-1, 0]]),
-        "H_h.1": Matrix([[1, 1]]),
-        "H_linear.1": Matrix([[0, 2]]),
-        "H.1": Matrix([[0, 2]]),
-        "H_h.2": Matrix([[0, 4]]),
-        "H_linear.2": Matrix([[-1, 4]]),
-        "H.2": Matrix([[0, 4]]),
-        "H": Matrix([[0, 2], [0, 4]]),
-    }
-
-
 def test_without_a_start_the_start_is_zero():
     givens = {"X": [[1, -2], [3, 1]], "W_x": [[1, 0], [2, 1]], "W_h": [[0, 1], [1, 1]]}
     for function in FUNCTIONS:
@@ -153,26 +75,6 @@ def test_in_letters_every_state_is_what_sympy_makes_of_the_one_before():
     second = (x[1, :] * w + first * u).applyfunc(sympy.tanh)
     whole_thing = sympy.Matrix(solution.derivation.expanded().value("H").sympy())
     assert whole_thing == sympy.Matrix.vstack(first, second)
-
-
-def test_shapes_alone():
-    d = NETWORK.run({"X": Outline((5, 8)), "W_x": Outline((8, 16)), "W_h": Outline((16, 16))}, Settings.read({}))
-    assert d.value("H") == Outline((5, 16))
-
-
-@pytest.mark.parametrize(
-    ("given", "settings", "words"),
-    [
-        ({"X": Outline(("n", 2)), "W_x": Outline((2, 2)), "W_h": Outline((2, 2))}, {}, "n must be a number, not n"),
-        ({"X": [[1]], "W_x": [[1]], "W_h": [[1]], "c": [[1]]}, {}, "c belongs to the outputs"),
-        ({"X": [[1]], "W_x": [[1, 2]], "W_h": [[1, 2]]}, {}, "W_h is 1×2"),
-        ({"X": [[1]], "W_x": [[1]]}, {}, "W_h is missing"),
-        ({"X": [[1]], "W_x": [[1]], "W_h": [[1]]}, {"heads": 2}, "no setting 'heads'"),
-    ],
-)
-def test_what_is_refused(given, settings, words):
-    with pytest.raises((InputError, ShapeError), match=words):
-        NETWORK.run(given, Settings.read(settings))
 
 
 def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
@@ -231,18 +133,6 @@ def test_a_linear_network_vanishes_one_way_and_explodes_the_other():
     assert "J.1" not in d
 
 
-def test_columns_are_the_transpose_with_the_same_norms():
-    givens = {"H": Matrix([[1, 0, 2], [3, 1, 1]]), "W_h": Matrix([[1, -2, 0], [0, "1/2", 1], [3, 0, 1]])}
-    for function in ("relu", "identity"):
-        upright = JACOBIAN.run(givens, Settings.read({"function": function}))
-        turned = JACOBIAN.run(
-            {name: m.T for name, m in givens.items()}, Settings.read({"function": function, "orientation": "columns"})
-        )
-        assert [s.result.T for s in turned] == [s.result for s in upright]
-        self_check(upright)
-        self_check(turned)
-
-
 def test_slopes_in_letters_are_the_derivatives():
     a = sympy.Symbol("a", real=True)
     for function, f in (("tanh", sympy.tanh(a)), ("sigmoid", 1 / (1 + sympy.exp(-a)))):
@@ -251,11 +141,6 @@ def test_slopes_in_letters_are_the_derivatives():
     h = sympy.Symbol("h", real=True)
     relu = Slope("relu").apply(Matrix.of([[h]]))[0, 0]
     assert [relu.subs(h, x) for x in (-1, 0, 2)] == [0, 0, 1]
-
-
-def test_a_slope_that_is_not_known_from_the_value_is_refused():
-    with pytest.raises(InputError, match="slopes of gelu"):
-        JACOBIAN.run({"H": [[1]], "W_h": [[1]]}, Settings.read({"function": "gelu"}))
 
 
 BOUNDS = st.tuples(*[st.fractions(-2, 2, max_denominator=20)] * 2).map(sorted)

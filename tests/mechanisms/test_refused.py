@@ -7,8 +7,16 @@ import pytest
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import custom
-from symattn.derivation.ops import Accumulate, CrossEntropy, Exponentials, Rescale, Rotate, RunningMaximum, Standardise
-from symattn.derivation.ops import Variance
+from symattn.derivation.ops import (
+    Accumulate,
+    CrossEntropy,
+    Exponentials,
+    Rescale,
+    Rotate,
+    RunningMaximum,
+    Standardise,
+    Variance,
+)
 from symattn.derivation.ops.position import Degrees
 from symattn.errors import ReadError, ShapeError, SymattnError
 
@@ -21,10 +29,9 @@ def test_what_does_not_fit_is_one_sentence(name, call):
     stated = {**FILE["givens"][name], **call}
     says, without = stated.pop("says"), stated.pop("without", [])
     stated = {key: value for key, value in stated.items() if key not in without}
+    steps = {one: stated.pop(one) for one in ("steps", "gradients") if one in stated}
     with pytest.raises((SymattnError, ReadError)) as error:
-        if name == "custom":
-            custom.run(stated, stated.pop("steps"), gradients=stated.pop("gradients", ()))
-        derive(name, **stated)
+        custom.run(stated, **steps) if steps else derive(name, **stated)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -38,10 +45,10 @@ def test_what_does_not_fit_is_one_sentence(name, call):
         (CrossEntropy(), [(2, 3), (2, 2)], "every probability needs a target"),
         (Rotate((Degrees(90),), (0,)), [(1, 3)], "needs 2 features"),
         (Rotate((Degrees(90),), (0, 1)), [(1, 2)], "2 positions needs as many tokens"),
-        (Variance(), [(2, 3), (3, 1)], "×"),
-        (Variance("sample"), [(2, 1), (2, 1)], "×"),
-        (Standardise(), [(2, 3), (2, 2), (2, 1)], "×"),
-        (Rescale(), [(2, 3), (3, 3)], "×"),
+        (Variance(), [(2, 3), (3, 1)], "one for every line"),
+        (Variance("sample"), [(2, 1), (2, 1)], "two entries or more"),
+        (Standardise(), [(2, 3), (2, 2), (2, 1)], "one mean and one variance"),
+        (Rescale(), [(2, 3), (3, 3)], "one mean square"),
     ],
     ids=repr,
 )

@@ -1,6 +1,5 @@
 """What may be done to scores: temperature, soft cap, bias and other weights, against PyTorch, NumPy and SymPy."""
 
-import random
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive
-from symattn.derivation.mechanisms import Settings, custom, mechanism
 from symattn.derivation.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
-from symattn.derivation.ops.scores import alibi, alibi_slope
+from symattn.derivation.ops.scores import alibi_slope
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, compare, decide, decimal_text, exact
 from symattn.exact.intervals import enclose
@@ -24,14 +22,6 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
 
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
-
-
-def numbers(rng: random.Random, rows: int, columns: int) -> list[list[int]]:
-    return [[int(rng.random() * 7) - 3 for _ in range(columns)] for _ in range(rows)]
-
-
-def pick(rng: random.Random, *choices: object) -> object:
-    return choices[int(rng.random() * len(choices))]
 
 
 def whole_program(q: np.ndarray, k: np.ndarray, v: np.ndarray, settings: dict, bias: np.ndarray | None) -> np.ndarray:
@@ -59,69 +49,6 @@ def whole_program(q: np.ndarray, k: np.ndarray, v: np.ndarray, settings: dict, b
     return a / a.sum(axis=1, keepdims=True) @ v
 
 
-@pytest.mark.covering(most=15)
-@pytest.mark.parametrize("seed", range(80))
-def test_random_settings_as_numpy_has_them(seed):
-    rng = random.Random(f"scores {seed}")
-    n, m, d_k = 1 + int(rng.random() * 3), 2 + int(rng.random() * 2), 1 + int(rng.random() * 4)
-    mask = (
-        pick(rng, "none", "causal", "causal:top-left", "padding:2", "prefix:1", "window:2:both") if n <= m else "none"
-    )
-    settings = {"mask": mask, "scale": pick(rng, "none", "sqrt(d_k)", "d_k", "3/2")}
-    settings["weights"] = weights = pick(rng, "softmax", "softmax", "sum", "hardmax")
-    settings |= pick(rng, {}, {"temperature": "1/2"}, {"temperature": 3})
-    settings |= pick(rng, {}, {"cap": 2}, {"cap": 5}) if weights == "softmax" else {}
-    settings |= pick(rng, {}, {"bias": "alibi:1/2"}, {"bias": "alibi:1"})
-    bias = numbers(rng, n, m) if "bias" not in settings and rng.random() < 0.5 else None
-    given = {"Q": numbers(rng, n, d_k), "K": numbers(rng, m, d_k), "V": numbers(rng, m, 2)}
-    with np.errstate(all="ignore"):
-        q, k, v = (np.array(rows, dtype=float) for rows in given.values())
-        witness = whole_program(q, k, v, settings, None if bias is None else np.array(bias, dtype=float))
-    given |= {"B": bias} if bias is not None else {}
-    columns = rng.random() < 0.5
-    if columns:
-        given = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in given.items()}
-    read = Settings.read({**settings, "orientation": "columns" if columns else "rows"})
-    if not np.isfinite(witness).all() or np.abs(witness).max() > 1e6:
-        with pytest.raises(UndefinedError, match="add up to 0"):
-            mechanism("attention").run(given, read)
-        return
-    derivation = mechanism("attention").run(given, read)
-    self_check(derivation)
-    found = oracles.floats(derivation["Z"].result)
-    np.testing.assert_allclose(found.T if columns else found, witness, rtol=1e-10, atol=1e-10, err_msg=str(settings))
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_scale_bias_and_mask_as_pytorch_has_them(seed):
-    torch = pytest.importorskip("torch")
-    rng = random.Random(f"pytorch {seed}")
-    n, m, d_k = 1 + int(rng.random() * 3), 1 + int(rng.random() * 3), 1 + int(rng.random() * 4)
-    q, k, v, b = numbers(rng, n, d_k), numbers(rng, m, d_k), numbers(rng, m, 2), numbers(rng, n, m)
-    scale = pick(rng, "1", "1/2", "3", "5/4")
-    tensors = [torch.tensor(rows, dtype=torch.float64) for rows in (q, k, v)]
-    theirs = torch.nn.functional.scaled_dot_product_attention(
-        *tensors, attn_mask=torch.tensor(b, dtype=torch.float64), scale=1 / float(Fraction(scale))
-    )
-    found = derive("attention", Q=q, K=k, V=v, B=b, scale=scale)["Z"].result
-    np.testing.assert_allclose(oracles.floats(found), theirs.numpy(), rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_a_bias_in_self_attention_as_pytorch_has_it(seed):
-    torch = pytest.importorskip("torch")
-    rng = random.Random(f"self {seed}")
-    n = 2 + int(rng.random() * 2)
-    x, w = numbers(rng, n, 3), {f"W_{role}": numbers(rng, 3, 2) for role in "QKV"}
-    b = numbers(rng, n, n)
-    projected = [torch.tensor((np.array(x) @ np.array(w[f"W_{role}"])), dtype=torch.float64) for role in "QKV"]
-    theirs = torch.nn.functional.scaled_dot_product_attention(
-        *projected, attn_mask=torch.tensor(b, dtype=torch.float64)
-    )
-    found = derive("self_attention", X=x, **w, B=b)["Z"].result
-    np.testing.assert_allclose(oracles.floats(found), theirs.numpy(), rtol=1e-10, atol=1e-10)
-
-
 # ------------------------------------------------------------------------------------------ exactly
 
 
@@ -137,12 +64,6 @@ def test_the_order_of_changes_is_scale_temperature_cap_bias_mask():
     d = derive("attention", Q=Q, K=K, V=V, temperature=2, cap=3, bias="alibi:1/2", mask="causal")
     assert [step.name for step in d.steps] == ["S", "S'", "S_T", "S_cap", "S_B", "M", "A", "Z"]
     assert [step.operands[0].name for step in d.steps[1:-1]] == ["S", "S'", "S_T", "S_cap", "S_B", "M"]
-
-
-@pytest.mark.parametrize("stop", ["S", "S'", "S_T", "S_cap", "S_B", "M", "A"])
-def test_one_may_stop_at_each_of_them(stop):
-    d = derive("attention", Q=Q, K=K, V=V, temperature=2, cap=3, bias="alibi:1/2", mask="causal", stop_at=stop)
-    assert d.steps[-1].name == stop
 
 
 def test_a_high_temperature_makes_weights_even_and_a_low_one_hard():
@@ -179,43 +100,6 @@ def test_slopes_of_any_number_of_heads_differ(heads: int) -> None:
     assert len(set(expected)) == heads
 
 
-def test_the_bias_of_alibi_written_out():
-    assert alibi(Fraction(1, 2), 3, 3).values == Matrix([[0, "-1/2", -1], ["-1/2", 0, "-1/2"], [-1, "-1/2", 0]])
-    assert alibi(1, 1, 3).values == Matrix([[-2, -1, 0]])  # the one query is the token of the last key
-
-
-def test_every_head_has_its_own_slope():
-    x, w = [[1, 0], [0, 1]], [[1, 0, 1, 1], [0, 1, 1, 0]]
-    given = {"X": x, "W_Q": w, "W_K": w, "W_V": w}
-    for bias, slopes in (
-        ("alibi", (Fraction(1, 16), Fraction(1, 256))),
-        ("alibi:1/2, 1/3", (Fraction(1, 2), Fraction(1, 3))),
-    ):
-        d = derive("multi_head_attention", **given, heads=2, bias=bias)
-        for head, slope in enumerate(slopes, 1):
-            before, after = d[f"S'_{head}"].result, d[f"S_B_{head}"].result
-            assert [x - y for x, y in zip(before, after, strict=True)] == [0, slope, slope, 0]
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"bias": "relative"}, "alibi:1/2,1/4"),
-        ({"bias": "alibi:1,2"}, "1 of them"),
-        ({"bias": "alibi:hot"}, "cannot be used"),
-        ({"bias": "alibi", "B": [[0, 0, 0]] * 3}, "only one"),
-        ({"cap": 0}, "positive"),
-        ({"temperature": "-1"}, "positive"),
-        ({"weights": "sum", "base": 2}, "without any powers"),
-        ({"cap": 2, "by": "token"}, "Token by token"),
-        ({"mask": "additive:[[0,1,0],[0,0,0],[0,0,0]]", "by": "token"}, "Token by token"),
-    ],
-)
-def test_what_makes_no_sense_is_named(settings, said):
-    with pytest.raises(InputError, match=said):
-        derive("attention", Q=Q, K=K, V=V, **settings)
-
-
 # ------------------------------------------------------------------------------------------ laws
 
 
@@ -242,17 +126,6 @@ def test_a_factor_changes_no_share_of_the_sum(scores, factor):
 def test_hardmax_is_the_limit_of_the_softmax_and_ties_share(scores):
     cold = oracles.floats(Softmax().apply(Temperature(Fraction(1, 50)).apply(Matrix(scores))))
     np.testing.assert_allclose(oracles.floats(Hardmax().apply(Matrix(scores))), cold, atol=1e-10)
-
-
-@given(rows)
-def test_columns_are_rows_laid_down(scores):
-    for op in (OverSum(), Hardmax(), alibi(Fraction(1, 2), len(scores), 3), SoftCap(2), Softmax()):
-        try:
-            upright = op.apply(Matrix(scores))
-        except UndefinedError:
-            continue
-        assert op.turn().apply(Matrix(scores).T) == upright.T
-        assert op.turn().turn() == op
 
 
 @pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (1, 0, 2)])
@@ -426,30 +299,3 @@ def test_every_choice_is_declared_among_the_conventions(mechanism_name, settings
     sheet = derive(mechanism_name, Q=Q, K=K, V=V, **settings).worksheet()
     text = " ".join(FORMATS["text"].write(sheet.worksheet).replace("│", " ").split())
     assert said in text
-
-
-def test_a_program_of_ones_own_steps():
-    steps = [
-        {"name": "T", "op": "temperature", "operands": "S", "by": "1/2"},
-        {"name": "C", "op": "soft_cap", "operands": "S", "cap": 2},
-        {"name": "M", "op": "mask", "operands": "S", "mask": "additive:[[0, -1], [0, 0]]"},
-        {"name": "N", "op": "over_sum", "operands": "S", "along": "columns"},
-        {"name": "H", "op": "hardmax", "operands": "S"},
-        {"name": "A", "op": "softmax", "operands": "hidden", "empty": "zero"},
-        {"name": "F", "op": "feature_map", "operands": "S", "feature": "square"},
-        {"name": "Z", "op": "over", "operands": ["S", "column"]},
-    ]
-    given = {"S": [[1, 3], [2, 2]], "hidden": [["-∞", "-∞"], [0, 0]], "column": [[2], [4]]}
-    d = custom.run(given, steps)
-    found = {step.name: step.result.sympy() for step in d}
-    half = sympy.Rational(1, 2)
-    assert found["T"] == sympy.Matrix([[2, 6], [4, 4]])
-    assert found["M"] == sympy.Matrix([[1, 2], [2, 2]])
-    assert found["N"] == sympy.Matrix([[sympy.Rational(1, 3), sympy.Rational(3, 5)], [2 / sympy.S(3), 2 / sympy.S(5)]])
-    assert found["H"] == sympy.Matrix([[0, 1], [half, half]])
-    assert found["A"] == sympy.Matrix([[0, 0], [half, half]])
-    assert found["F"] == sympy.Matrix([[1, 9], [4, 4]])
-    assert found["Z"] == sympy.Matrix([[half, 3 * half], [half, half]])
-    assert oracles.same(found["C"][0, 1], 2 * sympy.tanh(3 * half))
-    with pytest.raises(InputError, match="positive"):
-        custom.run(given, [{"name": "T", "op": "temperature", "operands": "S"}])

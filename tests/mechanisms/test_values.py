@@ -14,7 +14,7 @@ import pytest
 from witnesses import BACKWARD, FUNCTIONS, WITNESSES, slopes, softmax
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
 from symattn.teaching.fairness import self_check
 
@@ -24,15 +24,17 @@ VALUES: Mapping[str, list[Any]] = {
     "heads": [None, 2, 2, 4], "kv_heads": [None, 1, 2], "split": [None, "interleaved"],
     "scale": [None, "none", "d_k", 3, "1/3", "sqrt(7)"], "base": [None, None, 2, 3, "1/2"],
     "mask": [None, "causal", "padding:1", "padding:2", "window:1", "window:2:both", "prefix:1", "causal:top-left",
-             "causal+padding:2", "hidden:[[0, 1, 1], [0, 0, 1], [1, 0, 0]]", [[1, 0, 1], [0, 1, 0], [1, 1, 1]]],
+             "causal+padding:2", "blocks:1,2", "prefix:2+window:3", "hidden:[[0, 1, 1], [0, 0, 1], [1, 0, 0]]", [[1, 0, 1], [0, 1, 0], [1, 1, 1]]],
     "mask_style": [None, "keep", "block"],
     "temperature": [None, None, "3/2", 2], "cap": [None, None, 2, 5],
     "bias": [None, None, "alibi", "alibi:1/2,1/4,1/3,2"],
     "weights": [None, None, "sum", "hardmax"], "empty": [None, "zero"],
     "by": [None, "token"], "scores": [None, "column", "row"], "activation": [None, None, "relu"],
     "order": [None, "KVQ"], "orientation": [None, "columns"],
-    "norm": [None, "rms", "none"], "norm_place": [None, "pre"], "variance": [None, "sample"], "epsilon": ["1/10", "1/100"],
-    "function": ["relu", "gelu", "tanh", "silu", "sigmoid", "gelu_tanh", "identity"], "feature": [None, "relu", "square", "identity"],
+    "norm": [None, "rms", "none"], "norm_place": [None, "pre"], "variance": [None, "sample"],
+    "epsilon": ["1/10", "1/100"],
+    "function": ["relu", "gelu", "tanh", "silu", "sigmoid", "gelu_tanh", "identity"],
+    "feature": [None, "relu", "square", "identity"],
     "blocks": [2, 1], "tile": [None, 1, 3, 5],
     "first_position": [None, 1], "embedding": [None, "scaled"], "wavelength": [None, 100, 7],
     "angles": [None, "90", "45°", "3/5+4/5i", "-5/13-12/13i", "i", "1/2 rad", "-3 rad", "2π/3", "3*pi/4 rad", "0.25rad", "-pi"],
@@ -148,7 +150,9 @@ def wanted(given: str, s: Mapping[str, Any], found: set[str], residual: bool, rn
 def numbers(shape: tuple[int, int], rng: Random, edges: bool = True) -> Rows:
     """Integers and halves; without `edges`, numbers with which no step function is at its edge."""
     rows = [[Fraction(rng.randint(-4, 4), rng.choice((1, 2, 2))) for _ in range(shape[1])] for _ in range(shape[0])]
-    return rows if edges else [[x + Fraction(rng.choice((-1, 1)), rng.choice((7, 11, 13))) for x in row] for row in rows]
+    return (
+        rows if edges else [[x + Fraction(rng.choice((-1, 1)), rng.choice((7, 11, 13))) for x in row] for row in rows]
+    )
 
 
 def shares(rows: np.ndarray) -> Rows:
@@ -214,7 +218,9 @@ def test_every_result_is_that_of_numpy(name: str, seed: int) -> None:
     given, s = problem(name, seed)
     s["arithmetic"] = "decimal" if seed % 3 or {"base", "cap", "epsilon", "heads", "position"} & {*s} else "exact"
     with np.errstate(all="ignore"):
-        expected = WITNESSES[name]({one: floats(rows) for one, rows in given.items()}, {**mechanism(name).defaults, **s})
+        expected = WITNESSES[name](
+            {one: floats(rows) for one, rows in given.items()}, {**mechanism(name).defaults, **s}
+        )
     last = [*expected.values()][-1]
     if not np.isfinite(last).all():
         with pytest.raises(UndefinedError):
@@ -243,7 +249,9 @@ def with_upstream(name: str, given: dict[str, Rows], s: Mapping[str, Any], rng: 
     if upstream:
         given[upstream] = numbers(steps[output].shape, rng)
     taken = [one for one in steps if one[0] == "A" or one == "probabilities"]
-    if name == "weights_given_gradient" or (rng.random() < 0.3 and {"A", "A_{head}", "probabilities"} & {*mechanism(name).optional}):
+    if name == "weights_given_gradient" or (
+        rng.random() < 0.3 and {"A", "A_{head}", "probabilities"} & {*mechanism(name).optional}
+    ):
         given |= {one: shares(steps[one]) for one in taken}
     return output, upstream
 
@@ -258,7 +266,9 @@ def test_every_gradient_is_a_slope(name: str, seed: int) -> None:
     stated = {**mechanism(name).defaults, **s}
 
     def loss(moved: Mapping[str, np.ndarray]) -> float:
-        return float((WITNESSES[BACKWARD[name]](moved, stated)[output] * (floats(given[upstream]) if upstream else 1)).sum())
+        return float(
+            (WITNESSES[BACKWARD[name]](moved, stated)[output] * (floats(given[upstream]) if upstream else 1)).sum()
+        )
 
     expected = slopes(loss, start)
     d = derived(name, given, s)
@@ -294,7 +304,9 @@ def of_attention(to: str = "", mark: str = "") -> dict[str, str]:
 
 
 def of_block(norms: int, mark: str = "") -> dict[str, str]:
-    linear = {f"linear{k}.{kind}": f"{letter}_{k}{mark}" for k in (1, 2) for kind, letter in (("weight", "W"), ("bias", "b"))}
+    linear = {
+        f"linear{k}.{kind}": f"{letter}_{k}{mark}" for k in (1, 2) for kind, letter in (("weight", "W"), ("bias", "b"))
+    }
     return linear | {f"norm{k}.{kind}": f"{letter}_{k}{mark}" for k in range(1, norms + 1)
                      for kind, letter in (("weight", "gamma"), ("bias", "beta"))}  # fmt: skip
 
@@ -361,7 +373,10 @@ def test_attention_is_that_of_pytorch(g, mask):
 def test_shared_heads_networks_norms_and_losses_are_those_of_pytorch(g):
     torch = pytest.importorskip("torch")
     functional, t = torch.nn.functional, {name: torch.tensor(x) for name, x in g.items()}
-    q, k, v = ((t["X"] @ t[f"W_{r}"])[:, :width].reshape(3, -1, 1).transpose(0, 1) for r, width in zip("QKV", (4, 2, 2), strict=True))
+    q, k, v = (
+        (t["X"] @ t[f"W_{r}"])[:, :width].reshape(3, -1, 1).transpose(0, 1)
+        for r, width in zip("QKV", (4, 2, 2), strict=True)
+    )
     expected = functional.scaled_dot_product_attention(q, k, v, scale=1 / 3, is_causal=True, enable_gqa=True)
     given = {name: x[:, :, 0].T.numpy() for name, x in zip("QKV", (q, k, v), strict=True)}
     found = WITNESSES["attention"](given, {"heads": 4, "kv_heads": 2, "scale": 3, "mask": "causal"})
