@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,9 @@ from trials import tries
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.ops import Padded, Slice, Spread, SpreadEvenly
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate
-from symattn.marking.marker.windows import cell, window
 from symattn.teaching.explanation.program import OPENING, Computation, functions
 from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem_file import problem_file
@@ -114,42 +111,8 @@ def agrees(steps: list[dict[str, Any]]) -> None:
     assert not [name for name in GIVENS if name not in reached and f"d{name}" in d]
 
 
-POSITIVE = {"A": [[1, "1/3"], [3, "5/2"]], "row": [[4, 9]], "column": [["1/2"], [2]], "number": [[3]]}
-
-SINGLE: dict[str, tuple[dict[str, Any], Any]] = {
-    "exp": ({"op": "exp", "operands": ["A"]}, lambda torch, k: torch.exp(k["A"])),
-    "exp of base 2": ({"op": "exp", "operands": ["A^T"], "base": 2}, lambda torch, k: 2 ** k["A"].T),
-    "sqrt": ({"op": "sqrt", "operands": ["A"]}, lambda torch, k: torch.sqrt(k["A"])),
-    "sqrt of a row": ({"op": "sqrt", "operands": ["A[2]"]}, lambda torch, k: torch.sqrt(k["A"][1:])),
-    "a number over it": ({"op": "divide", "operands": ["number", "A"]}, lambda torch, k: k["number"] / k["A"]),
-    "row over column": ({"op": "divide", "operands": ["row", "column"]}, lambda torch, k: k["row"] / k["column"]),
-    "over": ({"op": "over", "operands": ["A", "column"]}, lambda torch, k: k["A"] / k["column"]),
-    "exponentials": (
-        {"op": "exponentials", "operands": ["A", "column"], "base": 2},
-        lambda torch, k: 2 ** (k["A"] - k["column"]),
-    ),
-    "accumulate": (
-        {"op": "accumulate", "operands": ["column", "A", "A"]},
-        lambda torch, k: k["column"] * k["A"] + k["A"],
-    ),
-    "number added": ({"op": "add", "operands": ["A", "number"]}, lambda torch, k: k["A"] + k["number"]),
-    "number as a factor": ({"op": "hadamard", "operands": ["number", "A"]}, lambda torch, k: k["A"] * k["number"]),
-    "a row subtracted": ({"op": "subtract", "operands": ["A", "row"]}, lambda torch, k: k["A"] - k["row"]),
-    "subtracted from": ({"op": "subtract", "operands": ["number", "A"]}, lambda torch, k: k["number"] - k["A"]),
-}
 LAST = {"name": "last", "op": "hadamard", "operands": ["Y", "Y"]}
 """What makes the gradient of the operation's result another for each entry: 2 Y."""
-
-
-@pytest.mark.parametrize("name", SINGLE)
-def test_single_operations(name: str) -> None:
-    step, formula = SINGLE[name]
-    d = custom.run(POSITIVE, [{"name": "Y", **step}, LAST], gradients=[{"of": "last"}])
-    self_check(d)
-    back = autograd(d)
-    y = formula(back.torch, back.leaves)
-    back.back((y * y).sum())
-    back.agrees(lambda name: floats(d, name), [n for n in POSITIVE if back[n].grad is not None])
 
 
 SCORES, TARGETS = [[1, -2], [3, "1/2"]], [["1/4", "3/4"], [0, 1]]
@@ -355,37 +318,3 @@ def test_in_letters_the_gradient_is_letters_too() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ spreading
-
-
-@pytest.mark.parametrize(("kind", "share"), [(Spread, 1), (SpreadEvenly, Fraction(1, 3))])
-def test_spreading(kind: type[Spread], share: Fraction) -> None:
-    row = matrix([[2, -5]])
-    expected = matrix([[2 * share, -5 * share]] * 3)
-    assert kind(3).apply(row) == expected
-    turned = kind(3).turn()
-    assert turned == kind(3, "columns")
-    assert turned.apply(row.T) == expected.T
-    found = window(kind(3), ((cell(2, Fraction(1, 10)), cell(-5, Fraction(1, 10))),))
-    assert found is not None
-    for line in found:
-        for x, span in zip((2, -5), line, strict=True):
-            ends = sorted((x + sign * Fraction(1, 20)) * share for sign in (-1, 1))
-            assert abs(Fraction(span.low) - ends[0]) < Fraction(1, 10**12)
-            assert abs(Fraction(span.high) - ends[1]) < Fraction(1, 10**12)
-
-
-@pytest.mark.parametrize("part", [Slice(1, 1), Slice(0, 2, 2), Slice(1, 2, 1)])
-def test_padding(part: Slice) -> None:
-    """As much as A gives G by its columns, G gives back to theirs: ⟨part(A), G⟩ = ⟨A, padded(G)⟩."""
-    a = matrix([[1, 2, 3, 4], [5, 6, 7, 8]])
-    g = part.apply(matrix([[2, -1, 4, 3], [1, 0, -2, 5]]))
-    padded = Padded(part, 4).apply(g)
-    assert inner(part.apply(a), g) == inner(a, padded)
-    assert sum(x != 0 for x in padded) == sum(x != 0 for x in g)
-    assert Padded(part, 4).turn().apply(g.T) == padded.T
-    found = window(Padded(part, 4), tuple(tuple(cell(x, None) for x in row) for row in g.rows))
-    assert found == tuple(tuple(cell(x, None) for x in row) for row in padded.rows)
-
-
-def inner(a: Matrix, b: Matrix) -> object:
-    return sum(x * y for x, y in zip(a, b, strict=True))

@@ -16,10 +16,9 @@ from test_new_operation import program
 import symattn
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.base import Settings
-from symattn.derivation.ops import ArgMax, Descent, LookUp, LookUpGradient, TopK
+from symattn.derivation.ops import Descent, LookUp, LookUpGradient, TopK
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.marking.marker.windows import cell, window
 from symattn.teaching.sheets import render
 
 WORDS = "the, students, open, their, books"
@@ -68,27 +67,6 @@ def test_top_k_keeps_the_largest_and_of_equal_ones_the_first(rows, k):
         order = np.argsort(-np.array(row), kind="stable")
         whole = sum(row[j] for j in order[:k])
         assert list(kept) == [Fraction(x, whole) if j in order[:k] else 0 for j, x in enumerate(row)]
-
-
-@given(TABLES, st.integers(1, 4))
-def test_lines_along_columns_are_the_transpose(rows, k):
-    m = Matrix(rows)
-    for op in (TopK(k), ArgMax()):
-        assert op.turn().apply(m.T) == op.apply(m).T
-        assert np.allclose(op.turn().witness(oracles.floats(m).T.tolist()), oracles.floats(op.apply(m)).T)
-
-
-@given(TABLES, st.integers(1, 4), st.lists(st.integers(-50, 50), min_size=4, max_size=4))
-def test_what_follows_from_rounded_probabilities_lies_in_its_window(rows, k, off):
-    """Each to tenths, within half a tenth of what it stands for."""
-    for op in (TopK(k), ArgMax()):
-        boxes = tuple(tuple(cell(Fraction(x), Fraction(1, 10)) for x in row) for row in rows)
-        range_ = window(op, boxes)
-        moved = [[max(Fraction(0), x + Fraction(d, 1000)) for x, d in zip(row, off, strict=True)] for row in rows]
-        if range_ is None:
-            continue
-        for x, span in zip(op.apply(Matrix(moved)), (s for row in range_ for s in row), strict=True):
-            assert float(span.low) - 1e-12 <= float(x) <= float(span.high) + 1e-12
 
 
 def test_its_program_runs_and_finds_the_same():

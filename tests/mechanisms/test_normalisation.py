@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +19,7 @@ from symattn.derivation.mechanisms.layer_norm import normed
 from symattn.derivation.ops import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.marking.marker.windows import cell, window
+from symattn.marking.marker.windows import window
 from tests import oracles
 
 
@@ -44,16 +43,6 @@ def test_normed_rows_have_mean_0_and_variance_1_wherever_they_start(row, shift):
     assert squares == len(row)
     assert norm.run({"X": [[x + shift for x in row]]}, Settings()).last.result == out
     assert norm.run({"X": [[3 * x for x in row]]}, Settings()).last.result == out
-
-
-def test_letters_stay_letters():
-    x = sympy.symbols("x1:4", real=True)
-    d = mechanism("layer_norm").run({"X": [x]}, Settings())
-    mean = sum(x) / 3
-    variance = sum((v - mean) ** 2 for v in x) / 3
-    point = dict(zip(x, (1, 2, 6), strict=True))
-    for value, letter in zip(d.last.result, x, strict=True):
-        assert sympy.simplify((value - (letter - mean) / sympy.sqrt(variance)).subs(point)) == 0
 
 
 OPS = [
@@ -82,26 +71,6 @@ def test_the_working_of_an_entry_is_its_value(op, rows, long):
         for j in range(result.shape[1]):
             written = op.working(i, j, *views)
             assert oracles.same(oracles.evaluated(written, meaning(operands)), result[i, j])
-
-
-def values_in(box):
-    """Values of every corner and of the middle of a box of windows."""
-    return [
-        [sorted({Fraction(w.low), (Fraction(w.low) + Fraction(w.high)) / 2, Fraction(w.high)}) for w in row]
-        for row in box
-    ]
-
-
-@pytest.mark.parametrize(("op", "rows"), OPS, ids=repr)
-def test_windows_hold_whatever_the_operands_may_be(op, rows):
-    rng = random.Random(1)
-    units = Fraction(1, 10)
-    boxes = [tuple(tuple(cell(x, units) for x in row) for row in Matrix(m).rows) for m in rows]
-    ranges = window(op, *boxes)
-    for _ in range(200):
-        operands = [Matrix([[rng.choice(v) for v in row] for row in values_in(box)]) for box in boxes]
-        for value, w in zip(op.apply(*operands), (w for row in ranges for w in row), strict=True):
-            assert float(w.low) - 1e-12 <= float(sympy.N(sympy.sympify(value), 20)) <= float(w.high) + 1e-12
 
 
 def test_the_window_of_a_variance_is_its_range():

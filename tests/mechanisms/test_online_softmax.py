@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 from typing import cast
 
 import numpy as np
 import pytest
-import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops import Accumulate, Exponentials, RunningMaximum
-from symattn.derivation.windows import HIDDEN
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, exact
-from symattn.marking.marker.windows import cell, window
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
@@ -78,38 +73,6 @@ def test_the_key_says_that_both_ways_agree() -> None:
     assert len(agreement(problem, wording_of(problem))) == 1
     short = Problem("", "online_softmax", run("online_softmax", GIVENS, stop_at="l_2"), load_notation("standard"))
     assert agreement(short, wording_of(short)) == []
-
-
-def test_in_letters_the_maximum_is_that_of_all_scores_so_far() -> None:
-    sizes = {"n": 1, "m": 2, "d_k": 1, "d_v": 1}
-    d = ONLINE.run(ONLINE.symbolic(sizes, Settings(tile=1)), Settings(tile=1, scale="none"))
-    q, k1, k2, v1, v2 = sympy.symbols("q_{11} k_{11} k_{21} v_{11} v_{21}", real=True)
-    z = cast(Matrix, d.value("Z"))[0, 0]
-    plain = (sympy.exp(q * k1) * v1 + sympy.exp(q * k2) * v2) / (sympy.exp(q * k1) + sympy.exp(q * k2))
-    for numbers in ((1, 2, 3, 4, 5), (-1, 2, 3, 4, 5), (2, 1, 1, -1, 3)):
-        at = dict(zip((q, k1, k2, v1, v2), numbers, strict=True))
-        assert sympy.simplify(z.subs(at) - plain.subs(at)) == 0
-
-
-def test_ranges() -> None:
-    unit = Fraction(1, 10)
-
-    def box(*rows: tuple[object, ...]) -> tuple[tuple[object, ...], ...]:
-        return tuple(tuple(cell(exact(x), unit) for x in row) for row in rows)
-
-    a, b = box(("1.0", "0.5")), box(("0.9",))
-    ((w,),) = window(RunningMaximum(), a, b)
-    assert (w.low, w.high) == (Fraction("0.95"), Fraction("1.05"))
-    ((w,),) = window(RunningMaximum("columns"), box(("1.0",)), box(("1.2",)))
-    assert (w.low, w.high) == (Fraction("1.15"), Fraction("1.25"))
-    ((p, hidden),) = window(Exponentials(base=2), ((*box(("1.0",))[0], HIDDEN),), box(("2.0",)))
-    assert p.low <= Fraction(1, 2) <= p.high
-    assert float(p.low) == pytest.approx(2**-1.1, abs=1e-15)
-    assert float(p.high) == pytest.approx(2**-0.9, abs=1e-15)
-    assert (hidden.low, hidden.high) == (0, 0)
-    ((s,),) = window(Accumulate(), box(("0.5",)), box(("2.0",)), box(("1.0",)))
-    assert (s.low, s.high) == (Fraction("0.45") * Fraction("1.95") + Fraction("0.95"),
-                               Fraction("0.55") * Fraction("2.05") + Fraction("1.05"))  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -17,12 +17,11 @@ from oracles import numpy_attention
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops import Multiple, Rotate, Sinusoids
+from symattn.derivation.ops import Rotate, Sinusoids
 from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency
 from symattn.exact import Matrix, decide, decimal_text, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
-from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.problem import Problem
@@ -126,26 +125,6 @@ def test_sines_and_cosines_are_enclosed(x: Fraction, digits: int) -> None:
         slack = Fraction(1, 10 ** (digits + 20))  # of the witness
         assert low - slack <= truth <= high + slack
         assert high - low <= (abs(x) + 1) * Fraction(1, 10 ** (digits - 2))
-
-
-def test_ranges_contain_what_is_exact() -> None:
-    theta = Direction(Fraction(3, 5), Fraction(4, 5))
-    unit = Fraction(1, 100)
-    box = tuple(tuple(cell(exact(x), unit) for x in row) for row in (("0.25", "-1.10"), ("0.33", "0.67")))
-    for tokens in ("rows", "columns"):
-        op = Rotate((theta,), (1, 2), "pairs", tokens)
-        found = window(op, box)
-        for x, y in ((Fraction(1, 4), Fraction(-11, 10)), (Fraction(249, 1000), Fraction(-1101, 1000))):
-            rows = Matrix([[x, y], [Fraction(33, 100), Fraction(67, 100)]])
-            assert all(
-                w.low <= v <= w.high for w, v in zip((w for row in found for w in row), op.apply(rows), strict=True)
-            )
-    (row,) = window(Sinusoids((Frequency(10000, 0, 2),), (1,)))
-    with mpmath.workdps(50):
-        truths = [Fraction(str(f(1))) for f in (mpmath.sin, mpmath.cos)]
-    assert all(w.low <= truth <= w.high for w, truth in zip(row, truths, strict=True))
-    ((w,),) = window(Multiple(2), ((cell(exact("0.5"), unit),),))
-    assert (w.low, w.high) == (Fraction("0.99"), Fraction("1.01"))
 
 
 def test_conventions_say_which_positions_and_angles() -> None:

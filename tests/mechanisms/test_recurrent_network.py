@@ -6,18 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles import plain
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed, whole
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
-from symattn.derivation.windows import Window
+from symattn.derivation.ops.jacobian import Slope
 from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
-from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
@@ -88,36 +84,6 @@ def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
 # ------------------------------------------------------------------------------------------------ through time
 
 
-def test_jacobians_as_pytorch_finds_them():
-    torch = pytest.importorskip("torch")
-    for seed in range(24):
-        rng = random.Random(seed)
-        n, width = 1 + int(rng.random() * 4), 1 + int(rng.random() * 3)
-        function = ("tanh", "relu", "sigmoid", "identity")[seed % 4]
-        u, pushes = floats(entries(rng, width, width)), [floats(entries(rng, 1, width)) for _ in range(n)]
-        f = {"identity": lambda a: a}.get(function) or getattr(torch, function)
-        w = torch.tensor(u)
-
-        def last(h, w=w, pushes=pushes, f=f):
-            for push in pushes:
-                h = f(h @ w + torch.tensor(push[0]))
-            return h
-
-        h, states = torch.zeros(width, dtype=torch.float64), []
-        for push in pushes:
-            h = f(h @ w + torch.tensor(push[0]))
-            states.append([Fraction(float(x)) for x in h])
-        # torch gives d h_T[j] / d h_0[i] as entry (j, i): states as rows have it the other way round
-        expected = torch.autograd.functional.jacobian(last, torch.zeros(width, dtype=torch.float64)).T.numpy()
-        weights = Matrix([[Fraction(float(x)) for x in row] for row in u])
-        d = JACOBIAN.run({"H": states, "W_h": weights}, Settings.read({"function": function}))
-        name = f"G.{n}" if n > 1 else ("W_h" if function == "identity" else "J.1")
-        own = floats(d.value(name))
-        assert np.allclose(own, expected, rtol=1e-10, atol=1e-10)
-        norm = floats(d.value(f"norm.{n}"))[0, 0]
-        assert np.isclose(norm, np.linalg.norm(own, np.inf), rtol=1e-10)
-
-
 def test_a_linear_network_vanishes_one_way_and_explodes_the_other():
     """W_h with the eigenvalues 1/2 and 2: its powers by its eigenvectors, and SymPy's diff through the network."""
     d = JACOBIAN.run({"H": [[0, 0]] * 5, "W_h": [["1/2", 1], [0, 2]]}, Settings.read({"function": "identity"}))
@@ -141,33 +107,6 @@ def test_slopes_in_letters_are_the_derivatives():
     h = sympy.Symbol("h", real=True)
     relu = Slope("relu").apply(Matrix.of([[h]]))[0, 0]
     assert [relu.subs(h, x) for x in (-1, 0, 2)] == [0, 0, 1]
-
-
-BOUNDS = st.tuples(*[st.fractions(-2, 2, max_denominator=20)] * 2).map(sorted)
-
-
-@given(st.sampled_from(["tanh", "sigmoid", "relu"]), BOUNDS, st.fractions(0, 1))
-def test_windows_of_slopes_hold_every_slope_and_are_attained(function, bounds, share):
-    low, high = bounds
-    box = Window(cell(low, None).low, cell(high, None).high)
-    ((found,),) = window(Slope(function), ((box,),))
-    slope = {"tanh": lambda h: 1 - h * h, "sigmoid": lambda h: h * (1 - h), "relu": lambda h: int(h > 0)}[function]
-    assert slope(low + share * (high - low)) in found
-    top = {"tanh": 0, "sigmoid": Fraction(1, 2), "relu": high}[function]
-    points = [slope(x) for x in (low, high, min(max(top, low), high))]
-    assert abs(Fraction(found.low) - min(points)) < Fraction(1, 10**20)
-    assert abs(Fraction(found.high) - max(points)) < Fraction(1, 10**20)
-
-
-@given(st.lists(st.lists(BOUNDS, min_size=2, max_size=2), min_size=1, max_size=3), st.sampled_from(["rows", "columns"]))
-def test_windows_of_norms_are_those_of_the_nearest_and_the_farthest_matrix(grid, along):
-    boxes = tuple(tuple(Window(cell(a, None).low, cell(b, None).high) for a, b in row) for row in grid)
-    ((found,),) = window(InfinityNorm(along), boxes)
-    near = [[0 if a <= 0 <= b else min(abs(a), abs(b)) for a, b in row] for row in grid]
-    far = [[max(abs(a), abs(b)) for a, b in row] for row in grid]
-    for end, rows in ((found.low, near), (found.high, far)):
-        lines = rows if along == "rows" else list(zip(*rows, strict=True))
-        assert abs(Fraction(end) - max(map(sum, lines))) < Fraction(1, 10**20)
 
 
 # ------------------------------------------------------------------------------------------------ worksheets

@@ -24,7 +24,8 @@ VALUES: Mapping[str, list[Any]] = {
     "heads": [None, 2, 2, 4], "kv_heads": [None, 1, 2], "split": [None, "interleaved"],
     "scale": [None, "none", "d_k", 3, "1/3", "sqrt(7)"], "base": [None, None, 2, 3, "1/2"],
     "mask": [None, "causal", "padding:1", "padding:2", "window:1", "window:2:both", "prefix:1", "causal:top-left",
-             "causal+padding:2", "blocks:1,2", "prefix:2+window:3", "hidden:[[0, 1, 1], [0, 0, 1], [1, 0, 0]]", [[1, 0, 1], [0, 1, 0], [1, 1, 1]]],
+             "causal+padding:2", "blocks:1,2", "prefix:2+window:3",
+             "hidden:[[0, 1, 1], [0, 0, 1], [1, 0, 0]]", [[1, 0, 1], [0, 1, 0], [1, 1, 1]]],
     "mask_style": [None, "keep", "block"],
     "temperature": [None, None, "3/2", 2], "cap": [None, None, 2, 5],
     "bias": [None, None, "alibi", "alibi:1/2,1/4,1/3,2"],
@@ -37,7 +38,8 @@ VALUES: Mapping[str, list[Any]] = {
     "feature": [None, "relu", "square", "identity"],
     "blocks": [2, 1], "tile": [None, 1, 3, 5],
     "first_position": [None, 1], "embedding": [None, "scaled"], "wavelength": [None, 100, 7],
-    "angles": [None, "90", "45°", "3/5+4/5i", "-5/13-12/13i", "i", "1/2 rad", "-3 rad", "2π/3", "3*pi/4 rad", "0.25rad", "-pi"],
+    "angles": [None, "90", "45°", "3/5+4/5i", "-5/13-12/13i", "i", "1/2 rad", "-3 rad", "2π/3",
+               "3*pi/4 rad", "0.25rad", "-pi"],
     "top_k": [None, 2, 1], "learning_rate": [None, "1/10"],
 }  # fmt: skip
 """What a setting may be; none where it is not stated."""
@@ -108,7 +110,7 @@ def shapes(name: str, s: Mapping[str, Any], rng: Random) -> dict[str, tuple[int,
     required = replace(chosen, usual=()).expected(settings)
     sizes = {letter: rng.randint(1, 3) for letter in SIZES} | {"h": settings.heads, "g": settings.groups}
     sizes |= {"d_model": rng.randint(2, 4), "d_vocab": rng.randint(2, 4)}
-    if "[" in str(s.get("mask")) or name == "linear_attention":
+    if any(kind in str(s.get("mask")) for kind in ("[", "blocks", "window:3")) or name == "linear_attention":
         sizes |= {"n": 3, "m": 3}
     if s.get("mask") not in (None, "none"):
         sizes |= {"n": max(2, sizes["n"]), "m": 3}
@@ -141,7 +143,7 @@ def wanted(given: str, s: Mapping[str, Any], found: set[str], residual: bool, rn
     if given in ("B", "B_1"):
         return "bias" not in s and s.get("by") != "token" and "B" not in found and rng.random() < 0.4
     if given == "K_past":
-        return s.get("by") != "token" and "[" not in str(s.get("mask")) and rng.random() < 0.5
+        return s.get("by") != "token" and s.get("mask") in (None, "causal") and rng.random() < 0.5
     if given[0] in "dAE" or given == "probabilities":
         return False  # put in once it is known what they must be
     return given[:3] in ("W_1", "W_2") or (stem == "W_O" and residual) or rng.random() < 0.5
@@ -166,7 +168,9 @@ def shares(rows: np.ndarray) -> Rows:
 def problem(name: str, seed: int) -> tuple[dict[str, Rows], dict[str, Any]]:
     """Givens, tokens as rows, and settings."""
     s, rng = stated(name, seed), Random(f"{name} {seed}")
-    given = {one: numbers(shape, rng, name not in BACKWARD) for one, shape in shapes(name, s, rng).items()}
+    given = {
+        one: numbers(shape, rng, name not in BACKWARD or "base" in s) for one, shape in shapes(name, s, rng).items()
+    }
     for one in given:
         if one in ("a", "T") or one[0] == "A":  # weights, or what is wanted
             given[one] = shares(softmax(floats(given[one])))
