@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import numpy_attention
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Append
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, decide, decimal_text
+from symattn.exact import Matrix, decide
 from symattn.formula import Sum
 from symattn.page.document import Math, Words, spans
 from symattn.page.notation import load_notation
@@ -24,11 +22,6 @@ from symattn.teaching.problem import Problem
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
-
-
-def floats(matrix: object) -> np.ndarray:
-    assert isinstance(matrix, Matrix)
-    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])
 
 
 rows = st.integers(-2, 2)
@@ -94,26 +87,3 @@ def test_in_letters_every_kept_key_has_its_own_name() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ misconceptions
-
-
-def outputs(seen: list[list[int]]) -> np.ndarray:
-    """Each token's output when it sees these tokens."""
-    found = []
-    for t, tokens in enumerate(seen):
-        z = numpy_attention((X @ W_Q)[[t]], (X @ W_K)[tokens], (X @ W_V)[tokens], scale=2**0.5)["Z"]
-        found.append(z[0])
-    return np.array(found)
-
-
-@pytest.mark.parametrize(("id", "seen"), [("F6", [[0], [0], [0, 1]]), ("F7", [[0], [0], [0]])])
-def test_what_comes_of_a_token_that_sees_too_little(id: str, seen: list[list[int]]) -> None:
-    wrong = misconception(id).on(run("kv_cache", GIVENS))
-    assert wrong is not None
-    assert wrong.first == {"F6": "S.2", "F7": "A.2"}[id]
-    np.testing.assert_allclose(floats(wrong.value("Z")), outputs(seen), rtol=0, atol=1e-10)
-
-
-def test_they_have_no_place_where_nothing_is_kept() -> None:
-    d = run("causal_self_attention", GIVENS, mask="causal", by="token")
-    assert misconception("F6").on(d) is None
-    assert misconception("F7").on(d) is None

@@ -104,7 +104,7 @@ def agrees(steps: list[dict[str, Any]]) -> None:
 
     for step in steps:
         known[step["name"]] = TORCH[step["op"]](back.torch, *map(operand, step["operands"]))
-    back.back(known["last"].sum())
+    known["last"].sum().backward()
     reached = [name for name in GIVENS if back[name].grad is not None]
     assert reached
     back.agrees(lambda name: floats(d, name), reached)
@@ -186,7 +186,7 @@ def test_weights_features_and_losses(name: str) -> None:
     self_check(d)
     back = autograd(d)
     y = formula(back.torch, back["S"], back["T"])
-    back.back((y * y).sum())
+    (y * y).sum().backward()
     back.agrees(lambda name: floats(d, name), ["S"])
     source = Computation(d)
     lines = source.worked(d.steps)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import cast
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import misconception
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
+from symattn.exact import decide
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
@@ -24,13 +22,6 @@ ONLINE = mechanism("online_softmax")
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
-
-
-def floats(matrix: object) -> np.ndarray:
-    assert isinstance(matrix, Matrix)
-    return np.array(
-        [[-np.inf if x is NEGATIVE_INFINITY else float(decimal_text(x, 15)) for x in row] for row in matrix.rows]
-    )
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 5), st.sampled_from(["e", 2]), st.booleans())
@@ -55,8 +46,6 @@ GIVENS: dict[str, object] = {
     "K": [[-1, 0, -1, 0], [1, 1, 0, 1], [0, -1, -1, 1], [0, -1, 1, 1]],
     "V": [[1, 0], [3, -3], [-3, -3], [0, -1]],
 }
-Q, K, V = (np.array(GIVENS[name], dtype=float) for name in ("Q", "K", "V"))
-SCORES = Q @ K.T / 2
 
 
 def test_finite_masks_are_cut_into_blocks_as_well() -> None:
@@ -92,55 +81,3 @@ def test_random_numbers_rescale_something_and_not_everything(seed: int, sizes: d
 
 
 # ------------------------------------------------------------------------------------------------ misconceptions
-
-
-def traced(*, sums: bool = True, outputs: bool = True, inverse: bool = False, last: bool = False) -> np.ndarray:
-    """Two blocks of two keys, with something left out of what is right."""
-    first, second = SCORES[:, :2], SCORES[:, 2:]
-    m1 = first.max(axis=1, keepdims=True)
-    m2 = np.maximum(m1, second.max(axis=1, keepdims=True))
-    shrink = np.exp(m2 - m1 if inverse else m1 - m2)
-    p1, p2 = np.exp(first - m1), np.exp(second - m2)
-    l1, o1 = p1.sum(axis=1, keepdims=True), p1 @ V[:2]
-    if last:
-        l1, o1 = 0 * l1, 0 * o1
-    total = (shrink if sums else 1) * l1 + p2.sum(axis=1, keepdims=True)
-    return cast(np.ndarray, ((shrink if outputs else 1) * o1 + p2 @ V[2:]) / total)
-
-
-@pytest.mark.parametrize(
-    ("id", "what", "at"),
-    [
-        ("F1", {"sums": False, "outputs": False}, "l_2"),
-        ("F2", {"outputs": False}, "O_run_2"),
-        ("F3", {"inverse": True}, "alpha_2"),
-        ("F5", {"last": True}, "l_2"),
-    ],
-)
-def test_what_comes_of_blocks_put_together_wrongly(id: str, what: dict[str, bool], at: str) -> None:
-    wrong = misconception(id).on(run("online_softmax", GIVENS))
-    assert wrong is not None
-    assert wrong.first == at
-    np.testing.assert_allclose(floats(wrong.value("Z")), traced(**what), rtol=0, atol=1e-10)
-
-
-def test_what_is_not_divided_is_the_running_output() -> None:
-    d = run("online_softmax", GIVENS)
-    wrong = misconception("F4").on(d)
-    assert wrong is not None
-    assert wrong.first == "Z"
-    assert wrong.value("Z") == d.value("O_run_2")
-
-
-def test_the_scale_is_forgotten_in_every_block() -> None:
-    wrong = misconception("C1").on(run("online_softmax", GIVENS))
-    assert wrong is not None
-    plain = run("attention", GIVENS, scale="none")
-    pairs = zip(cast(Matrix, wrong.value("Z")), cast(Matrix, plain.value("Z")), strict=True)
-    assert all(decide(cast(Value, x), cast(Value, y)).equal for x, y in pairs)
-
-
-def test_one_block_has_nothing_to_rescale() -> None:
-    d = run("online_softmax", GIVENS, tile=4)
-    assert [misconception(f"F{i}").on(d) for i in (1, 2, 3, 5)] == [None] * 4
-    assert misconception("F4").on(run("attention", GIVENS)) is None

@@ -12,35 +12,22 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import numpy_attention
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Rotate, Sinusoids
 from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency
-from symattn.exact import Matrix, decide, decimal_text, exact
+from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.problem import Problem
 
-THREE_FOUR = math.atan2(4, 3)
-
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     chosen = mechanism(name)
     return chosen.run(givens, Settings.read({**chosen.defaults, "angles": None, **settings}))
-
-
-def sinusoids(positions: range, thetas: list[float], halves: bool) -> np.ndarray:
-    phase = np.outer(np.array(positions), thetas)
-    if halves:
-        return np.concatenate([np.sin(phase), np.cos(phase)], axis=1)
-    table = np.empty((len(positions), 2 * len(thetas)))
-    table[:, 0::2], table[:, 1::2] = np.sin(phase), np.cos(phase)
-    return table
 
 
 def turned(x: np.ndarray, positions: range, thetas: list[float], halves: bool) -> np.ndarray:
@@ -162,78 +149,6 @@ def test_random_numbers_come_out_well(seed: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ misconceptions
-
-E, W_Q, W_K, W_V = (
-    np.array(rows)
-    for rows in (
-        [[1, 0, 2, -1], [0, 1, -1, 1], [2, 1, 0, 1]],
-        [[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, -1, 0], [0, 0, 1, 1]],
-        [[0, 1, 1, 0], [1, 0, 0, -1], [0, 1, 0, 1], [1, 0, 0, 0]],
-        [[1, 0], [0, 1], [1, 1], [0, 2]],
-    )
-)
-THETAS = [math.pi / 2, THREE_FOUR]
-PAPER = {"angles": "90, 3/5+4/5i"}
-
-
-def attended(x: np.ndarray, q: object = 0, k: object = 0, v: object = 0) -> np.ndarray:
-    """Self-attention with these weights, and something added to queries, keys and values."""
-    return numpy_attention(x @ W_Q + q, x @ W_K + k, x @ W_V + v, scale=2.0)["Z"]
-
-
-def wrong(id: str, d: Derivation, step: str) -> np.ndarray:
-    found = misconception(id).on(d)
-    assert found is not None
-    assert found.first is not None
-    return np.array([[float(decimal_text(x, 15)) for x in row] for row in found.value(step).rows])
-
-
-def test_what_comes_of_positions_added_wrongly() -> None:
-    givens = {"E": E.tolist(), "W_Q": W_Q.tolist(), "W_K": W_K.tolist(), "W_V": W_V.tolist()}
-    d = run("positional_self_attention", givens, embedding="scaled", **PAPER)
-    p, scaled = sinusoids(range(3), THETAS, halves=False), 2 * E
-    late = sinusoids(range(1, 4), THETAS, halves=False)
-    swapped = p[:, [1, 0, 3, 2]]
-    expected = {"E2": scaled + late, "E3": scaled + swapped, "E5": E + p, "E6": scaled}
-    for id, x in expected.items():
-        np.testing.assert_allclose(wrong(id, d, "X"), x, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(wrong(id, d, "Z"), attended(x), rtol=0, atol=1e-10)
-    concatenated = misconception("E4").on(d)
-    assert concatenated is not None
-    assert concatenated.stopped.startswith("Q is not defined")
-    np.testing.assert_allclose(wrong("E4", d, "X"), np.hstack([scaled, p]), rtol=0, atol=1e-12)
-    narrow = misconception("E1").on(d)
-    assert narrow is not None
-    assert narrow.stopped.startswith("V is not defined")
-    wide = run("positional_self_attention", {**givens, "W_V": W_Q.tolist()}, embedding="scaled", **PAPER)
-    own = numpy_attention(scaled @ W_Q + p, scaled @ W_K + p, scaled @ W_Q + p, scale=2.0)["Z"]
-    np.testing.assert_allclose(wrong("E1", wide, "Z"), own, rtol=0, atol=1e-10)
-
-
-def test_what_comes_of_turning_wrongly() -> None:
-    q, k, v = E, E @ W_Q, E[:, :4] @ W_K
-    d = run("rotary_attention", {"Q": q.tolist(), "K": k.tolist(), "V": v.tolist()}, **PAPER)
-
-    def turn(x: np.ndarray, first: int = 0, sign: int = 1, halves: bool = False) -> np.ndarray:
-        return turned(x, range(first, first + 3), [sign * theta for theta in THETAS], halves)
-
-    expected = {
-        "E6": (q, k, v),
-        "E7": (turn(q), turn(k), turn(v)),
-        "E8": (turn(q), k, v),
-        "E9": (turn(q), turn(k, first=1), v),
-        "E10": (turn(q, sign=-1), turn(k, sign=-1), v),
-        "E11": (turn(q, halves=True), turn(k, halves=True), v),
-        "E12": (q, k, v),
-        "E13": (turn(q, first=1), turn(k, first=1), v),
-    }
-    for id, operands in expected.items():
-        output = numpy_attention(*operands, scale=2.0)["Z"]
-        np.testing.assert_allclose(wrong(id, d, "Z"), output, rtol=0, atol=1e-10, err_msg=id)
-    assert all(misconception(f"E{i}").on(d) is None for i in range(1, 6))
-    one_pair = run("rotary_attention", {"Q": [[1, 2]], "K": [[1, 1]], "V": [[3]]})
-    assert misconception("E11").on(one_pair) is None
-    assert misconception("E7").on(one_pair) is None
 
 
 # ------------------------------------------------------------------------------------------------ angles as typed

@@ -22,10 +22,6 @@ NETWORK, JACOBIAN = mechanism("recurrent_network"), mechanism("recurrent_jacobia
 FUNCTIONS = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a}
 
 
-def floats(matrix):
-    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])
-
-
 def entries(rng, rows, columns):
     return Matrix.of([Fraction(int(rng.random() * 9) - 4, 1 + int(rng.random() * 2)) for _ in range(columns)]
                      for _ in range(rows))  # fmt: skip
@@ -147,90 +143,3 @@ def test_a_page_names_states_and_jacobians():
 
 def relu(a):
     return np.maximum(a, 0)
-
-
-def wrongly_unrolled(x, w, u, h, f=relu, push=lambda p, h, u: p + h @ u, carry=lambda h, a, start: h):
-    """The states of somebody with another function, another sum, or another state to go on from."""
-    start, states = h, []
-    for p in x @ w:
-        a = push(p, h, u)
-        states.append(f(a)[0])
-        h = carry(f(a), a, start)
-    return np.array(states)
-
-
-HABITS = {
-    "U1": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, f=lambda a: a),
-    "U2": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, push=lambda p, h, u: p + 0 * h),
-    "U3": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, carry=lambda h, a, start: a),
-    "U4": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, carry=lambda h, a, start: start),
-    "U5": lambda x, w, u, h: wrongly_unrolled(x, w, u.T, h),
-    "U6": lambda x, w, u, h: wrongly_unrolled(x, u, w, h),
-}
-
-
-@pytest.mark.parametrize("by", ["matrix", "token"])
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_what_wrong_recurrences_write(by, orientation):
-    seen = set()
-    for seed in range(12):
-        rng = random.Random(seed)
-        givens = {
-            "X": entries(rng, 3, 2),
-            "W_x": entries(rng, 2, 2),
-            "W_h": entries(rng, 2, 2),
-            "H_0": entries(rng, 1, 2),
-        }
-        expected = {id: habit(*map(floats, givens.values())) for id, habit in HABITS.items()}
-        upright = orientation == "rows"
-        given_so = {name: m if upright else m.T for name, m in givens.items()}
-        d = NETWORK.run(given_so, Settings.read({"by": by, "orientation": orientation}))
-        for wrong in replayed(d):
-            states = floats(wrong.value("H"))
-            assert np.allclose(states if upright else states.T, expected[wrong.misconception.id], atol=1e-10)
-            if wrong.first:
-                seen.add(wrong.misconception.id)
-    assert seen == set(HABITS)
-
-
-def test_a_network_without_a_function_cannot_leave_it_out():
-    givens = {"X": [[1, 2]] * 2, "W_x": [[1, 0], [2, 1]], "W_h": [[0, 1], [1, 1]]}
-    d = NETWORK.run(givens, Settings.read({"function": "identity"}))
-    assert {w.misconception.id for w in replayed(d)} == {"U2", "U5", "U6"}
-
-
-def through_time(h, u, slope=lambda h: h > 0, jacobian=lambda u, s: u * s, times=np.matmul, norm=None):
-    total, norms = None, []
-    for state in h:
-        j = jacobian(u, slope(state)[None, :])
-        total = j if total is None else times(total, j)
-        norms.append((norm or (lambda g: np.linalg.norm(g, np.inf)))(total))
-    return total, norms
-
-
-JACOBIAN_HABITS = {
-    "U7": lambda h, u: through_time(h, u, jacobian=lambda u, s: u),
-    "U8": lambda h, u: through_time(h, u, jacobian=lambda u, s: u * s.T),
-    "U9": lambda h, u: through_time(h, u, times=np.multiply),
-    "U10": lambda h, u: through_time(h, u, times=lambda g, j: j @ g),
-    "U11": lambda h, u: through_time(h, u, norm=lambda g: np.abs(g.sum(axis=1)).max()),
-}
-
-
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_what_wrong_products_of_jacobians_write(orientation):
-    seen = set()
-    for seed in range(12):
-        rng = random.Random(seed)
-        h = Matrix.of([[max(x, 0) for x in row] for row in entries(rng, 3, 2).rows])
-        u, upright = entries(rng, 2, 2), orientation == "rows"
-        given_so = {"H": h if upright else h.T, "W_h": u if upright else u.T}
-        d = JACOBIAN.run(given_so, Settings.read({"function": "relu", "orientation": orientation}))
-        for wrong in replayed(d):
-            total, norms = JACOBIAN_HABITS[wrong.misconception.id](floats(h), floats(u))
-            product = floats(wrong.value("G.3"))
-            assert np.allclose(product if upright else product.T, total, atol=1e-10)
-            assert np.allclose([floats(wrong.value(f"norm.{t}"))[0, 0] for t in (1, 2, 3)], norms, atol=1e-10)
-            if wrong.first:
-                seen.add(wrong.misconception.id)
-    assert seen == set(JACOBIAN_HABITS)
