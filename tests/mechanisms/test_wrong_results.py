@@ -167,7 +167,7 @@ slope = np.transpose(STEP["N"]) @ (softmax(np.array(STEP["N"]) @ np.eye(2)) - np
 MODEL = {"N": [[1, 0], [0, 1]], "W_U": [[3, 1, 2], [0, 1, 3]]}
 logits = np.array(MODEL["W_U"])
 kept = softmax(logits / 2)
-TWO_HEADS = {**dict.fromkeys(("X", "W_Q", "W_K", "W_V", "W_O"), [[1, 2], [0, 1]]), "dO": [[1, 0], [2, 1]],
+TWO_HEADS = {**{name: [[1, 2], [0, 1]] for name in ("X", "W_Q", "W_K", "W_V", "W_O")}, "dO": [[1, 0], [2, 1]],
              "A_1": [[1 / 4, 3 / 4], [1 / 8, 7 / 8]], "A_2": CUT}  # fmt: skip
 of_c = np.array([[1, 0], [2, 1]]) @ np.array([[1, 0], [2, 1]])
 V = np.array([[1, 4], [0, 1]])
@@ -178,8 +178,8 @@ DIAGONAL = {f"dS_{i}": w * (1 - w) * np.outer(of_c[:, i - 1], V[:, i - 1]) for i
 
 E, W = whole(3, 4), {role: whole(4, 2 if role == "V" else 4) for role in "QKV"}
 ADDED = {"E": E, **{f"W_{role}": w for role, w in W.items()}}
-PAPER = {"angles": "90, 3/5+4/5i", "arithmetic": "exact"}
-POSITION = {"angles": "90, 3/5+4/5i", "position": "rotary"}
+PAPER = {"angles": "90, 3/5+4/5i"}
+POSITION = {**PAPER, "position": "rotary"}
 
 
 def table(first: int = 0, cosine_first: bool = False) -> Array:
@@ -213,7 +213,8 @@ def against(m: Array) -> Array:
 
 
 OF_TURNS = {
-    "E6": (q, k, v), "E7": (turn(q), turn(k), turn(v)), "E8": (turn(q), k, v), "E9": (turn(q), turn(k, first_position=1), v),
+    "E6": (q, k, v), "E7": (turn(q), turn(k), turn(v)), "E8": (turn(q), k, v),
+    "E9": (turn(q), turn(k, first_position=1), v),
     "E10": (against(q), against(k), v), "E11": (turn(q, position="halves"), turn(k, position="halves"), v),
     "E12": (q, k, v), "E13": (turn(q, first_position=1), turn(k, first_position=1), v),
 }  # fmt: skip
@@ -362,7 +363,7 @@ TABLE: list[tuple[str, Given, dict[str, object], dict[str, dict[str, Any] | None
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize(("name", "given", "settings", "beliefs"), TABLE, ids=lambda x: x if isinstance(x, str) else "")
 def test_what_comes_of_a_wrong_belief(name, given, settings, beliefs, orientation):
-    d = run(name, given, settings, orientation)
+    d = run(name, given, {"arithmetic": "decimal", **settings}, orientation)
     for id, expected in beliefs.items():
         wrong = misconception(id).on(d)
         if expected is NOWHERE:
