@@ -7,7 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
 import sympy
 from hypothesis import given
@@ -26,13 +25,11 @@ from symattn.exact import (
     exponential,
     from_sympy,
     has_symbols,
-    rounded,
     sign,
     square_root,
     to_sympy,
 )
 from symattn.exact.intervals import Interval, enclose, interval_ring
-from symattn.teaching.fairness import self_check
 from tests import oracles
 from tests.test_workings import meaning, named_view
 
@@ -59,10 +56,6 @@ def value(name, x):
 
 def real(q):
     return mpmath.mpf(q.numerator) / q.denominator
-
-
-def test_every_function_has_a_witness():
-    assert set(WITNESS) == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -118,10 +111,6 @@ def test_the_error_function_is_enclosed(digits, x):
         assert mpmath.mpf(str(high - low)) < mpmath.mpf(10) ** (5 - digits)
 
 
-def test_rounding_of_a_value_with_an_error_function():
-    assert rounded(value("gelu", 1), 4) == Fraction(8413, 10000)  # Φ(1) = 0.841344746, as in every table
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_workings_and_names(name):
     x = Matrix([[Fraction(3, 2), -2, 0]])
@@ -131,11 +120,6 @@ def test_workings_and_names(name):
         written = op.working(0, j, named_view("a", x))
         found = oracles.evaluated(written, meaning([x]))
         assert abs(sympy.N(found - result[0, j], 30)) < 1e-25
-
-
-def test_relu_is_written_as_a_maximum():
-    written = Activation("relu").working(0, 0, named_view("a", Matrix([[-1]])))
-    assert oracles.plain(written).startswith("max(0")
 
 
 def test_symbols_stay():
@@ -192,45 +176,6 @@ def test_minima_lie_where_it_is_said(name, at):
 
 
 # ------------------------------------------------------------------------------------------------ PyTorch
-
-
-@pytest.mark.covering(most=24)
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_feed_forward_networks_are_those_of_pytorch(name, seed):
-    torch = pytest.importorskip("torch")
-    nn = torch.nn.functional
-    functions = {
-        "relu": torch.relu,
-        "gelu": nn.gelu,
-        "gelu_tanh": lambda x: nn.gelu(x, approximate="tanh"),
-        "silu": nn.silu,
-        "sigmoid": torch.sigmoid,
-        "tanh": torch.tanh,
-    }
-    rng = random.Random(f"{name} {seed}")
-    n, d, d_ff, d_out = (rng.randint(1, 3) for _ in range(4))
-
-    def some(rows, columns):
-        return [[Fraction(rng.randint(-4, 4), rng.choice((1, 1, 2))) for _ in range(columns)] for _ in range(rows)]
-
-    given = {"X": some(n, d), "W_1": some(d, d_ff), "W_2": some(d_ff, d_out)}
-    if seed % 2:
-        given |= {"b_1": some(1, d_ff)}
-    if seed % 3:
-        given |= {"b_2": some(1, d_out)}
-    t = {key: torch.tensor(np.array(m, dtype=float)) for key, m in given.items()}
-    hidden = functions[name](t["X"] @ t["W_1"] + t.get("b_1", 0))
-    d = mechanism("feed_forward").run(given, Settings(function=name))
-    assert np.allclose(oracles.floats(d.last.result), (hidden @ t["W_2"] + t.get("b_2", 0)).numpy(), atol=1e-10)
-    self_check(d)
-
-
-def test_the_identity_needs_no_step():
-    given = {"X": [[1, 2]], "W_1": [[1, 0], [0, 1]], "W_2": [[1], [1]]}
-    d = mechanism("feed_forward").run(given, Settings(function="identity"))
-    assert [step.name for step in d] == ["H", "F"]
-    assert d.last.result == Matrix([[3]])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -79,23 +79,6 @@ def test_a_cache_needs_keys_and_a_model_has_its_own_layers():
         counting.cache(counting.Model(counting.Embedding(9, 4), block, 5), layers=2)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize(("kdim", "vdim"), [(6, 10), (10, 6), (8, 8)])
-def test_keys_and_values_of_different_sources_as_pytorch_has_them(kdim, vdim, bias):
-    torch = pytest.importorskip("torch")
-    layer = Attention(8, 2, 4, bias=bias, memory_width=kdim, value_memory_width=vdim)
-    module = torch.nn.MultiheadAttention(8, 2, kdim=kdim, vdim=vdim, bias=bias)
-    assert parameters(layer) == count_parameters(module)
-
-
-@pytest.mark.parametrize(("kind", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
-@pytest.mark.parametrize("bias", [False, True])
-def test_recurrent_layers_with_the_two_biases_of_pytorch(kind, gates, bias):
-    torch = pytest.importorskip("torch")
-    module = getattr(torch.nn, kind)(5, 7, bias=bias)
-    assert parameters(Recurrent(5, 7, bias=bias, gates=gates, biases=2)) == count_parameters(module)
-
-
 # ------------------------------------------------------------------------------------------------ layers
 
 

@@ -95,8 +95,3 @@ def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated() -> None:
     )
     assert [str(p.at(1)[1]) for p in usual["P"].op.angles] == ["sin(1)", "sin(1/100)"]
     assert [str(p.at(1)[1]) for p in hundred["P"].op.angles] == ["sin(1)", "sin(1/10)"]
-
-
-def test_a_wavelength_and_angles_together_are_refused() -> None:
-    with pytest.raises(InputError, match="wavelength and angles are both given"):
-        derive("positional_encoding", E=[[0, 1]], wavelength=100, angles=90)

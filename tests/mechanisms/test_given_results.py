@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
@@ -119,12 +118,3 @@ def test_the_page_says_how_weights_were_rounded(monkeypatch, queries, weights, s
     begins = "A comes from the forward pass, " if says.startswith("rounded") else "Take A as given: "
     assert begins in said([weights])
     assert says in said([weights])
-
-
-def test_the_gradient_of_the_loss_is_refused_where_it_would_be_another():
-    settings = Settings.read({"base": 2})
-    given = {"N": [[1, 0]], "W_U": [[1, 0], [0, 1]], "T": [[1, 0]]}
-    with pytest.raises(InputError, match="base is 2"):
-        mechanism("cross_entropy_gradient").run(given, settings)
-    with pytest.raises(InputError, match="Row 1 of the targets T sums to 2"):
-        mechanism("cross_entropy_gradient").run({**given, "T": [[1, 1]]}, Settings())

@@ -14,7 +14,7 @@ from symattn.derivation.mechanisms.drawing import neither_flat_nor_steep
 from symattn.derivation.mechanisms.masks import mask_keep, masks
 from symattn.derivation.ops import Bias, Mask, Softmax
 from symattn.derivation.ops.attention import HIDES
-from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
@@ -81,31 +81,6 @@ def test_rows_say_what_is_seen_whatever_the_style_and_hidden_turns_them_over():
         assert mask_keep(mask, 2, 2) == ((True, False), (True, False))
 
 
-@pytest.mark.parametrize(
-    ("mask", "said"),
-    [
-        ("causal:bottom", "does not fit"),
-        ("prefix:0", "does not fit"),
-        ("prefix:9", "does not fit"),
-        ("causal+", "does not fit"),
-        ("causal+sideways", "sideways"),
-        ("hidden:[[0, 2]]", "rows of 1 and 0"),
-        ("hidden:[[0, 1]]", "1 rows"),
-        ("additive:[[0, x], [0, 0]]", "Entry \\(1, 2\\)"),
-        ("[[1, 0], [1, 2]]+causal", "not written as rows"),
-        ("causl", "There is no mask 'causl'; did you mean causal\\?"),
-        ("causal+paddin:2", "There is no mask 'paddin:2'; did you mean padding\\?"),
-        ("additive:0", "not written as rows"),
-        ("additive:[[0, 1]]", "1×2; the scores are 2×2"),
-        (["causal", 3], "The mask 3 is neither a name"),
-        (["causal", "causl"], "did you mean causal\\?"),
-    ],
-)
-def test_what_is_no_mask_is_named(mask, said):
-    with pytest.raises((InputError, ShapeError), match=said):
-        mask_op(Settings(mask=mask), 2, 2)
-
-
 def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     for mask in NAMED:
         words = mask_op(Settings(mask=mask), 3, 3).hides
@@ -118,70 +93,7 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     assert masks("causal+[[1, 0]]").kind == "causal+custom"
 
 
-def test_the_first_token_has_no_past():
-    """Its row is empty: refused in one sentence, or weights of 0 where that is declared."""
-    q = [[1], [2], [3]]
-    with pytest.raises(UndefinedError, match="Row 1 has no visible score"):
-        derive("attention", Q=q, K=q, V=q, mask="past")
-    weights = oracles.floats(derive("attention", Q=q, K=q, V=q, mask="past", empty="zero")["A"].result)
-    powers = np.exp(np.outer([1, 2, 3], [1, 2, 3])) * np.tri(3, 3, -1)
-    np.testing.assert_allclose(weights[1:], powers[1:] / powers[1:].sum(1, keepdims=True))
-    assert not weights[0].any()
-
-
 # ------------------------------------------------------------------------------------------ PyTorch
-
-
-def attended(rng: random.Random, n: int, m: int, **settings: object) -> tuple[list[np.ndarray], np.ndarray]:
-    """Random Q, K, V in float64, and our output."""
-    d_k, d_v = 1 + int(rng.random() * 4), 1 + int(rng.random() * 3)
-    q, k, v = numbers(rng, n, d_k), numbers(rng, m, d_k), numbers(rng, m, d_v)
-    columns = rng.random() < 0.5
-    givens = {"Q": q, "K": k, "V": v}
-    if columns:
-        givens = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in givens.items()}
-    read = Settings.read({"orientation": "columns" if columns else "rows", **settings})
-    found = oracles.floats(mechanism("attention").run(givens, read)["Z"].result)
-    return [np.array(x, dtype=float) for x in (q, k, v)], found.T if columns else found
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_boolean_and_finite_masks_as_pytorch_has_them(seed):
-    torch = pytest.importorskip("torch")
-    attention = torch.nn.functional.scaled_dot_product_attention
-    rng = random.Random(f"masks {seed}")
-    n, m = 1 + int(rng.random() * 3), 1 + int(rng.random() * 4)
-    keep = rows_of(rng, n, m)
-    for row in keep:
-        row[int(rng.random() * m)] = 1
-    finite = [[-int(rng.random() * 5) for _ in range(m)] for _ in range(n)]
-    written = f"additive:{[['-inf' if x == -4 else x for x in row] for row in finite]}".replace("'", "")
-    added = np.array([[-np.inf if x == -4 else x for x in row] for row in finite], dtype=float)
-    if np.isinf(added).all(axis=1).any():
-        written, added = f"additive:{finite}", np.array(finite, dtype=float)
-    for mask, theirs in [
-        (keep, {"attn_mask": torch.tensor(keep, dtype=torch.bool)}),
-        (f"hidden:{[[1 - x for x in row] for row in keep]}", {"attn_mask": torch.tensor(keep, dtype=torch.bool)}),
-        ("causal:top-left", {"is_causal": True}),
-        (written, {"attn_mask": torch.tensor(added)}),
-    ]:
-        inputs, found = attended(rng, n, m, mask=mask)
-        witness = attention(*map(torch.tensor, inputs), **theirs).numpy()
-        np.testing.assert_allclose(found, witness, rtol=1e-10, atol=1e-10, err_msg=str(mask))
-
-
-@pytest.mark.parametrize("mask", [mask for mask in NAMED if "prefix:2+window" not in mask])
-def test_named_masks_as_pytorch_has_them(mask):
-    torch = pytest.importorskip("torch")
-    rng = random.Random(f"named {mask}")
-    for n, m in ((2, 2), (3, 3), (2, 3), (1, 3)):
-        keep = oracles.kept(mask, n, m)
-        if keep.any(axis=1).all():
-            inputs, found = attended(rng, n, m, mask=mask)
-            theirs = torch.nn.functional.scaled_dot_product_attention(
-                *map(torch.tensor, inputs), attn_mask=torch.tensor(keep)
-            )
-            np.testing.assert_allclose(found, theirs.numpy(), rtol=1e-10, atol=1e-10)
 
 
 # ------------------------------------------------------------------------------------------ rows that see nothing
@@ -296,22 +208,6 @@ def test_a_joined_mask_is_the_same_in_a_whole_derivation_and_token_by_token():
         derive("self_attention", symbolic=True, sizes={"n": "n"}, mask="causl")
 
 
-def test_a_mask_of_finite_values_hides_nothing():
-    q = [[1, 0], [0, 1]]
-    weights = derive("attention", Q=q, K=q, V=q, scale="none", mask="additive:[[0, -10], [0, 0]]")["A"].result
-    assert weights.sympy()[0, 1] == oracles.sympy.exp(-10) / (oracles.sympy.exp(1) + oracles.sympy.exp(-10))
-
-
-def test_masks_are_the_same_token_by_token():
-    rng = random.Random("tokens")
-    givens = {name: numbers(rng, 3, 2) for name in "QKV"}
-    for mask, scores in itertools.product(
-        ["prefix:2", "causal+padding:2", "hidden:[[0,1,0],[0,0,0],[1,0,0]]"], ["row", "column"]
-    ):
-        whole, parts = (derive("attention", **givens, mask=mask, by=by, scores=scores) for by in ("matrix", "token"))
-        assert whole["Z"].result == parts["Z"].result
-
-
 @pytest.mark.parametrize("name", ["attention", "causal_self_attention", "encoder", "rotary_attention"])
 def test_a_query_that_sees_nothing_is_drawn(name):
     spec = problem_type("full").spec({"mechanism": name, "settings": {"mask": "past", "empty": "zero"}})
@@ -324,30 +220,3 @@ def test_a_query_that_sees_nothing_is_drawn(name):
 @pytest.mark.parametrize(("row", "suits"), [((), True), ((5,), True), ((1, 1), False), ((0, 2), True), ((0, 9), False)])
 def test_only_a_choice_of_keys_can_be_flat_or_steep(row, suits):
     assert neither_flat_nor_steep(row) is suits
-
-
-@pytest.mark.parametrize("name", ["kv_cache", "linear_attention"])
-@pytest.mark.parametrize("mask", ["causal:bottom", "causal:", "causal:top-left", "padding:1"])
-def test_what_is_not_the_causal_mask_is_not_taken_for_it(name, mask):
-    scale = {"scale": "none"} if name == "linear_attention" else {}
-    givens = {given: [[1, 0], [0, 1]] for given in mechanism(name).givens}
-    with pytest.raises(InputError, match="causal"):
-        derive(name, **givens, **scale, mask=mask)
-
-
-@pytest.mark.parametrize("rows", [[[0, -1], [-1]], [[0, "-x"], [0, 0]]])
-def test_rows_of_what_is_added_that_are_no_matrix_are_told_to_be_the_mask(rows):
-    q = [[1, 0], [0, 1]]
-    with pytest.raises(InputError, match="The mask: "):
-        derive("attention", Q=q, K=q, V=q, mask=rows)
-
-
-def test_a_sequence_of_padding_alone_has_zeros_where_that_is_allowed() -> None:
-    """No real token at all, as sequences in a batch may have: weights of 0, or a sentence."""
-    given = {"Q": [[1], [2]], "K": [[1], [0]], "V": [[1], [2]]}
-    d = derive("attention", **given, mask="padding:0", empty="zero")
-    assert all(x == 0 for name in ("A", "Z") for x in d[name].result)
-    with pytest.raises(InputError, match="Row 1 has no visible score"):
-        derive("attention", **given, mask="padding:0")
-    with pytest.raises(InputError, match="'padding:-1' does not fit"):
-        derive("attention", **given, mask="padding:-1", empty="zero")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import oracles
@@ -17,10 +16,9 @@ from test_new_operation import program
 import symattn
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.base import Settings
-from symattn.derivation.ops import ArgMax, Descent, LookUp, LookUpGradient, TopK
+from symattn.derivation.ops import Descent, LookUp, LookUpGradient, TopK
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.marking.marker.windows import cell, window
 from symattn.teaching.sheets import render
 
 WORDS = "the, students, open, their, books"
@@ -42,31 +40,6 @@ def test_the_next_word_by_hand():
     assert d["next_word"].result == Matrix([[4], [3]])
     assert "their" in d.text()
     assert "open" in d.text()
-
-
-def test_a_note_ends_in_books():
-    """With the words themselves as embeddings, and an output layer that knows which comes next."""
-    follows = [[int(j == i + 1) for j in range(5)] for i in range(5)]
-    eye = [[int(i == j) for j in range(5)] for i in range(5)]
-    d = symattn.derive("language_model", E=eye, W_U=follows, words=WORDS, prompt="the students open their")
-    assert d["next_word"].result == Matrix([[2], [3], [4], [5]])
-
-
-@pytest.mark.parametrize("temperature", ["1/2", 3])
-def test_temperature_top_k_and_arg_max_are_those_of_torch(temperature):
-    torch = pytest.importorskip("torch")
-    rng = np.random.default_rng(4)
-    logits = rng.permuted(np.tile(np.arange(6), (3, 1)), axis=1)
-    d = symattn.derive(
-        "language_model", N=np.eye(3, dtype=int), W_U=logits, temperature=temperature, top_k=3, words="a b c d f g"
-    )
-    tau = float(Fraction(temperature))
-    shares = torch.softmax(torch.tensor(logits, dtype=torch.float64) / tau, dim=1)
-    values, places = torch.topk(shares, 3, dim=1)
-    kept = torch.zeros_like(shares).scatter(1, places, values / values.sum(dim=1, keepdim=True))
-    assert np.allclose(oracles.floats(d["probabilities"].result), shares)
-    assert np.allclose(oracles.floats(d["top_k"].result), kept)
-    assert np.array_equal(oracles.floats(d["next_word"].result)[:, 0], 1 + kept.argmax(dim=1).numpy())
 
 
 def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer():
@@ -96,27 +69,6 @@ def test_top_k_keeps_the_largest_and_of_equal_ones_the_first(rows, k):
         assert list(kept) == [Fraction(x, whole) if j in order[:k] else 0 for j, x in enumerate(row)]
 
 
-@given(TABLES, st.integers(1, 4))
-def test_lines_along_columns_are_the_transpose(rows, k):
-    m = Matrix(rows)
-    for op in (TopK(k), ArgMax()):
-        assert op.turn().apply(m.T) == op.apply(m).T
-        assert np.allclose(op.turn().witness(oracles.floats(m).T.tolist()), oracles.floats(op.apply(m)).T)
-
-
-@given(TABLES, st.integers(1, 4), st.lists(st.integers(-50, 50), min_size=4, max_size=4))
-def test_what_follows_from_rounded_probabilities_lies_in_its_window(rows, k, off):
-    """Each to tenths, within half a tenth of what it stands for."""
-    for op in (TopK(k), ArgMax()):
-        boxes = tuple(tuple(cell(Fraction(x), Fraction(1, 10)) for x in row) for row in rows)
-        range_ = window(op, boxes)
-        moved = [[max(Fraction(0), x + Fraction(d, 1000)) for x, d in zip(row, off, strict=True)] for row in rows]
-        if range_ is None:
-            continue
-        for x, span in zip(op.apply(Matrix(moved)), (s for row in range_ for s in row), strict=True):
-            assert float(span.low) - 1e-12 <= float(x) <= float(span.high) + 1e-12
-
-
 def test_its_program_runs_and_finds_the_same():
     names: dict[str, np.ndarray] = {}
     exec(program(symattn.derive("language_model", **MODEL, temperature=2, top_k=3).text("notebook")), names)
@@ -131,28 +83,6 @@ def test_every_format_shows_the_words(form):
     sheet = render(d.worksheet().worksheet, form)[1].decode()
     assert "books" in sheet
     assert "word or its number" in sheet.replace("\n", " ")
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"prompt": "students closed"}, "The prompt has the word 'closed'"),
-        ({"words": "the, students"}, "There are 2 words and 5 columns"),
-        ({"words": "a b c d a"}, "words has 'a' twice"),
-        ({"words": "a b c d 7"}, "taken for the number of a word"),
-        ({"words": "", "prompt": "1 6"}, "The prompt has word 6, and there are 5"),
-        ({"words": "", "prompt": "one"}, "The prompt has 'one'; the number of a word"),
-        ({"top_k": 6}, "top_k is 6, and there are 5 words"),
-        ({"temperature": 0}, "The temperature is 0; a positive number"),
-        ({"prompt": None}, "language_model starts from N, W_U; N is missing"),
-        ({"E": None}, "are looked up in E, and their embeddings stand in for N; E is missing"),
-        ({"N": [[1, 1]]}, "their embeddings stand in for N; N came"),
-    ],
-)
-def test_what_cannot_be_is_said(changed, says):
-    stated = {name: value for name, value in {**MODEL, **changed}.items() if value is not None}
-    with pytest.raises(InputError, match=says):
-        symattn.derive("language_model", **stated)
 
 
 def test_letters_have_no_largest_but_can_be_looked_up():
@@ -237,27 +167,6 @@ def test_every_parameter_goes_against_its_gradient(name):
         assert step.operands[1].name == f"d{step.operands[0].name}"
         assert np.allclose(oracles.floats(step.result), old - slope / 10)
     assert not any(step.name.startswith(("X^", "N^", "A^")) for step in after)
-
-
-def test_one_step_is_that_of_torch_sgd_and_lowers_the_loss():
-    torch = pytest.importorskip("torch")
-    given = {"N": [[1, 0], [0, 1], [1, 1]], "W_U": [[1, 0, -1], [0, 2, 1]], "b_U": [[0, 1, 0]]}
-    targets, rate = [[0, 0, 1], [1, 0, 0], [0, 1, 0]], 0.5
-    leaves = {name: torch.tensor(rows, dtype=torch.float64, requires_grad=True) for name, rows in given.items()}
-    optimiser = torch.optim.SGD([leaves["W_U"], leaves["b_U"]], lr=rate)
-    losses = []
-    for _ in range(2):
-        optimiser.zero_grad()
-        logits = leaves["N"] @ leaves["W_U"] + leaves["b_U"]
-        loss = torch.nn.functional.cross_entropy(logits, torch.tensor(targets, dtype=torch.float64))
-        losses.append(loss.item())
-        if len(losses) == 1:
-            loss.backward()
-            optimiser.step()
-    d = symattn.derive("cross_entropy_gradient", **given, T=targets, learning_rate="1/2")
-    for name in ("W_U", "b_U"):
-        assert np.allclose(oracles.floats(d[f"{name}^new"].result), leaves[name].detach().numpy())
-    assert all(later < earlier for earlier, later in pairwise(losses))
 
 
 def test_descent_by_hand_and_in_letters():

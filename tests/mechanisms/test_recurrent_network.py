@@ -6,30 +6,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles import plain
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed, whole
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
-from symattn.derivation.windows import Window
-from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Outline, decimal_text
+from symattn.derivation.ops.jacobian import Slope
+from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
-from symattn.marking.marker.windows import cell, window
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
-from symattn.teaching.fairness.selfcheck import self_check
 
 NETWORK, JACOBIAN = mechanism("recurrent_network"), mechanism("recurrent_jacobian")
 FUNCTIONS = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a}
-
-
-def floats(matrix):
-    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])
 
 
 def entries(rng, rows, columns):
@@ -57,82 +47,6 @@ def drawn(seed):
     return {name: entries(rng, *shape) for name, shape in shapes.items()}, settings
 
 
-def unrolled(givens, function):
-    """The states and the outputs in NumPy, position by position."""
-    g = {name: floats(m) for name, m in givens.items()}
-    h, states = g.get("H_0", np.zeros((1, len(g["W_h"])))), []
-    for x in g["X"]:
-        h = FUNCTIONS[function](x @ g["W_x"] + h @ g["W_h"] + g.get("b", 0))
-        states.append(h[0])
-    states = np.array(states)
-    return states, states @ g["W_y"] + g.get("c", 0) if "W_y" in g else None
-
-
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("start", range(0, 90, 10))
-def test_states_and_outputs_as_in_numpy(start):
-    for seed in range(start, start + 10):
-        givens, settings = drawn(seed)
-        d = NETWORK.run(givens, Settings.read(settings))
-        states, outputs = unrolled(givens, settings["function"])
-        assert np.allclose(floats(d.value("H")), states, rtol=0, atol=1e-10)
-        assert ("Y" in d) == (outputs is not None)
-        if outputs is not None:
-            assert np.allclose(floats(d.value("Y")), outputs, rtol=0, atol=1e-10)
-        self_check(d)
-
-
-def test_states_as_pytorch_has_them():
-    torch = pytest.importorskip("torch")
-    done = 0
-    for seed in range(100):
-        givens, settings = drawn(seed)
-        if settings["function"] == "identity":
-            continue
-        done += 1
-        g = {name: torch.tensor(floats(m), dtype=torch.float64) for name, m in givens.items()}
-        inputs, width = g["W_x"].shape
-        rnn = torch.nn.RNN(inputs, width, nonlinearity=settings["function"], batch_first=True, dtype=torch.float64)
-        with torch.no_grad():
-            rnn.weight_ih_l0.copy_(g["W_x"].T)
-            rnn.weight_hh_l0.copy_(g["W_h"].T)
-            rnn.bias_ih_l0.copy_(g.get("b", torch.zeros(1, width))[0])
-            rnn.bias_hh_l0.zero_()
-            states, _ = rnn(g["X"][None], g.get("H_0", torch.zeros(1, width, dtype=torch.float64))[None])
-        own = NETWORK.run(givens, Settings.read(settings)).value("H")
-        assert np.allclose(floats(own), states[0].numpy(), rtol=0, atol=1e-10)
-    assert done >= 60
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_tokens_as_columns_are_the_transpose(seed):
-    givens, settings = drawn(seed)
-    upright = NETWORK.run(givens, Settings.read(settings))
-    turned = {name: m.T for name, m in givens.items()}
-    d = NETWORK.run(turned, Settings.read({**settings, "orientation": "columns"}))
-    assert upright.value("H") == d.value("H").T
-    assert floats(d.value("H.1")).shape[1] == 1
-    self_check(d)
-
-
-def test_the_steps_of_a_small_network_by_hand():
-    d = NETWORK.run(
-        {"X": [[1, 2], [0, 1]], "W_x": [[1, 0], [-1, 1]], "W_h": [[1, 1], [0, 2]], "H_0": [[1, 0]], "b": [[0, -1]]},
-        Settings.read({}),
-    )
-    assert {s.name: s.result for s in d} == {
-        "H_x_product": Matrix([[-1, 2], [-1, 1]]),
-        "H_x": Matrix([[-1, 1], [-1, 0]]),
-        "H_h.1": Matrix([[1, 1]]),
-        "H_linear.1": Matrix([[0, 2]]),
-        "H.1": Matrix([[0, 2]]),
-        "H_h.2": Matrix([[0, 4]]),
-        "H_linear.2": Matrix([[-1, 4]]),
-        "H.2": Matrix([[0, 4]]),
-        "H": Matrix([[0, 2], [0, 4]]),
-    }
-
-
 def test_without_a_start_the_start_is_zero():
     givens = {"X": [[1, -2], [3, 1]], "W_x": [[1, 0], [2, 1]], "W_h": [[0, 1], [1, 1]]}
     for function in FUNCTIONS:
@@ -155,26 +69,6 @@ def test_in_letters_every_state_is_what_sympy_makes_of_the_one_before():
     assert whole_thing == sympy.Matrix.vstack(first, second)
 
 
-def test_shapes_alone():
-    d = NETWORK.run({"X": Outline((5, 8)), "W_x": Outline((8, 16)), "W_h": Outline((16, 16))}, Settings.read({}))
-    assert d.value("H") == Outline((5, 16))
-
-
-@pytest.mark.parametrize(
-    ("given", "settings", "words"),
-    [
-        ({"X": Outline(("n", 2)), "W_x": Outline((2, 2)), "W_h": Outline((2, 2))}, {}, "n must be a number, not n"),
-        ({"X": [[1]], "W_x": [[1]], "W_h": [[1]], "c": [[1]]}, {}, "c belongs to the outputs"),
-        ({"X": [[1]], "W_x": [[1, 2]], "W_h": [[1, 2]]}, {}, "W_h is 1×2"),
-        ({"X": [[1]], "W_x": [[1]]}, {}, "W_h is missing"),
-        ({"X": [[1]], "W_x": [[1]], "W_h": [[1]]}, {"heads": 2}, "no setting 'heads'"),
-    ],
-)
-def test_what_is_refused(given, settings, words):
-    with pytest.raises((InputError, ShapeError), match=words):
-        NETWORK.run(given, Settings.read(settings))
-
-
 def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
     for seed in range(9):
         givens, settings = drawn(seed)
@@ -184,36 +78,6 @@ def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
 
 
 # ------------------------------------------------------------------------------------------------ through time
-
-
-def test_jacobians_as_pytorch_finds_them():
-    torch = pytest.importorskip("torch")
-    for seed in range(24):
-        rng = random.Random(seed)
-        n, width = 1 + int(rng.random() * 4), 1 + int(rng.random() * 3)
-        function = ("tanh", "relu", "sigmoid", "identity")[seed % 4]
-        u, pushes = floats(entries(rng, width, width)), [floats(entries(rng, 1, width)) for _ in range(n)]
-        f = {"identity": lambda a: a}.get(function) or getattr(torch, function)
-        w = torch.tensor(u)
-
-        def last(h, w=w, pushes=pushes, f=f):
-            for push in pushes:
-                h = f(h @ w + torch.tensor(push[0]))
-            return h
-
-        h, states = torch.zeros(width, dtype=torch.float64), []
-        for push in pushes:
-            h = f(h @ w + torch.tensor(push[0]))
-            states.append([Fraction(float(x)) for x in h])
-        # torch gives d h_T[j] / d h_0[i] as entry (j, i): states as rows have it the other way round
-        expected = torch.autograd.functional.jacobian(last, torch.zeros(width, dtype=torch.float64)).T.numpy()
-        weights = Matrix([[Fraction(float(x)) for x in row] for row in u])
-        d = JACOBIAN.run({"H": states, "W_h": weights}, Settings.read({"function": function}))
-        name = f"G.{n}" if n > 1 else ("W_h" if function == "identity" else "J.1")
-        own = floats(d.value(name))
-        assert np.allclose(own, expected, rtol=1e-10, atol=1e-10)
-        norm = floats(d.value(f"norm.{n}"))[0, 0]
-        assert np.isclose(norm, np.linalg.norm(own, np.inf), rtol=1e-10)
 
 
 def test_a_linear_network_vanishes_one_way_and_explodes_the_other():
@@ -231,18 +95,6 @@ def test_a_linear_network_vanishes_one_way_and_explodes_the_other():
     assert "J.1" not in d
 
 
-def test_columns_are_the_transpose_with_the_same_norms():
-    givens = {"H": Matrix([[1, 0, 2], [3, 1, 1]]), "W_h": Matrix([[1, -2, 0], [0, "1/2", 1], [3, 0, 1]])}
-    for function in ("relu", "identity"):
-        upright = JACOBIAN.run(givens, Settings.read({"function": function}))
-        turned = JACOBIAN.run(
-            {name: m.T for name, m in givens.items()}, Settings.read({"function": function, "orientation": "columns"})
-        )
-        assert [s.result.T for s in turned] == [s.result for s in upright]
-        self_check(upright)
-        self_check(turned)
-
-
 def test_slopes_in_letters_are_the_derivatives():
     a = sympy.Symbol("a", real=True)
     for function, f in (("tanh", sympy.tanh(a)), ("sigmoid", 1 / (1 + sympy.exp(-a)))):
@@ -251,38 +103,6 @@ def test_slopes_in_letters_are_the_derivatives():
     h = sympy.Symbol("h", real=True)
     relu = Slope("relu").apply(Matrix.of([[h]]))[0, 0]
     assert [relu.subs(h, x) for x in (-1, 0, 2)] == [0, 0, 1]
-
-
-def test_a_slope_that_is_not_known_from_the_value_is_refused():
-    with pytest.raises(InputError, match="slopes of gelu"):
-        JACOBIAN.run({"H": [[1]], "W_h": [[1]]}, Settings.read({"function": "gelu"}))
-
-
-BOUNDS = st.tuples(*[st.fractions(-2, 2, max_denominator=20)] * 2).map(sorted)
-
-
-@given(st.sampled_from(["tanh", "sigmoid", "relu"]), BOUNDS, st.fractions(0, 1))
-def test_windows_of_slopes_hold_every_slope_and_are_attained(function, bounds, share):
-    low, high = bounds
-    box = Window(cell(low, None).low, cell(high, None).high)
-    ((found,),) = window(Slope(function), ((box,),))
-    slope = {"tanh": lambda h: 1 - h * h, "sigmoid": lambda h: h * (1 - h), "relu": lambda h: int(h > 0)}[function]
-    assert slope(low + share * (high - low)) in found
-    top = {"tanh": 0, "sigmoid": Fraction(1, 2), "relu": high}[function]
-    points = [slope(x) for x in (low, high, min(max(top, low), high))]
-    assert abs(Fraction(found.low) - min(points)) < Fraction(1, 10**20)
-    assert abs(Fraction(found.high) - max(points)) < Fraction(1, 10**20)
-
-
-@given(st.lists(st.lists(BOUNDS, min_size=2, max_size=2), min_size=1, max_size=3), st.sampled_from(["rows", "columns"]))
-def test_windows_of_norms_are_those_of_the_nearest_and_the_farthest_matrix(grid, along):
-    boxes = tuple(tuple(Window(cell(a, None).low, cell(b, None).high) for a, b in row) for row in grid)
-    ((found,),) = window(InfinityNorm(along), boxes)
-    near = [[0 if a <= 0 <= b else min(abs(a), abs(b)) for a, b in row] for row in grid]
-    far = [[max(abs(a), abs(b)) for a, b in row] for row in grid]
-    for end, rows in ((found.low, near), (found.high, far)):
-        lines = rows if along == "rows" else list(zip(*rows, strict=True))
-        assert abs(Fraction(end) - max(map(sum, lines))) < Fraction(1, 10**20)
 
 
 # ------------------------------------------------------------------------------------------------ worksheets
@@ -323,90 +143,3 @@ def test_a_page_names_states_and_jacobians():
 
 def relu(a):
     return np.maximum(a, 0)
-
-
-def wrongly_unrolled(x, w, u, h, f=relu, push=lambda p, h, u: p + h @ u, carry=lambda h, a, start: h):
-    """The states of somebody with another function, another sum, or another state to go on from."""
-    start, states = h, []
-    for p in x @ w:
-        a = push(p, h, u)
-        states.append(f(a)[0])
-        h = carry(f(a), a, start)
-    return np.array(states)
-
-
-HABITS = {
-    "U1": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, f=lambda a: a),
-    "U2": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, push=lambda p, h, u: p + 0 * h),
-    "U3": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, carry=lambda h, a, start: a),
-    "U4": lambda x, w, u, h: wrongly_unrolled(x, w, u, h, carry=lambda h, a, start: start),
-    "U5": lambda x, w, u, h: wrongly_unrolled(x, w, u.T, h),
-    "U6": lambda x, w, u, h: wrongly_unrolled(x, u, w, h),
-}
-
-
-@pytest.mark.parametrize("by", ["matrix", "token"])
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_what_wrong_recurrences_write(by, orientation):
-    seen = set()
-    for seed in range(12):
-        rng = random.Random(seed)
-        givens = {
-            "X": entries(rng, 3, 2),
-            "W_x": entries(rng, 2, 2),
-            "W_h": entries(rng, 2, 2),
-            "H_0": entries(rng, 1, 2),
-        }
-        expected = {id: habit(*map(floats, givens.values())) for id, habit in HABITS.items()}
-        upright = orientation == "rows"
-        given_so = {name: m if upright else m.T for name, m in givens.items()}
-        d = NETWORK.run(given_so, Settings.read({"by": by, "orientation": orientation}))
-        for wrong in replayed(d):
-            states = floats(wrong.value("H"))
-            assert np.allclose(states if upright else states.T, expected[wrong.misconception.id], atol=1e-10)
-            if wrong.first:
-                seen.add(wrong.misconception.id)
-    assert seen == set(HABITS)
-
-
-def test_a_network_without_a_function_cannot_leave_it_out():
-    givens = {"X": [[1, 2]] * 2, "W_x": [[1, 0], [2, 1]], "W_h": [[0, 1], [1, 1]]}
-    d = NETWORK.run(givens, Settings.read({"function": "identity"}))
-    assert {w.misconception.id for w in replayed(d)} == {"U2", "U5", "U6"}
-
-
-def through_time(h, u, slope=lambda h: h > 0, jacobian=lambda u, s: u * s, times=np.matmul, norm=None):
-    total, norms = None, []
-    for state in h:
-        j = jacobian(u, slope(state)[None, :])
-        total = j if total is None else times(total, j)
-        norms.append((norm or (lambda g: np.linalg.norm(g, np.inf)))(total))
-    return total, norms
-
-
-JACOBIAN_HABITS = {
-    "U7": lambda h, u: through_time(h, u, jacobian=lambda u, s: u),
-    "U8": lambda h, u: through_time(h, u, jacobian=lambda u, s: u * s.T),
-    "U9": lambda h, u: through_time(h, u, times=np.multiply),
-    "U10": lambda h, u: through_time(h, u, times=lambda g, j: j @ g),
-    "U11": lambda h, u: through_time(h, u, norm=lambda g: np.abs(g.sum(axis=1)).max()),
-}
-
-
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_what_wrong_products_of_jacobians_write(orientation):
-    seen = set()
-    for seed in range(12):
-        rng = random.Random(seed)
-        h = Matrix.of([[max(x, 0) for x in row] for row in entries(rng, 3, 2).rows])
-        u, upright = entries(rng, 2, 2), orientation == "rows"
-        given_so = {"H": h if upright else h.T, "W_h": u if upright else u.T}
-        d = JACOBIAN.run(given_so, Settings.read({"function": "relu", "orientation": orientation}))
-        for wrong in replayed(d):
-            total, norms = JACOBIAN_HABITS[wrong.misconception.id](floats(h), floats(u))
-            product = floats(wrong.value("G.3"))
-            assert np.allclose(product if upright else product.T, total, atol=1e-10)
-            assert np.allclose([floats(wrong.value(f"norm.{t}"))[0, 0] for t in (1, 2, 3)], norms, atol=1e-10)
-            if wrong.first:
-                seen.add(wrong.misconception.id)
-    assert seen == set(JACOBIAN_HABITS)

@@ -73,27 +73,6 @@ def test_a_later_step_that_is_not_defined_or_would_take_for_ever_does_no_harm():
     np.testing.assert_array_equal(oracles.floats(d["S"].result), np.array([[1e18, 1e9]]))
 
 
-@pytest.mark.parametrize("by", ["matrix", "token"])
-def test_every_position_of_a_recurrent_network_goes_as_far(by):
-    givens = {"X": [[1], [2], [1]], "W_x": [[1]], "W_h": [[2]]}
-    states = [h := 1, h := 2 + 2 * h, h := 1 + 2 * h]  # by hand
-    d = derive("recurrent_network", **givens, by=by, stop_at="H_h")
-    assert d.steps[-1].name == "H_h.3"
-    assert d.steps[-1].result[0, 0] == 2 * states[1]
-
-
-def test_a_step_that_there_is_not_is_answered_with_the_nearest():
-    with pytest.raises(InputError, match=r"stop_at is 'H_lineer'; did you mean H_linear\?"):
-        derive("recurrent_network", X=[[1], [2]], W_x=[[1]], W_h=[[2]], stop_at="H_lineer")
-
-
-def test_the_checks_of_what_is_given_hold_though_nothing_is_made_of_it():
-    a = {"A": [[1, 2]], "V": [[1], [2]], "dZ": [[1]], "Q": [[1]], "K": [[1], [2]]}
-    names = mechanisms()["weights_given_gradient"].shapes(Settings())
-    with pytest.raises(InputError, match=r"Row 1 of the weights A sums to 3; 1 was expected"):
-        derive("weights_given_gradient", **{n: m for n, m in a.items() if n in names}, stop_at="dV")
-
-
 @pytest.mark.parametrize("function", ["relu", "identity"])
 def test_a_single_position_without_a_state_before_it_has_a_gradient_of_zero_for_its_weights(function):
     """By differences, with NumPy: the loss is the sum of dH ⊙ H, and no state comes of W_h."""
