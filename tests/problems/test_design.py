@@ -10,12 +10,10 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
+from problem_laws import questions
 
-from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.teaching.problems.design import TYPE
-from symattn.teaching.problems.design_items import KINDS
 from symattn.teaching.problems.properties import RULES, verdict
 from symattn.teaching.problems.systems import solution
 from symattn.teaching.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
@@ -191,62 +189,3 @@ def test_every_rule_is_used():
 
 
 # ------------------------------------------------------------------------------------------------ the type
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_variants_keep_their_promises(level):
-    keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
-
-
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_marks_are_the_same_for_all(level):
-    made = list(questions(TYPE, 12, level=level))
-    assert len({q.marks for q in made}) == 1
-    for question in made[:2]:
-        is_written(question)
-
-
-def test_the_impossible_wish_stands_everywhere_alike():
-    letters = [q.positions["impossible request"] for q in questions(TYPE, 60)]
-    assert [letters.count(c) for c in "ABC"] == [20, 20, 20]
-
-
-@pytest.mark.parametrize("notation", ["note-000", "note-001", "note-002", "note-003"])
-def test_other_notations_are_written(notation):
-    for question in questions(TYPE, 1, notation=notation, options={"items": list(KINDS)}):
-        is_written(question)
-
-
-def test_unknown_items_are_refused_with_those_there_are():
-    with pytest.raises(InputError, match="impossible"):
-        next(contents(TYPE, 1, options={"items": ["guess"]}))
-    takes_columns_and_no_sizes(TYPE)
-
-
-def no_power_of_2(content):
-    content["items"][0]["weights"] = [3, 1, 1]
-
-
-def no_input(content):
-    content["X"] = [[0, 0]] * 3
-
-
-def equal_values(content):
-    content["items"][0]["V"] = [[1, 1], [1, 1], [2, 2]]
-
-
-def no_inputs_at_all(content):
-    content["items"][0]["X"] = [[0, 0]] * 3
-
-
-@pytest.mark.parametrize(
-    ("kind", "spoil"),
-    [("exact", no_power_of_2), ("missing", no_input), ("mask", equal_values), ("impossible", no_inputs_at_all)],
-)
-def test_what_is_not_unique_or_not_true_does_not_survive(kind, spoil):
-    (content,) = contents(TYPE, 1, options={"items": [kind]})
-    frozen = TYPE.freeze(content)
-    spoil(frozen)
-    with pytest.raises(SelfCheckError):
-        TYPE.prove(TYPE.make(TYPE.thaw(frozen, "spoilt")))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import sympy
 from oracles import floats
-from problem_laws import contents, is_written, keeps_its_promises, questions
+from problem_laws import contents, questions
 
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.page.document import AnswerGrid
 from symattn.teaching.problems.drills import FORMS, SPREAD, STEPS, TYPE
@@ -60,17 +60,6 @@ def test_every_answer_against_sympy(stated):
                 assert found == y or sympy.simplify(found - y) == 0
             grid = next(block for block in part.ask if isinstance(block, AnswerGrid))
             assert (grid.rows, grid.columns) == part.answer.value.shape
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_promises(level):
-    keeps_its_promises(TYPE, 25, level=level)
-
-
-@pytest.mark.slow
-def test_promises_for_a_class_set():
-    keeps_its_promises(TYPE, 200)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -124,20 +113,6 @@ def test_weights_to_mix_with_are_a_distribution():
             weights = floats(content.derivation(item).value("A"))
             assert np.allclose(weights.sum(axis=1), 1)
             assert np.all(weights > 0)
-
-
-def test_documents_are_written():
-    for stated in ({}, {"notation": "columns"}, {"notation": "note-002"}, {"options": {"step": "softmax"}}):
-        is_written(next(questions(TYPE, 1, **stated)))
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [({"step": "backwards"}, "projection"), ({"items": 0}, "1 to 12"), ({"items": 13}, "1 to 12")],
-)
-def test_options_out_of_range(options, said):
-    with pytest.raises(InputError, match=said):
-        next(contents(TYPE, 1, options=options))
 
 
 def test_a_wrong_weight_is_found(monkeypatch):

@@ -1,6 +1,5 @@
 """Masks: who sees whom by brute force, weights by NumPy, options by their own words."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import combinations
@@ -14,7 +13,6 @@ from symattn.derivation.ops.attention import causal, padding
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.foundation.dice import Dice
-from symattn.foundation.identity import identity
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
@@ -172,19 +170,6 @@ def test_words_are_as_many_as_tokens():
         assert len(content.tokens) == len(content.scores[0])
 
 
-@pytest.mark.slow
-def test_two_hundred_contents_are_proved_and_come_back_from_json():
-    seen = set()
-    for number in range(1, 201):
-        q = question(number)
-        seen.add(identity(q.frozen))
-        TYPE.prove(q)
-        again = TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), ""))
-        assert list(again.entries()) == list(q.entries())
-        assert q.marks == 10
-    assert len(seen) == 200
-
-
 def test_a_key_that_contradicts_its_shading_is_found():
     q = question(1)
     broken = replace(q.content, kind="window", parameters=(2,))
@@ -212,11 +197,3 @@ def test_decimals_where_they_are_asked_for():
     q = question(1, exact=False, places=3, options={"logs": False})
     text = " ".join(FORMATS["text"].write(question_document(q)).split())
     assert "decimals with 3 places" in text
-
-
-@pytest.mark.covering(most=8)
-@pytest.mark.parametrize("number", range(1, 7))
-@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
-def test_paper_and_key_can_be_written(form, number):
-    q = question(number, notation="note-004" if number == 6 else "standard")
-    assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

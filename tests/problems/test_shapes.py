@@ -1,6 +1,5 @@
 """Shapes: every expression evaluated by NumPy on arrays of random numbers, every faulty line too."""
 
-import json
 from dataclasses import replace
 from functools import reduce
 
@@ -12,10 +11,7 @@ from hypothesis import strategies as st
 from symattn.errors import InputError, SelfCheckError, ShapeError
 from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
 from symattn.foundation.dice import Dice
-from symattn.foundation.identity import identity
 from symattn.page.document import spans
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.shapes import BANK, FAULTS, LINES, TYPE, by_ops, output_weights, shape_of, shown, signs
 from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
@@ -164,17 +160,6 @@ def test_the_first_broken_line_is_among_four_and_its_place_is_balanced():
     assert len(BANK.excuses) == len(LINES)
 
 
-@pytest.mark.slow
-def test_two_hundred_contents_are_proved_and_come_back_from_json():
-    seen = set()
-    for number in range(1, 201):
-        q = question(number)
-        seen.add(identity(q.frozen))
-        TYPE.prove(q)
-        assert list(TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), "")).entries()) == list(q.entries())
-    assert len(seen) == 200
-
-
 def test_a_wrong_key_is_found():
     q = question(1)
     wrong = replace(q.parts[0], answer=ShapeAnswer((99, 1)))
@@ -200,12 +185,3 @@ def test_notations_lend_their_names():
     assert output_weights(signs("note-004").notation) == read_formula("W_o")
     with pytest.raises(InputError, match="own sizes"):
         question(1, sizes={"n": 3})
-
-
-@pytest.mark.covering(most=4)
-@pytest.mark.parametrize("notation", ["standard", "note-002", "note-003"])
-@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
-def test_paper_and_key_can_be_written(form, notation):
-    for number in (1, 2, 3):
-        q = question(number, notation=notation)
-        assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

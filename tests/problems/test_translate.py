@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from oracles import floats, numpy_attention
-from problem_laws import contents, is_written, keeps_its_promises, questions
+from problem_laws import contents, is_written, questions
 
 import symattn
 from symattn.errors import InputError, SelfCheckError
@@ -100,25 +100,6 @@ def test_between_all_notations(notation, into):
     for question in questions(TYPE, 1, notation=notation, options={"into": into}):
         TYPE.prove(question)
         is_written(question)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stated", [{}, {"mechanism": "attention", "settings": {"mask": "causal"}}])
-def test_promises(stated):
-    keeps_its_promises(TYPE, 3, **stated)
-
-
-@pytest.mark.slow
-def test_promises_for_a_class_set():
-    keeps_its_promises(TYPE, 200)
-
-
-@pytest.mark.slow
-def test_what_cannot_be_translated():
-    with pytest.raises(InputError, match="rounded"):
-        next(contents(TYPE, 1, settings={"rounding": {"places": 1}}))
-    with pytest.raises(InputError, match="no notation"):
-        next(contents(TYPE, 1, options={"into": "note-009"}))
 
 
 def test_a_wrong_translation_is_found(monkeypatch):

@@ -14,8 +14,6 @@ from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Attempt, Grid, Grids, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.asking import for_columns
 from symattn.teaching.problems.theorems import THEOREMS
@@ -208,11 +206,3 @@ def test_weights_follow_from_the_own_mask_as_it_lies() -> None:
     shown = grid([[str(x) if j in asked else "" for j, x in enumerate(line)] for line in weights])
     report = mark(question, Attempt({"shade": Shaded(own), "weights": shown}))
     assert {v.state for v in report.verdicts if v.part == "weights"} <= {"correct", "follows"}
-
-
-@pytest.mark.parametrize("problem", TYPES)
-def test_every_format_has_them(problem: str) -> None:
-    _, columns = both(problem, 4, "standard")
-    for document in (question_document(columns), question_document(columns, solutions="key")):
-        for form in ("text", "latex", "typst"):
-            assert FORMATS[form].write(document)
