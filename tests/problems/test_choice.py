@@ -1,24 +1,19 @@
 """Multiple choice: keys and wrong options by NumPy, places of the key counted, ways carried out by SymPy."""
 
 from collections import Counter
-from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import sympy
 from oracles import floats, numpy_attention, sympy_attention
-from problem_laws import contents, is_written, keeps_its_promises, questions
+from problem_laws import questions
 
-from symattn.api import worksheet
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Math, Words, spans
-from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN, RowItem
+from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN
 from symattn.teaching.problems.ways import WAYS, carried_out
 from symattn.teaching.question import ChoiceAnswer
 
@@ -82,7 +77,7 @@ def wrong_ways(q, k, v):
 @pytest.mark.slow
 def test_keys_and_wrong_options_against_numpy():
     checked = Counter()
-    for question in questions(TYPE, 25):
+    for question in questions(TYPE, 15):
         q, k, v = (floats(question.problem.derivation.value(name)) for name in "QKV")
         right, wrong = numpy_attention(q, k, v, scale=2), wrong_ways(q, k, v)
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
@@ -101,9 +96,9 @@ def test_keys_and_wrong_options_against_numpy():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
+@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}])
 def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
-    for question in questions(TYPE, 12, **stated):
+    for question in questions(TYPE, 6, **stated):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             assert len(part.answer.right) == 1
             if item["kind"] != "row" or item["step"] == "M":
@@ -122,14 +117,6 @@ def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_
                 assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
 
 
-@pytest.mark.slow
-def test_the_key_stands_everywhere_equally_often():
-    drawn = list(contents(TYPE, 24))
-    for k in range(5):
-        places = Counter(content.items[k].options.index("") for content in drawn)
-        assert places == dict.fromkeys(range(4), 6)
-
-
 def test_places_are_balanced_in_every_block():
     from symattn.foundation.dice import Dice
     from symattn.teaching.problems.derived import BLOCKS, balanced_places
@@ -138,36 +125,6 @@ def test_places_are_balanced_in_every_block():
     assert places != other
     assert len(places) == 4 * BLOCKS
     assert all(sorted(places[i : i + 4]) == [0, 1, 2, 3] for i in range(0, len(places), 4))
-
-
-@pytest.mark.slow
-def test_no_two_items_ask_the_same():
-    for content in contents(TYPE, 6, options={"items": 8}):
-        asked = [(item.step, item.token) for item in content.items if isinstance(item, RowItem)]
-        assert len(set(asked)) == len(asked)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "stated",
-    [
-        {},
-        {"settings": {"mask": "causal"}},
-        {"mechanism": "self_attention"},
-        {"notation": "columns"},
-        {"notation": "note-003"},
-        {"options": {"several": True}},
-        {"options": {"several": True}, "notation": "columns"},
-    ],
-)
-def test_promises(stated):
-    keeps_its_promises(TYPE, 3, **stated)
-    is_written(next(questions(TYPE, 1, **stated)))
-
-
-@pytest.mark.slow
-def test_promises_for_a_class_set():
-    keeps_its_promises(TYPE, 200)
 
 
 # ------------------------------------------------------------------------------------------------ ways
@@ -199,15 +156,6 @@ def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
         assert equal == way.right, way.id
 
 
-def test_the_two_fourth_roots_multiply_to_the_divisor():
-    """Carried out as one division, since the root of the divisor need not be exact: in SymPy they are two."""
-    d = derivation()
-    way = next(way for way in WAYS if way.id == "S' both")
-    root = sympy.sqrt(2)
-    q, k = d.value("Q").sympy() / root, d.value("K").sympy() / root
-    assert sympy.simplify(q * k.T - carried_out(way, d).sympy()) == sympy.zeros(3, 3)
-
-
 @pytest.mark.slow
 def test_several_may_be_right():
     for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
@@ -220,46 +168,10 @@ def test_several_may_be_right():
 
 
 def test_every_wrong_option_says_why():
-    for question in questions(TYPE, 4):
+    for question in questions(TYPE, 2):
         for part in question.parts:
             reasons = part.key[-1].items
             assert len(reasons) == len(part.answer.options)
             for reason, option in zip(reasons, part.answer.options, strict=True):
                 said = " ".join(x.text for x in spans(reason) if isinstance(x, Words))
                 assert ("right" in said) if option.right else (option.diagnosis in said)
-
-
-WITHOUT_THE_STEPS = ("cross_entropy_gradient", "layer_norm", "layer_norm_gradient", "language_model", "feed_forward")
-"""Of the mechanisms with none of the steps that are asked about, those that are drawn at once."""
-
-
-WITH_SOME = ("weighted_values", "kv_cache", "linear_attention", "recurrent_network", "rotary_attention")
-
-
-@pytest.mark.parametrize("name", [*WITHOUT_THE_STEPS, *(pytest.param(x, marks=pytest.mark.slow) for x in WITH_SOME)])
-def test_a_mechanism_has_a_sheet_or_a_sentence(name):
-    if name in WITHOUT_THE_STEPS:
-        with pytest.raises(InputError, match=rf"^[^\n]*the steps Q, [^\n]*\b{name} has none[^\n]*\.$"):
-            worksheet(name, problem="choice", jobs=1)
-        return
-    with suppress(InputError):  # which is a sentence: anything else is an error of the program
-        (sheet,) = worksheet(name, problem="choice", jobs=1)
-        assert all(isinstance(part.answer, ChoiceAnswer) for part in sheet.question.parts)
-
-
-@pytest.mark.slow
-def test_what_cannot_be_asked():
-    with pytest.raises(InputError, match="1 to 12"):
-        next(contents(TYPE, 1, options={"items": 0}))
-
-
-def test_two_equal_options_are_found():
-    content = next(contents(TYPE, 1))
-    item = next(i for i in content.items if isinstance(i, RowItem))
-    twice = replace(item, options=("", *[i for i in item.options if i][:1] * 2))
-    with pytest.raises(SelfCheckError, match="alike"):
-        TYPE.prove(TYPE.make(replace(content, items=(twice,))))
-
-
-def test_matrices_are_matrices():
-    assert isinstance(carried_out(WAYS[0], derivation()), Matrix)

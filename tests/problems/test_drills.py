@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import sympy
 from oracles import floats
-from problem_laws import contents, is_written, keeps_its_promises, questions
+from problem_laws import contents, questions
 
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.page.document import AnswerGrid
 from symattn.teaching.problems.drills import FORMS, SPREAD, STEPS, TYPE
@@ -49,7 +49,7 @@ def sympy_of(x):
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"notation": "columns"}, {"options": {"step": "softmax", "items": 6}}])
 def test_every_answer_against_sympy(stated):
-    for question in questions(TYPE, 15, **stated):
+    for question in questions(TYPE, 8, **stated):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             assert isinstance(part.answer, MatrixAnswer)
             right = witness(item)
@@ -62,32 +62,15 @@ def test_every_answer_against_sympy(stated):
             assert (grid.rows, grid.columns) == part.answer.value.shape
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_promises(level):
-    keeps_its_promises(TYPE, 25, level=level)
-
-
-@pytest.mark.slow
-def test_promises_for_a_class_set():
-    keeps_its_promises(TYPE, 200)
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_one_step_alone(step):
-    for question in questions(TYPE, 5, options={"step": step, "items": 4}):
+    for question in questions(TYPE, 2, options={"step": step, "items": 4}):
         assert [item["kind"] for item in question.frozen["items"]] == [step] * 4
-        items = [json.dumps(item) for item in question.frozen["items"]]
-        assert len(set(items)) == 4
-
-
-def test_a_mixed_sheet_has_every_step_once():
-    (question,) = questions(TYPE, 1)
-    assert [item["kind"] for item in question.frozen["items"]] == list(STEPS)
+        assert len({json.dumps(item) for item in question.frozen["items"]}) == 4
 
 
 def test_softmax_alone_goes_through_every_form_with_rational_weights_where_promised():
-    for content in contents(TYPE, 20, options={"step": "softmax", "items": len(FORMS)}):
+    for content in contents(TYPE, 8, options={"step": "softmax", "items": len(FORMS)}):
         rows = [content.derivation(item).last.result for item in content.items]
         for form, row in zip(FORMS, rows, strict=True):
             assert all(isinstance(x, int | Fraction) for x in row) == (form != "powers"), form
@@ -101,43 +84,31 @@ def test_softmax_alone_goes_through_every_form_with_rational_weights_where_promi
 
 @pytest.mark.parametrize("softmax", ["base 2", "base 3", "equal"])
 def test_the_softmax_that_was_asked_for(softmax):
-    for question in questions(TYPE, 5, softmax=softmax):
+    for question in questions(TYPE, 2, softmax=softmax):
         item = next(item for item in question.frozen["items"] if item["kind"] == "softmax")
         assert item["base"] == (softmax[-1] if softmax.startswith("base") else "e")
 
 
 def test_siblings_take_as_much_work():
-    loads = [question.features["load"] for question in questions(TYPE, 40)]
+    made = list(questions(TYPE, 25))
+    assert all([item["kind"] for item in question.frozen["items"]] == list(STEPS) for question in made)
+    loads = [question.features["load"] for question in made]
     assert max(loads) <= min(loads) * (1 + SPREAD) / (1 - SPREAD)
 
 
 def test_scores_to_be_scaled_are_divisible_in_part():
-    for content in contents(TYPE, 20, options={"step": "scale", "items": 3}):
+    for content in contents(TYPE, 8, options={"step": "scale", "items": 3}):
         for item in content.items:
             scaled = np.array(item.given["S"]) / np.sqrt(item.d_k)
             assert 0 < np.sum(scaled == np.round(scaled)) < scaled.size
 
 
 def test_weights_to_mix_with_are_a_distribution():
-    for content in contents(TYPE, 20, options={"step": "output", "items": 3}):
+    for content in contents(TYPE, 8, options={"step": "output", "items": 3}):
         for item in content.items:
             weights = floats(content.derivation(item).value("A"))
             assert np.allclose(weights.sum(axis=1), 1)
             assert np.all(weights > 0)
-
-
-def test_documents_are_written():
-    for stated in ({}, {"notation": "columns"}, {"notation": "note-002"}, {"options": {"step": "softmax"}}):
-        is_written(next(questions(TYPE, 1, **stated)))
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [({"step": "backwards"}, "projection"), ({"items": 0}, "1 to 12"), ({"items": 13}, "1 to 12")],
-)
-def test_options_out_of_range(options, said):
-    with pytest.raises(InputError, match=said):
-        next(contents(TYPE, 1, options=options))
 
 
 def test_a_wrong_weight_is_found(monkeypatch):
@@ -152,8 +123,7 @@ def test_a_wrong_weight_is_found(monkeypatch):
         TYPE.prove(TYPE.make(content))
 
 
-@pytest.mark.parametrize("stated", [{}, {"notation": "columns"}])
-def test_keys_are_compared_by_the_answers_that_are_printed(stated):
+def test_keys_are_compared_by_the_answers_that_are_printed():
     """Products are compared before they are worked out in a derivation."""
-    for question in questions(TYPE, 6, **stated):
+    for question in questions(TYPE, 3, notation="columns"):
         assert TYPE.key(question.content) == tuple(question.entries())

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
+from problem_laws import questions
 
-from symattn.errors import SelfCheckError
 from symattn.page.document import HeatMap
 from symattn.teaching.problems.heatmap import PATTERNS, TYPE, WRONG
 from symattn.teaching.problems.pictures import MASKS, RANGES
@@ -37,7 +35,7 @@ def levels(weights):
     return [[0 if w == 0 else 1 + int((w > ends).sum()) for w in row] for row in weights]
 
 
-def items(kind: str, count: int = 40, level: str = "standard"):
+def items(kind: str, count: int = 20, level: str = "standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
@@ -127,29 +125,8 @@ def test_statements_are_true_or_false_by_the_weights():
     assert 0.4 <= np.mean(truths) <= 0.6
 
 
-def test_no_statement_comes_twice():
-    for _, part, _ in items("statements"):
-        texts = [str(option.text) for option in part.answer.options]
-        assert len(set(texts)) == len(texts)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_variants_keep_their_promises(level):
-    keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
-
-
-@pytest.mark.slow
-def test_right_options_stand_everywhere_alike():
-    made = list(questions(TYPE, 60))
-    for kind, letters in (("matrix", "ABCD"), ("mask", "ABCDE"), ("head", "ABCDE")):
-        found = "".join(q.positions[kind] for q in made)
-        counts = [found.count(c) for c in letters]
-        assert max(counts) - min(counts) <= 2, (kind, counts)
-
-
 def test_two_heads_of_one_question_differ():
-    for question in questions(TYPE, 20):
+    for question in questions(TYPE, 10):
         patterns = [item["pattern"] for item in question.frozen["items"] if item["kind"] == "head"]
         assert len(set(patterns)) == 2
 
@@ -159,31 +136,6 @@ def test_every_head_rules_the_others_out_by_a_cell_that_shows_it():
         reasons = part.key[-1].items
         assert len(reasons) == len(PATTERNS)
         assert sum("this is what the picture shows" in str(reason) for reason in reasons) == 1
-
-
-@pytest.mark.parametrize("notation", ["standard", "note-000", "note-001", "note-002", "note-003"])
-def test_questions_are_written(notation):
-    for question in questions(TYPE, 2, notation=notation, level="long"):
-        is_written(question)
-    takes_columns_and_no_sizes(TYPE)
-
-
-@pytest.mark.parametrize("kind", ["matrix", "mask", "head", "statements"])
-def test_a_picture_that_is_not_clear_does_not_survive(kind):
-    (drawn,) = contents(TYPE, 1)
-    content = TYPE.freeze(drawn)
-    item = next(item for item in content["items"] if item["kind"] == kind)
-    match kind:
-        case "matrix":  # equal scores: the first rows are the same with every matrix that is masked
-            item["scores"] = [[0, 0, 0], [0, 0, 0], [0, 9, 0]]
-        case "mask":  # 1/(1 + e) and less: a weight close to 0
-            item["scores"] = [[0, 9, 0, 0]] * 4
-        case "head":
-            item["parts"][1] = [28, 4, 4, 4]
-        case "statements":
-            item["statements"][0]["true"] = not item["statements"][0]["true"]
-    with pytest.raises(SelfCheckError):
-        TYPE.prove(TYPE.make(TYPE.thaw(content, "")))
 
 
 def test_the_key_shows_every_picture():

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions, takes_columns_and_no_sizes
+from problem_laws import contents, is_written, questions
 
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.teaching.problems.instances_of_outputs import Rounded
 from symattn.teaching.problems.prove import TYPE
@@ -124,7 +124,7 @@ WITNESSES = {
 @pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_the_answers_of_an_instance_are_what_numpy_finds(name):
-    for question in questions(TYPE, 25, options={"theorem": name}):
+    for question in questions(TYPE, 10, options={"theorem": name}):
         for part, expected in zip(question.parts[1:], WITNESSES[name](question.frozen["instance"]), strict=True):
             match part.answer:
                 case MatrixAnswer(matrix):
@@ -186,60 +186,23 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     assert np.allclose(floats(exact), change)
 
 
-@pytest.mark.slow
-def test_variants_keep_their_promises():
-    keeps_its_promises(TYPE)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("name", THEOREMS)
-def test_one_theorem_has_enough_instances(name):
-    keeps_its_promises(TYPE, 40, options={"theorem": name})
-
-
 def test_all_theorems_come_in_turn_for_the_same_marks():
     made = list(questions(TYPE, 2 * len(THEOREMS)))
     assert [q.content.theorem for q in made] == [*THEOREMS, *THEOREMS]
     assert {q.marks for q in made} == {7}
 
 
-def test_the_right_option_stands_everywhere_alike():
-    letters = [q.positions["key"] for q in questions(TYPE, 40, options={"theorem": "shift"})]
-    assert max(letters.count(c) for c in "ABCD") - min(letters.count(c) for c in "ABCD") <= 8
-    assert set(letters) == set("ABCD")
-
-
 @pytest.mark.parametrize("name", THEOREMS)
-def test_lines_put_in_order_are_the_proof(name):
+def test_lines_put_in_order_are_the_proof_and_written_ones_have_three_points(name):
     (question,) = questions(TYPE, 1, options={"theorem": name, "lines": True})
     answer, lines = question.parts[0].answer, question.frozen["lines"]
     assert isinstance(answer, OrderAnswer)
     in_order = [lines["ABCDE".index(letter)] for (letter,) in answer.groups]
-    assert in_order == list(range(len(THEOREMS[name].proof)))
-    assert lines != in_order
-    assert question.marks == 7
+    assert in_order == list(range(len(THEOREMS[name].proof))) != lines
     is_written(question)
-
-
-@pytest.mark.parametrize("name", THEOREMS)
-def test_proofs_have_three_points_and_are_written(name):
     (question,) = questions(TYPE, 1, options={"theorem": name})
     assert isinstance(question.parts[0].answer, RubricAnswer)
     assert len(question.parts[0].answer.points) == question.parts[0].marks[0].number == 3
-    is_written(question)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("notation", ["note-000", "note-001", "note-002", "note-003"])
-def test_theorems_are_written_in_other_notations(notation):
-    for question in questions(TYPE, len(THEOREMS), notation=notation):
-        is_written(question)
-
-
-def test_an_unknown_theorem_is_refused_with_those_there_are():
-    with pytest.raises(InputError, match="key bias"):
-        next(contents(TYPE, 1, options={"theorem": "Fermat"}))
-    takes_columns_and_no_sizes(TYPE)
 
 
 def test_a_wrong_key_does_not_survive():
@@ -249,13 +212,3 @@ def test_a_wrong_key_does_not_survive():
     other = replace(content, instance=replace(content.instance, parts=(first + 1, *others)))
     with pytest.raises(SelfCheckError):
         TYPE.prove(replace(question, content=other))
-
-
-@pytest.mark.parametrize("name", ["shift", "convex hull", "product", "causal"])
-def test_a_wrong_tick_does_not_survive(name):
-    (question,) = questions(TYPE, 1, options={"theorem": name})
-    part = next(p for p in question.parts if isinstance(p.answer, ChoiceAnswer))
-    turned = tuple(replace(option, right=not option.right) for option in part.answer.options)
-    wrong = replace(part, answer=replace(part.answer, options=turned))
-    with pytest.raises(SelfCheckError):
-        TYPE.prove(replace(question, parts=tuple(wrong if p is part else p for p in question.parts)))

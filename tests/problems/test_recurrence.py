@@ -1,19 +1,13 @@
 """Attention beside recurrence: walks over dependency graphs and loops over positions."""
 
-import json
 from collections import deque
-from dataclasses import replace
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.errors import SelfCheckError
 from symattn.foundation.dice import Dice
-from symattn.foundation.identity import identity
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.layers import (
     attention_pairs,
     attention_products,
@@ -23,7 +17,7 @@ from symattn.teaching.problems.layers import (
     stacked_layers,
 )
 from symattn.teaching.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
-from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
+from symattn.teaching.question import ChoiceAnswer, RubricAnswer
 
 
 def question(number, **stated):
@@ -125,7 +119,7 @@ def test_operations_by_multiplying(n, d, k):
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
-    for number in range(1, 41):
+    for number in range(1, 13):
         q = question(number, level=level)
         n, d, k, wide = (q.frozen[name] for name in ("n", "d", "k", "wide"))
         first, last = q.frozen["from"], q.frozen["to"]
@@ -177,7 +171,7 @@ def test_the_bank_is_balanced_and_says_why():
 @pytest.mark.slow
 def test_claims_are_half_true_and_never_on_one_topic():
     ticks = []
-    for level, number in [(level, number) for level in CLAIMS for number in range(1, 31)]:
+    for level, number in [(level, number) for level in CLAIMS for number in range(1, 13)]:
         q = question(number, level=level)
         names = q.frozen["statements"]
         topics = [STATEMENTS[name].topic or name for name in names]
@@ -190,7 +184,7 @@ def test_claims_are_half_true_and_never_on_one_topic():
         assert isinstance(corrected, RubricAnswer)
         assert len(corrected.points) == len(names) - len(judged.right)
         ticks.append(0 in judged.right)
-    assert 30 < sum(ticks) < 60, "the first statement is as often true as false"
+    assert 9 < sum(ticks) < 27, "the first statement is as often true as false"
 
 
 def test_claims_about_counts_hold_when_counted():
@@ -208,18 +202,6 @@ def test_claims_about_counts_hold_when_counted():
     assert STATEMENTS["dilated"].true == all(dilated_layers(3**power - 1, 3) == power for power in range(1, 9))
 
 
-@pytest.mark.slow
-def test_two_hundred_contents_are_proved_and_come_back_from_json():
-    seen = set()
-    for number in range(1, 201):
-        q = question(number)
-        seen.add(identity(q.frozen))
-        TYPE.prove(q)
-        assert list(TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), "")).entries()) == list(q.entries())
-        assert q.marks == 18
-    assert len(seen) == 200
-
-
 def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it_was():
     q = question(1)
     frozen = {name: x for name, x in q.frozen.items() if name not in ("parallel", "through", "slope")}
@@ -228,22 +210,3 @@ def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it
     assert old.marks == 13
     assert [part.name for part in old.parts] == ["cost", "steps", "paths", "overtaking", "claims", "corrections"]
     TYPE.prove(old)
-
-
-@pytest.mark.parametrize(
-    ("name", "changed"), [("paths", {"to": 2}), ("cost", {"d": 5}), ("overtaking", {"wide": 7}), ("chains", {"n": 3})]
-)
-def test_a_wrong_key_is_found(name, changed):
-    q = question(1)
-    other = TYPE.make(TYPE.thaw({**q.frozen, "from": 1, **changed}, ""))
-    swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
-    assert isinstance(answer(q, "paths"), MatrixAnswer)
-    with pytest.raises(SelfCheckError, match=name):
-        TYPE.prove(replace(q, parts=swapped))
-
-
-@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
-@pytest.mark.parametrize("level", ["starter", "standard", "long"])
-def test_paper_and_key_can_be_written(form, level):
-    q = question(1, level=level)
-    assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

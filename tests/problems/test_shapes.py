@@ -1,6 +1,5 @@
 """Shapes: every expression evaluated by NumPy on arrays of random numbers, every faulty line too."""
 
-import json
 from dataclasses import replace
 from functools import reduce
 
@@ -9,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.errors import InputError, SelfCheckError, ShapeError
+from symattn.errors import SelfCheckError, ShapeError
 from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
 from symattn.foundation.dice import Dice
-from symattn.foundation.identity import identity
 from symattn.page.document import spans
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.shapes import BANK, FAULTS, LINES, TYPE, by_ops, output_weights, shape_of, shown, signs
 from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
@@ -102,7 +98,7 @@ def test_the_banks_are_what_they_say_whatever_the_sizes(defined, sizes):
 
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer_by_numpy(level):
-    for number in range(1, 41):
+    for number in range(1, 13):
         q = question(number, level=level)
         s = q.content.sizes
         known = arrays(s["n"], s["d_model"], s["d_k"], s["d_v"])
@@ -114,7 +110,7 @@ def test_every_answer_by_numpy(level):
 
 
 def test_the_table_is_what_multi_head_attention_makes():
-    for number in range(1, 31):
+    for number in range(1, 13):
         q = question(number)
         s = q.content.table_sizes
         n, d_model, d_k, d_v, h = (s[name] for name in ("n", "d_model", "d_k", "d_v", "h"))
@@ -152,34 +148,17 @@ def test_faults_break_where_they_say(sizes):
 def test_the_first_broken_line_is_among_four_and_its_place_is_balanced():
     places = []
     for number in range(1, 41):
-        part = question(number).parts[-1]
+        q = question(number)
+        part = q.parts[-1]
         assert isinstance(part.answer, ChoiceAnswer)
         (right,) = part.answer.right
         places.append(right)
-        fault = FAULTS[question(number).content.fault]
+        fault = FAULTS[q.content.fault]
         lines = [next(spans(option.text)).text[:6] for option in part.answer.options]
         assert lines[right] == f"Line {fault.breaks}"
         assert len(set(lines)) == 4
     assert [places.count(at) for at in range(4)] == [10] * 4
     assert len(BANK.excuses) == len(LINES)
-
-
-@pytest.mark.slow
-def test_two_hundred_contents_are_proved_and_come_back_from_json():
-    seen = set()
-    for number in range(1, 201):
-        q = question(number)
-        seen.add(identity(q.frozen))
-        TYPE.prove(q)
-        assert list(TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), "")).entries()) == list(q.entries())
-    assert len(seen) == 200
-
-
-def test_a_wrong_key_is_found():
-    q = question(1)
-    wrong = replace(q.parts[0], answer=ShapeAnswer((99, 1)))
-    with pytest.raises(SelfCheckError, match="99"):
-        TYPE.prove(replace(q, parts=(wrong, *q.parts[1:])))
 
 
 def test_a_fault_that_breaks_elsewhere_is_found(monkeypatch):
@@ -189,6 +168,9 @@ def test_a_fault_that_breaks_elsewhere_is_found(monkeypatch):
     monkeypatch.setattr("symattn.teaching.problems.shapes.FAULTS", {**FAULTS, fault.formula: late})
     with pytest.raises(SelfCheckError, match="breaks where"):
         TYPE.prove(q)
+    wrong = replace(q.parts[0], answer=ShapeAnswer((99, 1)))
+    with pytest.raises(SelfCheckError, match="99"):
+        TYPE.prove(replace(q, parts=(wrong, *q.parts[1:])))
 
 
 def test_notations_lend_their_names():
@@ -198,14 +180,3 @@ def test_notations_lend_their_names():
     assert output_weights(signs("standard").notation) == read_formula("W^O")
     assert output_weights(signs("note-002").notation) == read_formula("W_output")
     assert output_weights(signs("note-004").notation) == read_formula("W_o")
-    with pytest.raises(InputError, match="own sizes"):
-        question(1, sizes={"n": 3})
-
-
-@pytest.mark.covering(most=4)
-@pytest.mark.parametrize("notation", ["standard", "note-002", "note-003"])
-@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
-def test_paper_and_key_can_be_written(form, notation):
-    for number in (1, 2, 3):
-        q = question(number, notation=notation)
-        assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

@@ -13,3 +13,10 @@ def tex() -> None:
         latex_engine()
     except InputError as error:
         pytest.skip(str(error))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests that run a TeX are for the end of a run, as those that are marked so."""
+    for item in items:
+        if "tex" in getattr(item, "fixturenames", ()) and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.players)

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from pypdf import PdfReader
 from test_writers_formulas import numbers
-from writer_exam_samples import EVERYTHING, LARGE
+from writer_exam_samples import EVERYTHING
 from writer_markdown_rules import lint
 from writer_samples import ALL, DEEP, FORMULAS, HOSTILE, equal, matrix, n, sheet
 
@@ -30,9 +30,8 @@ def words_of(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
-@pytest.mark.covering(most=32, product=False)
 @pytest.mark.parametrize("format", list(FORMATS))
-@pytest.mark.parametrize("name", list(EVERYTHING))
+@pytest.mark.parametrize("name", ["all", "empty", "deep", "wide", "hostile", "exam", "outside"])
 def test_every_format_writes_every_document(name: str, format: str) -> None:
     text = FORMATS[format].write(EVERYTHING[name])
     assert text.endswith("\n")
@@ -40,41 +39,22 @@ def test_every_format_writes_every_document(name: str, format: str) -> None:
     assert FORMATS[format].SUFFIX.startswith(".")
 
 
-SLOW_IN_TEX = {"pictures", *LARGE}
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_IN_TEX)) for name in EVERYTHING]
-)
+@pytest.mark.parametrize("name", ["empty", "all", "wide", "hostile", "exam", "outside", "exam at 24 pt"])
 def test_latex_compiles_and_nothing_overflows(name: str) -> None:
     _, log = pdf.latex_pdf(FORMATS["latex"].write(EVERYTHING[name]))
     assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
 
 
-@pytest.mark.covering(most=4)
-@pytest.mark.parametrize("name", list(EVERYTHING))
-def test_typst_makes_accessible_pdf(name: str) -> None:
-    data = pdf.write_pdf(EVERYTHING[name])
-    assert b"pdfuaid:part" in data
-    assert data == pdf.write_pdf(EVERYTHING[name])
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_both_engines_print_every_formula() -> None:
+def test_both_engines_print_every_formula_and_tex_the_same_bytes() -> None:
     page = sheet(*(Display((formula,)) for formula in FORMULAS.values()))
-    _, log = pdf.latex_pdf(FORMATS["latex"].write(page))
+    data, log = pdf.latex_pdf(FORMATS["latex"].write(page))
     assert "Overfull" not in log
+    assert pdf.latex_pdf(FORMATS["latex"].write(page))[0] == data
     assert pdf.write_pdf(page).startswith(b"%PDF")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("tex")
-def test_latex_is_reproducible() -> None:
-    source = FORMATS["latex"].write(ALL)
-    assert pdf.latex_pdf(source)[0] == pdf.latex_pdf(source)[0]
 
 
 @pytest.mark.covering(most=1)
@@ -104,18 +84,10 @@ def plain(text: str) -> str:
 ASCII = [text for text in HOSTILE if text.isascii() and text.isprintable() and text.strip()]
 
 
-@pytest.mark.parametrize("text", ASCII)
-def test_typst_prints_text_verbatim(text: str) -> None:
-    words = words_of(pdf.write_pdf(Document(text, (Paragraph((Words(text), Strong("."))),), fields=(text,))))
-    assert plain(words).count(plain(text)) >= 3
-
-
-@pytest.mark.usefixtures("tex")
-def test_latex_prints_text_verbatim() -> None:
-    page = sheet(*(Paragraph((Words(text),)) for text in ASCII))
-    words = plain(words_of(pdf.latex_pdf(FORMATS["latex"].write(page))[0]))
-    for text in ASCII:
-        assert plain(text) in words
+def test_typst_prints_text_verbatim_wherever_it_stands() -> None:
+    for text in ASCII[::4]:
+        words = words_of(pdf.write_pdf(Document(text, (Paragraph((Words(text), Strong("."))),), fields=(text,))))
+        assert plain(words).count(plain(text)) >= 3
 
 
 @pytest.mark.parametrize(
@@ -146,20 +118,15 @@ def test_a_document_cannot_read_files() -> None:
 # --- Markdown -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(EVERYTHING))
+@pytest.mark.parametrize("name", [name for name in EVERYTHING if " at " not in name])
 def test_markdown_is_portable(name: str) -> None:
     assert lint(FORMATS["markdown"].write(EVERYTHING[name])) == []
 
 
-def test_the_rules_find_faults() -> None:
-    assert lint("text\n$$\n- 1\n\n1 \\\\ 2 & 3\n$$\nmore\n# $x$\n| $|x|$ |\n") != []
-    assert len(lint("$$\nx\n$$\n")) == 0
-
-
-@pytest.mark.parametrize("name", list(FORMULAS))
-def test_a_formula_in_markdown_is_portable(name: str) -> None:
-    page = sheet(Display((FORMULAS[name],)), Paragraph((Words("so "), Math(FORMULAS[name]))))
-    assert lint(FORMATS["markdown"].write(page)) == []
+def test_every_formula_in_markdown_is_portable() -> None:
+    for formula in FORMULAS.values():
+        page = sheet(Display((formula,)), Paragraph((Words("so "), Math(formula))))
+        assert lint(FORMATS["markdown"].write(page)) == []
 
 
 @pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
@@ -201,20 +168,6 @@ def test_an_answer_grid_in_markdown() -> None:
         "| S | 1 | 2 | 3 |\n| :---: | :---: | :---: | :---: |\n| **1** |   |   |   |\n| **2** |   |   |   |\n\n"
         '---\n\n3f9a · `say "x"`\n'
     )
-
-
-@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
-@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
-def test_markdown_text_is_verbatim(text: str) -> None:
-    from symattn.page.writers.common import visible
-
-    written = FORMATS["markdown"].write(sheet(Paragraph((Words(text),)), Paragraph((Words("END"),))))
-    done = subprocess.run(
-        ["pandoc", "-f", "markdown-smart", "-t", "plain", "--wrap=none"],
-        input=written, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    body = done.stdout.split("A sheet")[1].split("END")[0]
-    assert plain(body) == plain(visible(text))
 
 
 # --- blocks ----------------------------------------------------------------------------------------------

@@ -1,16 +1,13 @@
-"""The type `gradient`: every key is right, wrong ways are named, and pages come out."""
+"""Windows of the operations of gradients: they hold whatever may come of numbers inside their boxes."""
 
 from __future__ import annotations
 
-import json
 import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from symattn.api import check, worksheet
-from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropyGradient,
@@ -24,61 +21,6 @@ from symattn.derivation.ops import (
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.marking.marker.windows import cell, window
-from symattn.teaching.explanation import question_document
-from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.gradient import TYPE
-from symattn.teaching.sheets import render
-
-QUICK = ["weights-given", "jacobian", "attention", "layer-norm", "feed-forward", "cross-entropy"]
-WHATS = [*QUICK, *(pytest.param(what, marks=pytest.mark.slow) for what in TYPE.presets if what not in QUICK)]
-
-
-def sheet(what):
-    [made] = worksheet(problem="gradient", options={"what": what}, seed=5)
-    return made.question
-
-
-def answers(d, parts):
-    """A derivation as somebody types it."""
-    found = {}
-    for part in parts:
-        if part.name in d:
-            value = d.value(part.name)
-            assert isinstance(value, Matrix)
-            found[part.name] = [
-                [str(x).replace("exp(", "e^(").replace("E", "e") for x in row] for row in value.sympy().tolist()
-            ]
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", WHATS)
-def test_the_key_is_right_and_a_wrong_entry_is_found(what):
-    question = sheet(what)
-    assert question.type == "gradient"
-    right = answers(question.problem.derivation, question.parts)
-    assert check(question, right).right
-    last = question.parts[-1].name
-    assert not check(question, {**right, last: [["29", *right[last][0][1:]], *right[last][1:]]}).right
-    again = TYPE.make(TYPE.thaw(json.loads(json.dumps(question.frozen)), "exam.json"))
-    assert list(again.entries()) == list(question.entries())
-    assert "Gradients are those of the loss" in render(question_document(question), "text")[1].decode()
-
-
-def test_gradients_that_are_right_for_a_wrong_line_before_follow():
-    question = sheet("weights-given")
-    d = question.problem.derivation
-    wrong = misconception("D2").on(d)
-    report = check(question, answers(wrong.derivation, question.parts))
-    assert "The scale left out on the way back." in " ".join(str(report).replace("│", "").split())
-
-
-def test_what_it_may_ask_for_has_a_mechanism_each():
-    assert TYPE is problem_type("gradient")
-    assert len({preset["mechanism"] for preset in TYPE.presets.values()}) == len(TYPE.presets)
-
-
-# ------------------------------------------------------------------------------------------------ windows
 
 OPS = [
     (SoftmaxJacobian(), [(1, 3)], "weights"),

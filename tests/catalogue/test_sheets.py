@@ -1,0 +1,23 @@
+"""The catalogue itself: its table covers every choice, and what is kept is what would be made anew."""
+
+from catalogue_sheets import ROWS, Row, draw, every_row, sheet
+
+from symattn.derivation.mechanisms import mechanisms
+from symattn.foundation.languages import languages
+from symattn.page.notation import notations
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation.layouts import LAYOUTS
+from symattn.teaching.problems import problem_types
+
+
+def test_every_choice_has_a_row() -> None:
+    assert {row.name for row in ROWS} == {*mechanisms(), *problem_types()}
+    assert {row.notation for row in ROWS} == {*notations()}
+    assert {row.language for row in ROWS} == {*languages()}
+    assert {row.layout for row in ROWS} == {*LAYOUTS}
+    assert {row.form for row in ROWS} == {*FORMATS}
+
+
+@every_row
+def test_drawn_again_it_is_the_same(row: Row) -> None:
+    assert draw(row).question.frozen == sheet(row).question.frozen
