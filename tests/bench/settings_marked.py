@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "marking"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from test_settings_marked import CASES, assert_marked, derived
+from test_settings_marked import assert_marked, cases, derived
 
 from symattn.errors import InputError
 
@@ -27,7 +27,7 @@ def main() -> None:
     arguments.add_argument("--lines", type=int, default=1, help="how many lines of each are wrong, one at a time")
     asked = arguments.parse_args()
     outcomes: Counter[str] = Counter()
-    for case in CASES[:: asked.every]:
+    for case in cases()[:: asked.every]:
         try:
             derived(*case)
         except InputError:

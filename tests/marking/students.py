@@ -238,51 +238,21 @@ def _decimals(m: Matrix) -> Rows:
     return [[HIDDEN if x is NEGATIVE_INFINITY else _decimal(x) for x in row] for row in m.rows]
 
 
-def by_machine(d: Derivation, kind: str) -> dict[str, Rows]:
-    """The values of the main operations in floating point, printed with all digits."""
-    float_ = getattr(np, kind)
-    own: dict[str, Any] = {
-        name: np.array([[float(x) for x in row] for row in m.rows], dtype=float_) for name, m in d.givens.items()
-    }
+def by_machine(d: Derivation, kind: str) -> dict[str, Any]:
+    """The values in floating point, rounded to the format after every step and printed with all digits."""
+    own = {name: np.array([[float(x) for x in row] for row in m.rows]).astype(kind) for name, m in d.givens.items()}
     for step in d:
-        m = []
+        operands = []
         for operand in step.operands:
             a = own[operand.name]
             a = a[[operand.row]] if operand.row is not None else a
             a = a[:, [operand.column]] if operand.column is not None else a
-            m.append(a.T if operand.transposed else a)
-        match step.op:
-            case MatMul():
-                value = m[0] @ m[1]
-            case Add():
-                value = sum(m[1:], m[0])
-            case Hadamard():
-                value = m[0] * m[1]
-            case Scale(divisor=divisor):
-                value = m[0] / float_(float(_decimal(divisor)))
-            case Mask(keep=keep):
-                value = np.where(np.array(keep), m[0], float_(-np.inf))
-            case Softmax():
-                powers = np.exp(m[0] - m[0].max(axis=1, keepdims=True))
-                value = powers / powers.sum(axis=1, keepdims=True)
-            case SoftmaxGradient():
-                value = m[0] * (m[1] - (m[0] * m[1]).sum(axis=1, keepdims=True))
-            case Mean():
-                value = m[0].mean(axis=1, keepdims=True)
-            case Variance(of=of):
-                value = ((m[0] - m[1]) ** 2).sum(axis=1, keepdims=True) / float_(m[0].shape[1] - (of == "sample"))
-            case Standardise(epsilon=epsilon):
-                value = (m[0] - m[1]) / np.sqrt(m[2] + float_(float(_decimal(epsilon))))
-            case MeanSquare():
-                value = (m[0] ** 2).mean(axis=1, keepdims=True)
-            case Rescale(epsilon=epsilon):
-                value = m[0] / np.sqrt(m[1] + float_(float(_decimal(epsilon))))
-            case HeadPart() | Stack() | SumOver() as op:
-                exactly = op.apply(*(Matrix.of([Fraction(float(x)) for x in row] for row in a) for a in m))
-                value = np.array([[float(x) for x in row] for row in exactly.rows], dtype=float_)
-            case op:
-                raise NotImplementedError(type(op).__name__)
-        own[step.name] = value.astype(float_)
+            operands.append((a.T if operand.transposed else a).astype(float).tolist())
+        value = step.op.witness(*operands)
+        if value is None:  # of copies: the same numbers
+            exactly = step.op.apply(*(Matrix.of([list(map(Fraction, row)) for row in a]) for a in operands))
+            value = [[float(x) for x in row] for row in exactly.rows]
+        own[step.name] = np.array(value).astype(kind)
     return {step.name: own[step.name].tolist() if kind == "float64" else own[step.name] for step in d}
 
 

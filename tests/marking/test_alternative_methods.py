@@ -12,7 +12,6 @@ import sympy
 from scripts import (
     Page,
     Pages,
-    decimals,
     derivation_of,
     exactly,
     ids,
@@ -24,7 +23,6 @@ from scripts import (
     mistakes,
     page,
     pages,
-    percent,
     script,
     shown,
     step_of,
@@ -252,34 +250,22 @@ def full_marks(q: Question, attempt: Attempt, policy: str) -> None:
     assert report.total == report.available > 0, shown(report)
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("name", [*SETTINGS, *RANDOM])
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_another_way_that_is_right(way, name):
-    """Under every policy; a line that is left out is not implied under "strict", so that it needs all of them."""
-    q = question(name)
-    asked = {part.name for part in q.parts}
-    for attempt in way(q):
-        for policy in POLICIES if name in ("matrix", "causal") else ("ecf", "strict"):
-            if policy != "strict" or asked == set(attempt.answers):
-                full_marks(q, attempt, policy)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_every_way_has_been_tried(way):
-    assert sum(1 for name in SETTINGS for _ in way(question(name))) > 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["self_attention", "causal_self_attention"])
-@pytest.mark.parametrize("policy", POLICIES)
-def test_percentages_for_weights(mechanism, policy):
-    [sheet] = symattn.worksheet(mechanism, seed=5, exact=False, places=4)
-    q = sheet.question
-    key = key_script(q, decimals(4))
-    rows = laid(q, found(q))
-    full_marks(q, Attempt({**key.answers, "A": script(q, {"A": rows["A"]}, percent(2)).answers["A"]}), policy)
+def test_another_way_that_is_right(way):
+    """On three questions that have a place for it; "strict" implies no line that is left out, so that it needs all."""
+    names, begin = [*SETTINGS, *RANDOM], 3 * WAYS.index(way)
+    tried = 0
+    for k in range(len(names)):
+        q = question(names[(begin + k) % len(names)])
+        for attempt in way(q):
+            tried += 1
+            policy = POLICIES[tried % 4]
+            complete = {part.name for part in q.parts} == set(attempt.answers)
+            full_marks(q, attempt, policy if policy != "strict" or complete else "ecf")
+        if tried >= 3:
+            break
+    assert tried > 1
 
 
 # ------------------------------------------------------------------------------------------------ no way of working
@@ -343,12 +329,9 @@ def test_a_single_score_that_became_0_was_not_shifted_where_others_were_not():
 # ------------------------------------------------------------------------------------------------ what nobody asked for
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("mechanism", ["self_attention", "attention"])
-def test_entries_not_asked_for_are_ignored(mechanism, seed, policy):
-    [sheet] = symattn.worksheet(mechanism, seed=seed, problem="faded")
+@pytest.mark.parametrize(("mechanism", "policy"), [("self_attention", "strict"), ("attention", "ib")])
+def test_entries_not_asked_for_are_ignored(mechanism, policy):
+    [sheet] = symattn.worksheet(mechanism, seed=1, problem="faded")
     q = sheet.question
     attempt = key_script(q)
     for part in q.parts:
@@ -361,12 +344,11 @@ def test_entries_not_asked_for_are_ignored(mechanism, seed, policy):
     full_marks(q, attempt, policy)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_steps_not_asked_for_may_be_written(policy):
+def test_steps_not_asked_for_may_be_written():
     q = symattn.worksheet("self_attention", seed=4, problem="masks")[0].question
     part = next(part for part in q.parts if isinstance(part.answer, EntriesAnswer))
     lines = {s.name: page(s.result) for s in derivation_of(q, part) if s.name != part.answer.step}
-    full_marks(q, Attempt(key_script(q).answers, script(q, {}, more=lines).more), policy)
+    full_marks(q, Attempt(key_script(q).answers, script(q, {}, more=lines).more), "strict")
 
 
 # ------------------------------------------------------------------------------------------------ a witness

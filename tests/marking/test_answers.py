@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import right_answer
 from trials import tries
 
 import symattn
@@ -29,7 +31,6 @@ from symattn.exact.reading import read
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
-    Entry,
     Grid,
     Grids,
     Ordered,
@@ -44,6 +45,7 @@ from symattn.marking.marker.answers import Marked, accuracy, folded, mark_answer
 from symattn.marking.marker.policy import POLICIES, Policy
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Words
+from symattn.teaching.problems import counts
 from symattn.teaching.problems.counted import ITEMS, polynomial
 from symattn.teaching.question import (
     Answer,
@@ -61,7 +63,6 @@ from symattn.teaching.question import (
     PropertyAnswer,
     Question,
     RubricAnswer,
-    Rule,
     ShapeAnswer,
     StepAnswer,
     WordAnswer,
@@ -76,15 +77,13 @@ def part_of(answer: Answer, *marks: Mark, name: str = "a") -> Part:
     return Part(name, (), (), (), answer, marks)
 
 
-def question_of(*parts: Part, type: str = "made up", content: Mapping[str, Any] | None = None) -> Question:
-    return Question(type, "A question", (), parts, content or {})
+def question_of(*parts: Part) -> Question:
+    return Question("made up", "A question", (), parts, {})
 
 
-def marked(
-    answer: Answer, said: Said | None, *marks: Mark, policy: Policy = ECF, method: bool = False, **more: Any
-) -> Marked:
+def marked(answer: Answer, said: Said | None, *marks: Mark, policy: Policy = ECF, method: bool = False) -> Marked:
     part = part_of(answer, *marks)
-    return mark_answer(part, said, question_of(part, **more), policy, 0, method)
+    return mark_answer(part, said, question_of(part), policy, 0, method)
 
 
 def given_marks(found: Marked) -> list[int]:
@@ -114,69 +113,191 @@ def consistent(found: Marked, first: int = 0) -> None:
         assert 0 <= mark.given <= mark.of
 
 
-# ------------------------------------------------------------------------------------------------ marks
+# ------------------------------------------------------------------------------------------------ the table
 
-NINE_SIX = [[True, True, True], [True, True, True], [False, False, False]]
-NINE_FIVE = [[True, True, True], [True, True, False], [False, False, False]]
+RULES: dict[str, dict[str, Any]] = {
+    "": {},
+    "rows": {"rule": "rows"},
+    "swap": {"rule": "one swap"},
+    "reason": {"rule": "reason"},
+    "-1": {"rule": OneLess()},
+    "-2": {"rule": OneLess(2)},
+    "2/3": {"rule": Lesser(F(2, 3))},
+    "3/4": {"rule": Lesser(F(3, 4))},
+    "sum": {"follows": "sum"},
+    "quotient": {"follows": "quotient"},
+    "shading": {"follows": "shading"},
+}
+SCORES = PropertyAnswer(
+    "weights of scores",
+    {"base": "e", "weights": [["1/3", "2/3"], ["1/4", "3/4"]]},
+    {"S": Matrix([[0, "ln(2)"], [0, "ln(3)"]])},
+)
+KEYS = PropertyAnswer(
+    "exact weights",
+    {"asked": "K", "q": [1, 0], "shape": [2, 2], "base": 2, "weights": ["1/3", "2/3"]},
+    {"K": Matrix([[0, 0], [1, 0]])},
+)
+
+
+def scheme(text: str) -> tuple[Mark, ...]:
+    marks = []
+    for word in text.split():
+        mark, *rules = word.split(":")
+        marks.append(Mark(mark[0], int(mark[1:]), **{k: v for rule in rules for k, v in RULES[rule].items()}))
+    return tuple(marks)
+
+
+def table(text: str) -> list[list[str]]:
+    return [row.split() for row in text.split(";")]
+
+
+def shaded(text: str) -> frozenset[tuple[int, int]]:
+    rows = [row.strip() for row in text.split(";")]
+    return frozenset((i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if cell == "#")
+
+
+def size(text: str) -> Any:
+    return None if text == "none" else tuple(int(x) if x.isdigit() else x for x in text.split())
+
+
+def groups(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(group) for group in text.split())
+
+
+def written(text: str) -> Grid:
+    return grid([["" if x == "·" else x for x in row] for row in table(text)])
+
+
+def answer_of(kind: str, text: str) -> Answer:
+    match kind:
+        case "matrix":
+            return MatrixAnswer(Matrix.of([[NEGATIVE_INFINITY if x == "-∞" else read(x).value for x in row]
+                                           for row in table(text)]))  # fmt: skip
+        case "formula":
+            return FormulaAnswer(read(text, symbols=True).value)
+        case "shape":
+            return ShapeAnswer(size(text))
+        case "options" | "several":
+            options = [Option((), x == "+", diagnosis="" if x in "+?" else x) for x in text.split()]
+            return ChoiceAnswer(tuple(options), several=kind == "several")
+        case "cells":
+            rows = text.split(";")
+            return CellsAnswer((len(rows), len(rows[0])), shaded(text))
+        case "order":
+            return OrderAnswer(groups(text))
+        case "word":
+            return WordAnswer(text)
+        case "rubric":
+            return RubricAnswer(tuple((Words(point),) for point in text.split()))
+    return {"scores": SCORES, "keys": KEYS}[kind]
+
+
+def said_of(kind: str, said: Any, points: int | None) -> Said:
+    if isinstance(said, dict):
+        return Grids({name: written(text) for name, text in said.items()})
+    match kind:
+        case "formula":
+            return entry(said, symbols=True)
+        case "shape":
+            return Shaped(size(said))
+        case "options" | "several":
+            return Ticked(frozenset(map(int, said.split())))
+        case "cells":
+            return Shaded(shaded(said))
+        case "order":
+            return Ordered(groups(said))
+        case "word" | "rubric":
+            return Text(said, points)
+    return written(said)
+
+
+SIGNS = {"+": "correct", "-": "wrong", ".": "missing", "?": "unreadable", ">": "follows"}
+ROWS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["row"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["about"] for row in ROWS])
+def test_answers_that_stand_alone(row: dict[str, Any]) -> None:
+    kind, _, text = row["part"].partition(" ")
+    policy = replace(
+        POLICIES[row.get("policy", "ecf")],
+        threshold=F(row.get("threshold", ECF.threshold)),
+        independent_accuracy="dependent" not in row,
+    )
+    marks, said = scheme(row["scheme"]), said_of(kind, row["said"], row.get("points"))
+    found = marked(answer_of(kind, text), said, *marks, policy=policy, method="method" in row)
+    consistent(found)
+    if "states" in row:
+        assert states(found) == [SIGNS[sign] for sign in row["states"]]
+    expected = {
+        "earned": given_marks(found),
+        "pending": [given.pending for given in found.marks],
+        "says": told(found),
+        "ids": named(found),
+        "kinds": [event.kind for event in found.events],
+        "entries": [[i, j] for event in found.events for _, i, j in event.entries],
+        "notices": [notice.kind for notice in found.notices],
+        "flags": [flag for verdict in found.verdicts for flag in verdict.flags],
+    }
+    checked = expected.keys() & row.keys()
+    assert {key: expected[key] for key in checked} == {key: row[key] for key in checked}
+    assert row.get("id", "") in ["", *named(found)]
+    assert row.get("told", "") in ["", *told(found)]
+    assert row.get("notice", "") in "".join(notice.says for notice in found.notices)
+    assert "fewer" not in row or all(given.given < given.of for given in found.marks)
+    if kind == "word":
+        also = WordAnswer("something else", (text,))
+        assert (folded(text) == folded(row["said"])) == bool(row["earned"][0])
+        assert given_marks(marked(also, said, *marks)) == row["earned"]
+
+
+# ------------------------------------------------------------------------------------------------ marks
 
 
 @pytest.mark.parametrize(
     ("mark", "accepted", "expected"),
     [
-        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), [[True] * 3] * 3, 2),
-        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), NINE_SIX, 1),
-        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), NINE_FIVE, 0),
-        (Mark("A", 3, "one for each row", "rows"), NINE_SIX, 2),
-        (Mark("A", 3, "one for every token", "rows"), NINE_FIVE, 1),
-        (Mark("A", 3), NINE_FIVE, 1),
-        (Mark("A", 1), NINE_SIX, 0),
-        (Mark("A", 1), [[True] * 3] * 3, 1),
-        (Mark("A", 4), NINE_SIX, 2),
-        (Mark("A", 4, "two for every row", "rows"), [[True, True], [True, False]], 2),
-        (Mark("A", 2, "shared equally among the missing entries"), [[True, True], [True, False]], 1),
-        (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [True], [False], [True]], 1),
-        (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [False], [False], [True]], 0),
-        (
-            Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
-            [[True]] * 4 + [[False]],
-            2,
-        ),
-        (Mark("B", 4, "deduct one for every two wrong numbers", OneLess(2)), [[True, False]] * 2 + [[True, False]], 2),
-        (Mark("B", 4, "deduct one for every two wrong numbers", OneLess(2)), [[False, False]] * 6, 0),
-        (
-            Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
-            [[True], [False], [False], [False]],
-            0,
-        ),
-        (Mark("B", 3, "deduct one for each line that must be moved", OneLess()), [[False]], 0),
-        (Mark("A", 3, "one for each row", "rows"), [[True], [], [False]], 1),
-        (Mark("A", 2), [], 0),
+        ("A2:2/3", "+++ +++ +++", 2),
+        ("A2:2/3", "+++ +++ ---", 1),
+        ("A2:2/3", "+++ ++- ---", 0),
+        ("A3:rows", "+++ +++ ---", 2),
+        ("A3:rows", "+++ ++- ---", 1),
+        ("A3", "+++ ++- ---", 1),
+        ("A1", "+++ +++ ---", 0),
+        ("A1", "+++ +++ +++", 1),
+        ("A4", "+++ +++ ---", 2),
+        ("A4:rows", "++ +-", 2),
+        ("A2", "++ +-", 1),
+        ("A2:3/4", "+ - - +", 0),
+        ("A2:3/4", "+ + - +", 1),
+        ("A3:-1:sum", "+ + + + -", 2),
+        ("B4:-2", "+- +- +-", 2),
+        ("B4:-2", "-- -- -- -- -- --", 0),
+        ("B2:-1", "+ - - -", 0),
+        ("B3:-1", "-", 0),
+        ("A2", "", 0),
     ],
 )
-def test_marks_as_the_scheme_shares_them(mark: Mark, accepted: Sequence[Sequence[bool]], expected: int) -> None:
-    assert accuracy(mark, accepted)[0] == expected
+def test_marks_as_the_scheme_shares_them(mark: str, accepted: str, expected: int) -> None:
+    """Counted by hand; what the mark is for in words changes nothing."""
+    [made] = scheme(mark)
+    rows = [[sign == "+" for sign in row] for row in accepted.split()]
+    for words in ("", "deduct one for every wrong number", "one for each row", "reason"):
+        assert accuracy(replace(made, what=words), rows)[0] == expected
 
 
-def test_words_say_for_what_marks_are_and_never_how_they_are_earned() -> None:
-    for words in (
-        "one fewer for every wrong number",
-        "deduct one for every wrong number",
-        "one for each row",
-        "reason",
-    ):
-        assert accuracy(Mark("A", 3, words), NINE_FIVE) == accuracy(Mark("A", 3, "work"), NINE_FIVE)
-        assert accuracy(Mark("A", 9, words, OneLess()), NINE_FIVE)[0] == 5
+def test_a_row_without_entries_earns_nothing() -> None:
+    assert accuracy(Mark("A", 3, rule="rows"), [[True], [], [False]])[0] == 1
 
 
-RULES: tuple[Rule | None, ...] = (None, "rows", Lesser(F(2, 3)), Lesser(F(3, 4)), OneLess(2), OneLess())
 rows_of_bools = st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-@given(st.sampled_from(RULES), st.integers(1, 6), rows_of_bools, st.data())
+@given(st.sampled_from(["", "rows", "2/3", "3/4", "-2", "-1"]), st.integers(1, 6), rows_of_bools, st.data())
 def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
-    rule: Rule | None, number: int, rows: list[list[bool]], data: st.DataObject
+    rule: str, number: int, rows: list[list[bool]], data: st.DataObject
 ) -> None:
-    mark = Mark("A", number, rule=rule)
+    mark = Mark("A", number, **RULES[rule])
     earned, _ = accuracy(mark, rows)
     assert 0 <= earned <= number
     assert (earned == number) == all(map(all, rows))
@@ -185,35 +306,6 @@ def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
     j = data.draw(st.integers(0, len(rows[i]) - 1))
     better = [[x or (r, c) == (i, j) for c, x in enumerate(row)] for r, row in enumerate(rows)]
     assert accuracy(mark, better)[0] >= earned
-
-
-def test_accuracy_needs_method_unless_it_is_independent() -> None:
-    answer, marks = MatrixAnswer(Matrix([[1, 2], [3, 4]])), (Mark("M", 1), Mark("A", 2, "one for each row", "rows"))
-    said = grid([["1", "2"], ["9", ""]])
-    strict_half = replace(ECF, threshold=F(3, 4))
-    assert given_marks(marked(answer, said, *marks)) == [1, 1]
-    assert given_marks(marked(answer, said, *marks, policy=strict_half)) == [0, 1]
-    dependent = replace(strict_half, independent_accuracy=False)
-    assert given_marks(marked(answer, said, *marks, policy=dependent)) == [0, 0]
-    assert given_marks(marked(answer, said, *marks, policy=dependent, method=True)) == [1, 1]
-    assert marked(answer, said, *marks, policy=POLICIES["formative"]).marks == ()
-
-
-def test_several_marks_of_a_kind_share_the_rows_in_order() -> None:
-    marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
-    answer = MatrixAnswer(Matrix([[1], [5], [3], [2]]))
-    assert given_marks(marked(answer, grid([["1"], ["5"], ["4"], ["2"]]), *marks)) == [1, 0]
-    assert given_marks(marked(answer, grid([["1"], ["6"], ["3"], ["2"]]), *marks)) == [0, 1]
-
-
-def test_a_reason_is_for_a_person_to_read() -> None:
-    answer = ChoiceAnswer((Option((), True), Option(())))
-    marks = (Mark("B", 1), Mark("B", 1, "reason", "reason"))
-    right = marked(answer, Ticked(frozenset({0})), *marks)
-    assert given_marks(right) == [1, 0]
-    assert [given.pending for given in right.marks] == [False, True]
-    assert given_marks(marked(answer, Ticked(frozenset({0})), *marks, method=True)) == [1, 1]
-    assert not any(given.pending for given in marked(answer, None, *marks).marks)
 
 
 # ------------------------------------------------------------------------------------------------ matrices
@@ -286,110 +378,6 @@ def test_decimals_of_enough_places_are_not_flagged_where_decimals_are_asked_for(
     assert flags == {"0.33": ("precision",), "0.333": (), "0.3333": ()}
 
 
-SQUARE = Matrix([[1, "1/2", 7], [-3, 4, 0], [2, 12, "e"]])
-
-
-@pytest.mark.parametrize(
-    ("rows", "says", "id"),
-    [
-        ([["1", "-3", "2"], ["1/2", "4", "12"], ["7", "0", "e"]], "rows and columns are swapped", ""),
-        ([["-1", "-0.5", "-7"], ["3", "-4", "0"], ["-2", "-12", "-e"]], "every sign is wrong", "A1"),
-        ([["2", "12", "e"], ["-3", "4", "0"], ["1", "1/2", "7"]], "rows 1 and 3 are swapped", ""),
-        ([["1/2", "1", "7"], ["4", "-3", "0"], ["12", "2", "e"]], "columns 1 and 2 are swapped", ""),
-    ],
-)
-def test_a_whole_matrix_written_wrongly_is_one_event(rows: list[list[str]], says: str, id: str) -> None:
-    found = marked(MatrixAnswer(SQUARE), grid(rows), Mark("M", 1), Mark("A", 3))
-    assert (told(found), named(found)) == ([says], [id])
-    consistent(found)
-
-
-def test_two_entries_that_changed_places_are_one_event() -> None:
-    found = marked(MatrixAnswer(Matrix([[1, 2], [3, 4]])), grid([["1", "3"], ["2", "4"]]), Mark("A", 2))
-    assert told(found) == ["rows and columns are swapped"]
-    assert found.events[0].entries == (("a", 0, 1), ("a", 1, 0))
-
-
-def test_a_mask_with_its_marks_exchanged_is_one_event() -> None:
-    found = marked(MatrixAnswer(Matrix([[1, 0], [1, 1]])), grid([["0", "1"], ["0", "0"]]), Mark("B", 1))
-    assert told(found) == ["the two values are swapped"]
-    infinite = MatrixAnswer(Matrix.of([[0, NEGATIVE_INFINITY], [0, 0]]))
-    assert states(marked(infinite, grid([["0", "-inf"], ["0", "0"]]), Mark("B", 1))) == ["correct"] * 4
-    assert states(marked(infinite, grid([["0", "-1000"], ["0", "0"]]), Mark("B", 1)))[1] == "wrong"
-
-
-@pytest.mark.parametrize(
-    ("right", "written", "ids"),
-    [
-        ("12", "-12", ["A1"]),
-        ("12", "21", ["A8"]),
-        ("12", "22", ["A9"]),
-        ("12", "11", ["A10"]),
-        ("1/3", "3", [""]),
-        ("1/3", "-0.33", ["A1"]),
-        ("5", "-5", ["A1"]),  # off by ten as well, which nobody would say
-        ("e^2", "e^3", []),
-        ("0", "17", []),
-    ],
-)
-def test_slips_are_named(right: str, written: str, ids: list[str]) -> None:
-    found = marked(MatrixAnswer(Matrix([[right]])), grid([[written]]), Mark("A", 1))
-    assert named(found) == ids
-    assert found.events[0].kind == ("slip" if ids else "unknown")
-
-
-def test_two_slips_are_two_events() -> None:
-    found = marked(MatrixAnswer(SQUARE), grid([["-1", "1/2", "7"], ["-3", "4", "0"], ["2", "21", "e"]]), Mark("A", 3))
-    assert named(found) == ["A1", "A8"]
-    assert [event.entries for event in found.events] == [(("a", 0, 0),), (("a", 2, 1),)]
-    assert given_marks(found) == [1]
-
-
-def test_a_turned_shape_is_read_transposed_and_noted() -> None:
-    right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
-    found = marked(right, grid([["1", "4"], ["2", "5"], ["3", "6"]]), Mark("M", 1), Mark("A", 2))
-    assert given_marks(found) == [1, 2]
-    assert [notice.kind for notice in found.notices] == ["layout"]
-    column = marked(MatrixAnswer(Matrix([[1], [2], [3]])), grid([["1", "5", "4"]]), Mark("A", 1))
-    assert states(column) == ["correct", "wrong", "wrong"]
-
-
-@pytest.mark.parametrize(
-    ("part", "states_of_all"),
-    [
-        ([["1", "2"], ["4", "5"]], "++. ++."),
-        ([["2", "3"], ["5", "6"]], ".++ .++"),
-        ([["1", "3"], ["4", "6"]], "+.+ +.+"),
-        ([["4", "5", "6"]], "... +++"),
-        ([["5"]], "... .+."),
-        ([["77"]], "-.. ..."),
-    ],
-)
-def test_a_part_of_a_matrix_counts_as_the_whole_with_the_rest_blank(part, states_of_all) -> None:
-    right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
-    found = marked(right, grid(part), Mark("M", 1), Mark("A", 6, "shared equally among the missing entries"))
-    sign = {"correct": "+", "missing": ".", "wrong": "-"}
-    assert "".join(sign[state] for state in states(found)) == states_of_all.replace(" ", "")
-    assert given_marks(found)[1] == states_of_all.count("+")
-    assert [notice.kind for notice in found.notices] == ["blank"]
-    assert "2×3" in found.notices[0].says
-    consistent(found)
-
-
-def test_a_larger_shape_is_one_event() -> None:
-    right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
-    found = marked(right, grid([["9", "9"], ["8", "8"], ["7", "7"]]), Mark("A", 2))
-    assert [event.kind for event in found.events] == ["shape"]
-    assert told(found) == ["the matrix is 3×2 and must be 2×3"]
-    assert given_marks(found) == [0]
-    consistent(found)
-
-
-def test_empty_margins_change_no_shape() -> None:
-    right = MatrixAnswer(Matrix([[1, 2]]))
-    assert given_marks(marked(right, grid([["1", "2", ""], ["", "", ""]]), Mark("A", 1))) == [1]
-
-
 LETTERS = sympy.symbols("n d h")
 
 
@@ -417,69 +405,6 @@ def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
         above, below = (to_sympy(read(text, symbols=True).value) for text in match.groups())
         put_right = written / above * below
     assert sympy.expand(put_right - meant) == 0, says
-
-
-@pytest.mark.parametrize(
-    ("right", "own", "says"),
-    [
-        ("4d^2 + 4d", "4d^2", "4 d is missing"),
-        ("4d^2", "4d^2 + 4d", "there is an extra term 4 d"),
-        ("4n d^2 + 2n^2 d", "3n d^2 + 2n^2 d", "d^2 n is missing"),
-        ("4d^2", "4096", "the answer should be in letters, and there are none in it"),
-        ("1500000", "3000000", "there is an extra factor 2"),
-        ("1500000", "500000", "a factor 3 is missing"),
-        ("1500000", "1125000", "there is a factor 3 in place of 4"),
-    ],
-)
-def test_what_is_said_of_a_count(right, own, says):
-    found = marked(FormulaAnswer(read(right, symbols=True).value), entry(own, symbols=True), Mark("B", 1))
-    assert told(found) == [says]
-
-
-def test_nothing_is_said_of_a_count_that_has_nothing_to_do_with_the_right_one():
-    assert told(marked(FormulaAnswer(72), entry("1"), Mark("B", 1))) == []  # "a factor 72 is missing" tells the key
-    assert told(marked(FormulaAnswer(7919), entry("4001"), Mark("B", 1))) == []
-    assert told(marked(FormulaAnswer(read("4d^2 + 4d", symbols=True).value), entry("n + h", symbols=True))) == []
-
-
-def test_a_total_is_compared_with_the_students_own_lines():
-    answer = MatrixAnswer(Matrix([[40], [60], [100]]))
-    found = marked(answer, grid([["40"], ["80"], ["777"]]), Mark("A", 3, follows="sum"))
-    assert "with your other lines it is 120" in told(found)
-
-
-def test_blank_and_unreadable_entries_are_no_events() -> None:
-    found = marked(
-        MatrixAnswer(Matrix([[1, 2, 3]])),
-        grid([["1", "", "2//"]]),
-        Mark("A", 3, "shared equally among the missing entries"),
-    )
-    assert states(found) == ["correct", "missing", "unreadable"]
-    assert found.events == ()
-    assert [notice.kind for notice in found.notices] == ["reading"]
-    assert "(1, 3)" in found.notices[0].says
-    assert given_marks(found) == [1]
-    nothing = marked(MatrixAnswer(Matrix([[1, 2]])), Grid.blank(1, 2), Mark("M", 1), Mark("A", 1))
-    assert states(nothing) == ["missing"] * 2
-    assert given_marks(nothing) == [0, 0]
-    assert nothing.events == () == nothing.notices
-
-
-def test_a_table_may_follow_its_own_numbers_to_the_sum() -> None:
-    answer, marks = (
-        MatrixAnswer(Matrix([[96], [36], [36], [32], [200]])),
-        (Mark("M", 1), Mark("A", 3, "", OneLess(), "sum")),
-    )
-    said = grid([["96"], ["38"], ["36"], ["32"], ["202"]])
-    found = marked(answer, said, *marks)
-    assert states(found) == ["correct", "wrong", "correct", "correct", "follows"]
-    assert given_marks(found) == [1, 2]
-    for policy in ("strict", "ib"):
-        assert given_marks(marked(answer, said, *marks, policy=POLICIES[policy])) == [1, 1]
-    bytes_ = MatrixAnswer(Matrix([[100], [400]]))
-    marks = (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient"))
-    assert states(marked(bytes_, grid([["50"], ["200"]]), *marks)) == ["wrong", "follows"]
-    assert states(marked(bytes_, grid([["x"], ["200"]]), *marks)) == ["unreadable", "wrong"]
 
 
 def test_a_mask_may_follow_the_students_own_shading() -> None:
@@ -521,18 +446,11 @@ def test_formulas_in_letters_are_right_however_they_are_written(name: str) -> No
 
 @cache
 def counts_in_letters() -> Mapping[str, Answer]:
-    """The answer of every item, from worksheets that ask for it."""
-    found: dict[str, Answer] = {}
-    for seed, level in product(range(1, 60), ("starter", "standard", "long")):
-        question = symattn.worksheet(problem="counts", seed=seed, level=level)[0].question
-        answers = [part.answer for part in question.parts if part.name.startswith("letters")]
-        found |= zip(map(str, question.frozen["polynomials"]), answers, strict=True)
-        if len(found) == len(ITEMS):
-            break
-    return found
+    """The answer of every item, from a worksheet that asks for all of them."""
+    asked = counts.make(replace(drawn("counts").content, polynomials=tuple(ITEMS)))
+    return dict(zip(ITEMS, [part.answer for part in asked.parts if part.name.startswith("letters")], strict=True))
 
 
-@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", list(ITEMS))
 def test_wrong_counts_in_letters_are_named(name: str) -> None:
     for id, typed, means in ITEMS[name].wrong:
@@ -542,7 +460,7 @@ def test_wrong_counts_in_letters_are_named(name: str) -> None:
         assert given_marks(found) == [0]
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_wrong_counts_in_tables_are_named(seed: int) -> None:
     """What is forgotten or counted twice, taken off the key or added to it."""
     parts = {p.name: p for p in symattn.worksheet(problem="counts", seed=seed)[0].question.parts}
@@ -557,157 +475,6 @@ def test_wrong_counts_in_tables_are_named(seed: int) -> None:
     words, norms, last, model = (parts["whole"].answer.value[k, 0] for k in (0, 4, 6, 7))
     for k, wrong, id in [(4, norms // 2, "N7"), (6, last // 2, "N7"), (7, model + words, "N6")]:
         assert any(id in found for found in names("whole", {k: wrong})), id
-
-
-def test_letters_that_no_identity_settles_are_compared_at_sizes() -> None:
-    d = sympy.Symbol("d")
-    answer = FormulaAnswer(4 * d**2)
-    root = marked(answer, entry("4d sqrt(d^2)", symbols=True), Mark("B", 1))
-    assert given_marks(root) == [1]
-    assert [notice.kind for notice in root.notices] == ["human"]
-    other = marked(answer, entry("3d sqrt(d^2)", symbols=True), Mark("B", 1))
-    assert (given_marks(other), other.notices) == ([0], ())
-    undefined = marked(answer, entry("4d^2 + sqrt(-d)", symbols=True), Mark("B", 1))
-    assert given_marks(undefined) == [0]
-    assert [notice.kind for notice in undefined.notices] == ["human"]
-    assert undefined.marks[0].pending
-
-
-def test_a_number_with_letters_in_it_that_is_too_large_is_not_taken_for_right() -> None:
-    written = entry("(1 + e + e^2 + e^3)^200·d", symbols=True)
-    assert written.value is None
-    for answer in (FormulaAnswer(12), MatrixAnswer(Matrix([[12]]))):
-        found = marked(answer, written, Mark("B", 1))
-        assert given_marks(found) == [0]
-        assert found.marks[0].pending
-        assert [notice.kind for notice in found.notices] == ["human"]
-
-
-def test_one_number_that_is_wrong_leaves_the_method_to_a_person() -> None:
-    marks = (Mark("M", 1, "both counts"), Mark("A", 1))
-    found = marked(FormulaAnswer(33), entry("32"), *marks)
-    assert (given_marks(found), named(found)) == ([0, 0], ["A10"])
-    assert [notice.kind for notice in found.notices] == ["method"]
-    seen = marked(FormulaAnswer(33), entry("32"), *marks, method=True)
-    assert (given_marks(seen), seen.notices) == ([1, 0], ())
-    assert given_marks(marked(FormulaAnswer(33), grid([["33.0"]]), *marks)) == [1, 1]
-
-
-# ------------------------------------------------------------------------------------------------ shapes to cells
-
-
-@pytest.mark.parametrize(
-    ("right", "said", "earned", "says"),
-    [
-        ((2, 3), (2, 3), 1, []),
-        ((2, 3), ("2", 3), 1, []),
-        ((2, 3), (3, 2), 0, ["rows and columns are swapped"]),
-        ((2, 2), (2, 3), 0, []),
-        ((2, 3), None, 0, []),
-        (None, None, 1, []),
-        (None, (2, 3), 0, []),
-        (("n", 3), ("n", 3), 1, []),
-        (("n", 3), (3, "n"), 0, ["rows and columns are swapped"]),
-    ],
-)
-def test_shapes(right: Any, said: Any, earned: int, says: list[str]) -> None:
-    found = marked(ShapeAnswer(right), Shaped(said), Mark("B", 1))
-    assert given_marks(found) == [earned]
-    assert told(found) == says
-    consistent(found)
-
-
-FOUR = ChoiceAnswer((Option((), diagnosis="C1"), Option((), True), Option((), diagnosis="A10"), Option(())))
-
-
-def test_one_option_is_all_or_nothing() -> None:
-    for ticked, earned, ids in ((1, 2, []), (0, 0, ["C1"]), (2, 0, ["A10"]), (3, 0, []), (99, 0, []), (-1, 0, [])):
-        found = marked(FOUR, Ticked(frozenset({ticked})), Mark("B", 2))
-        assert given_marks(found) == [earned]
-        assert named(found) == ids
-        consistent(found)
-
-
-def test_two_ticks_where_one_was_asked_for_contradict_one_another() -> None:
-    found = marked(FOUR, Ticked(frozenset({0, 1})), Mark("B", 2))
-    assert given_marks(found) == [0]
-    assert found.verdicts[0].flags == ("contradiction",)
-    assert [notice.says for notice in found.notices] == ["2 options are ticked (A, B), where one was asked for."]
-    assert states(marked(FOUR, Ticked(frozenset()), Mark("B", 2))) == ["missing"]
-
-
-def test_several_options_are_marked_in_proportion() -> None:
-    options = (Option((), True), Option((), True), Option((), diagnosis="C1"), Option(()))
-    answer = ChoiceAnswer(options, several=True)
-    expected = {
-        # ticks: (in proportion of B4: right less wrong ones; "deduct one a wrong tick" of B2; A1; M1 by overlap)
-        (0, 1): (4, 2, 1),
-        (0,): (2, 1, 1),
-        (0, 1, 2): (2, 1, 1),
-        (0, 2): (0, 0, 0),
-        (2, 3): (0, 0, 0),
-        (0, 1, 2, 3): (0, 0, 1),
-        (): (0, 0, 0),
-    }
-    for ticks, (proportion, less, method) in expected.items():
-        said = Ticked(frozenset(ticks))
-        assert given_marks(marked(answer, said, Mark("B", 4))) == [proportion]
-        assert given_marks(marked(answer, said, Mark("B", 2, "deduct one for every wrong tick", OneLess()))) == [less]
-        assert given_marks(marked(answer, said, Mark("M", 1), Mark("A", 1))) == [method, int(ticks == (0, 1))]
-        found = marked(answer, said, Mark("B", 4))
-        assert ("C1" in named(found)) == (2 in ticks)
-        consistent(found)
-    none = ChoiceAnswer((Option(()), Option(())), several=True)
-    assert given_marks(marked(none, Ticked(frozenset()), Mark("B", 2))) == [2]
-    assert given_marks(marked(none, Ticked(frozenset({1})), Mark("B", 2))) == [0]
-
-
-def later(n: int) -> frozenset[tuple[int, int]]:
-    return frozenset((i, j) for i in range(n) for j in range(n) if j > i)
-
-
-@pytest.mark.parametrize("n", [3, 4, 5])
-def test_wrong_shadings_of_a_causal_mask_are_named(n: int) -> None:
-    everything = frozenset(itertools.product(range(n), repeat=2))
-    answer, marks = CellsAnswer((n, n), later(n)), (Mark("M", 1), Mark("A", n, "one for each row", "rows"))
-    diagonal = frozenset((i, i) for i in range(n))
-    earlier = frozenset((j, i) for i, j in later(n))
-    assert given_marks(marked(answer, Shaded(later(n)), *marks)) == [1, n]
-    triangle = marked(answer, Shaded(earlier), *marks)
-    assert "M2" in named(triangle)
-    assert given_marks(triangle) == [0, 0]
-    with_diagonal = marked(answer, Shaded(later(n) | diagonal), *marks)
-    assert named(with_diagonal) == ["M3"]
-    assert given_marks(with_diagonal)[1] == 0
-    complement = marked(answer, Shaded(everything - later(n)), *marks)
-    assert "hidden and visible cells are swapped" in told(complement)
-    assert given_marks(complement) == [0, 0]
-    one_more = marked(answer, Shaded(frozenset(c for c in later(n) if c[1] > c[0] + 1)), *marks)
-    assert named(one_more) == ["M6"]
-    assert given_marks(one_more)[1] == 1  # the last row hides nothing either way
-    for found in (triangle, with_diagonal, complement, one_more):
-        assert len(found.events) == 1
-        consistent(found)
-
-
-def test_nothing_shaded_is_no_answer_unless_nothing_is_hidden() -> None:
-    assert states(marked(CellsAnswer((2, 2), later(2)), Shaded(frozenset()), Mark("M", 1))) == ["missing"] * 4
-    assert given_marks(marked(CellsAnswer((2, 2), frozenset()), Shaded(frozenset()), Mark("A", 1))) == [1]
-
-
-def test_padding_hidden_by_rows_is_named() -> None:
-    hidden = frozenset((i, 2) for i in range(3))
-    found = marked(CellsAnswer((3, 3), hidden), Shaded(frozenset((j, i) for i, j in hidden)), Mark("A", 1))
-    assert "M9" in named(found)
-
-
-def test_a_cell_more_is_recognised_as_nothing_in_particular() -> None:
-    found = marked(
-        CellsAnswer((3, 3), later(3)), Shaded(later(3) | {(2, 0), (7, 7)}), Mark("A", 3, "one for each row", "rows")
-    )
-    assert [event.kind for event in found.events] == ["unknown"]
-    assert found.events[0].entries == (("a", 2, 0), ("a", 7, 7))
-    consistent(found)
 
 
 # ------------------------------------------------------------------------------------------------ orders
@@ -732,55 +499,21 @@ def exchanges(order: Sequence[str]) -> set[tuple[str, ...]]:
     return made
 
 
-@pytest.mark.parametrize("labels", ["ABC", "ABCD", "ABCDE"])
-def test_orders_of_single_labels_by_brute_force(labels: str) -> None:
-    right = tuple(labels)
+def test_orders_of_single_labels_by_brute_force() -> None:
+    right = tuple("ABCD")
     answer = OrderAnswer(tuple((label,) for label in right))
     near = exchanges(right)
     for order in itertools.permutations(right):
         said = Ordered(tuple((label,) for label in order))
-        lines = marked(answer, said, Mark("B", 3, "deduct one for each line that must be moved", OneLess()))
+        lines = marked(answer, said, *scheme("B3:-1"))
         assert given_marks(lines) == [max(0, 3 - moves(order, right))]
-        rows = marked(answer, said, Mark("B", 2, "B1 if two neighbours are swapped", "one swap"))
+        rows = marked(answer, said, *scheme("B2:swap"))
         assert given_marks(rows) == [2 if order == right else int(order in near)]
         pairs = sum(order.index(a) < order.index(b) for a, b in itertools.pairwise(right))
         share = marked(answer, said, Mark("B", 6))
         assert given_marks(share) == [6 * pairs // (len(right) - 1)]
         assert (told(share) == ["the order is reversed"]) == (order == right[::-1])
         consistent(share)
-
-
-def test_equal_labels_stand_in_any_order_and_others_are_not_equal() -> None:
-    answer, mark = OrderAnswer((("A",), ("B", "C"), ("D",))), Mark("B", 2)
-    assert given_marks(marked(answer, Ordered((("A",), ("C",), ("B",), ("D",))), mark)) == [2]
-    assert given_marks(marked(answer, Ordered((("a",), ("c", "b"), ("d",))), mark)) == [2]
-    assert states(marked(answer, Ordered((("A", "B"), ("C",), ("D",))), mark)) == ["wrong"]
-    assert states(marked(answer, Ordered((("C",), ("A",), ("B",), ("D",))), mark)) == ["wrong"]
-
-
-@pytest.mark.parametrize("order", ["AB", "ABCC", "ABCX", "AABC", "BACC", "ABC ABC"])
-def test_labels_left_out_repeated_or_unknown_are_wrong(order: str) -> None:
-    answer = OrderAnswer((("A",), ("B",), ("C",), ("D",)))
-    said = Ordered(tuple((label,) for label in order if label != " "))
-    for mark in (Mark("B", 3, "deduct one for each line that must be moved", OneLess()), Mark("B", 3), Mark("A", 1)):
-        found = marked(answer, said, mark)
-        assert states(found) == ["wrong"]
-        assert given_marks(found)[0] < mark.number
-    assert given_marks(marked(answer, said, Mark("B", 2, "B1 if two neighbours are swapped", "one swap"))) == [0]
-    three = OrderAnswer((("A",), ("B",), ("C",)))
-    assert (
-        given_marks(marked(three, said, Mark("B", 3, "deduct one for each line that must be moved", OneLess())))[0] < 3
-    )
-
-
-# ------------------------------------------------------------------------------------------------ properties
-
-SCORES = PropertyAnswer(
-    "weights of scores",
-    {"base": "e", "weights": [["1/3", "2/3"], ["1/4", "3/4"]]},
-    {"S": Matrix([[0, "ln(2)"], [0, "ln(3)"]])},
-)
-BY_ROW = (Mark("M", 1), Mark("A", 2, "one for each row", "rows"))
 
 
 @given(st.lists(st.fractions(-5, 5, max_denominator=6), min_size=2, max_size=2), st.booleans())
@@ -792,103 +525,25 @@ def test_scores_are_right_whatever_is_added_to_a_row(added: list[Fraction], exch
     scores = np.array([[0, logs[a]], [0, logs[b]]]) + np.array([[float(x)] for x in added])
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     right = np.allclose(weights, [[1 / 3, 2 / 3], [1 / 4, 3 / 4]])
-    found = marked(SCORES, Grids({"S": grid(rows)}), *BY_ROW)
+    found = marked(SCORES, Grids({"S": grid(rows)}), *scheme("M1 A2:rows"))
     assert states(found) == ["correct" if right else "wrong"]
     assert given_marks(found) == ([1, 2] if right else [0, 0])
-
-
-def test_rows_of_scores_are_marked_one_by_one() -> None:
-    found = marked(SCORES, grid([["0", "ln(2)"], ["0", "1"]]), *BY_ROW)
-    assert given_marks(found) == [1, 1]
-    assert told(found) == ["Softmax of row 2 is not the row of weights that was asked for."]
-    part = marked(SCORES, grid([["0", ""], ["5", "5 + ln(3)"]]), *BY_ROW)
-    assert given_marks(part) == [1, 1]
-    assert told(part) == ["Entry (1, 2) of S is empty."]
-    rounded = marked(SCORES, grid([["0", "0.69"], ["0", "1.10"]]), *BY_ROW)
-    assert given_marks(rounded) == [1, 2]  # logarithms may be left as they are, or evaluated
-    coarse = marked(SCORES, grid([["0", "0.7"], ["0", "1.1"]]), *BY_ROW)
-    assert given_marks(coarse) == [0, 0]
-
-
-def test_properties_of_other_shapes_and_names() -> None:
-    assert told(marked(SCORES, grid([["0", "1", "2"]]), *BY_ROW)) == ["The shape of S is 1×3; it must be 2×2."]
-    assert told(marked(SCORES, Grids({"T": grid([["0"]])}), *BY_ROW)) == ["There is no S."]
-    assert states(marked(SCORES, Grids({}), *BY_ROW)) == ["missing"]
-    unread = marked(SCORES, grid([["0", "ln(2"], ["0", "ln(3)"]]), *BY_ROW)
-    assert states(unread) == ["unreadable"]
-    assert unread.events == ()
-    assert "reading" in [notice.kind for notice in unread.notices]
-    assert given_marks(unread) == [1, 1]
-
-
-def test_powers_too_large_to_be_multiplied_out_are_left_to_a_person() -> None:
-    answer = PropertyAnswer(
-        "exact weights",
-        {"asked": "K", "q": [1, 0], "shape": [2, 2], "base": 2, "weights": ["1/3", "2/3"]},
-        {"K": Matrix([[0, 0], [1, 0]])},
-    )
-    found = marked(answer, grid([["0", "0"], ["10^190", "0"]]), Mark("M", 1), Mark("A", 2))
-    assert given_marks(found) == [0, 0]
-    assert any(notice.kind == "human" for notice in found.notices)
-    assert all(given.pending for given in found.marks)
-    assert given_marks(marked(answer, grid([["700", "1"], ["701", "2"]]), Mark("M", 1), Mark("A", 2))) == [1, 2]
-
-
-# ------------------------------------------------------------------------------------------------ words and texts
-
-
-@pytest.mark.parametrize(
-    ("right", "said", "same"),
-    [
-        ("Q", "q", True),
-        ("W_Q", " $W^Q$ ", True),
-        ("scaled scores", "Scaled-Scores.", True),
-        ("Größe", "grösse", True),
-        ("Gewichte", "géwichte", True),
-        ("S'", "S′", True),
-        ("S'", "S’", True),
-        ("S'", "S", False),
-        ("S", "S'", False),
-        ("S''", "S'", False),
-        ("Ŝ", "S\u0302", True),
-        ("Ŝ", "S", False),
-        ("A", "AA", False),
-        ("C1", "c 1", True),
-        ("C1", "C2", False),
-    ],
-)
-def test_names(right: str, said: str, same: bool) -> None:
-    assert (folded(right) == folded(said)) is same
-    assert given_marks(marked(WordAnswer(right), Text(said), Mark("B", 1))) == [int(same)]
-    assert given_marks(marked(WordAnswer("something else", (right,)), Text(said), Mark("B", 1))) == [int(same)]
-
-
-def test_a_text_waits_for_a_person_and_never_earns_more_than_its_points() -> None:
-    points = tuple((Words(word),) for word in ("one", "two", "three"))
-    answer, mark = RubricAnswer(points), Mark("B", 3, "one for each point")
-    waiting = marked(answer, Text("Because."), mark)
-    assert (given_marks(waiting), waiting.marks[0].pending) == ([0], True)
-    assert [notice.kind for notice in waiting.notices] == ["human"]
-    for seen, earned in ((0, 0), (2, 2), (3, 3), (7, 3), (-1, 0)):
-        read_by_somebody = marked(answer, Text("Because.", seen), mark)
-        assert (given_marks(read_by_somebody), read_by_somebody.marks[0].pending) == ([earned], False)
-    assert states(marked(answer, Text(" "), mark)) == ["missing"]
 
 
 # ------------------------------------------------------------------------------------------------ anything at all
 
 ANSWERS: tuple[Answer, ...] = (
-    MatrixAnswer(SQUARE),
-    MatrixAnswer(Matrix([["1/3"], ["e^2/(1 + e^2)"], [0]])),
-    MatrixAnswer(Matrix.of([[0, NEGATIVE_INFINITY], [0, 0]])),
-    FormulaAnswer(12),
-    FormulaAnswer(read("4 n d^2 + 2 n^2 d", symbols=True).value),
-    ShapeAnswer((2, "n")),
-    ShapeAnswer(None),
-    FOUR,
-    ChoiceAnswer((Option((), True), Option((), True), Option((), diagnosis="N3")), several=True),
-    CellsAnswer((3, 3), later(3)),
-    OrderAnswer((("A",), ("B", "C"))),
+    answer_of("matrix", "1 1/2 7; -3 4 0; 2 12 e"),
+    answer_of("matrix", "1/3; e^2/(1+e^2); 0"),
+    answer_of("matrix", "0 -∞; 0 0"),
+    answer_of("formula", "12"),
+    answer_of("formula", "4 n d^2 + 2 n^2 d"),
+    answer_of("shape", "2 n"),
+    answer_of("shape", "none"),
+    answer_of("options", "C1 + A10 ?"),
+    answer_of("several", "+ + N3"),
+    answer_of("cells", ".##; ..#; ..."),
+    answer_of("order", "A BC"),
     SCORES,
     PropertyAnswer(
         "attends",
@@ -924,22 +579,15 @@ anything: st.SearchStrategy[Said | None] = st.one_of(
     st.builds(Text, st.text(max_size=6), st.one_of(st.none(), st.integers(-2, 9))),
     st.builds(Unreadable, st.just("?"), st.just("Nothing can be made of this.")),
 )
-SCHEMES = (
-    (Mark("M", 1), Mark("A", 2, "one for each row", "rows")),
-    (Mark("B", 2, "deduct one for every wrong tick", OneLess()), Mark("B", 1, "reason", "reason")),
-    (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
-    (Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
-    (Mark("B", 3, "with follow-through to the sum", follows="sum"),),
-    (),
-)
+SCHEMES = ("M1 A2:rows", "B2:-1 B1:reason", "M1 A1:quotient", "B1:shading", "B3:sum", "")
 
 
 @pytest.mark.slow
-@tries(300)
+@tries(200)
 @given(
     st.sampled_from(ANSWERS),
     anything,
-    st.sampled_from(SCHEMES),
+    st.sampled_from(SCHEMES).map(scheme),
     st.sampled_from(list(POLICIES)),
     st.booleans(),
     st.integers(0, 3),
@@ -983,30 +631,6 @@ def test_lines_of_a_derivation_are_not_marked_here() -> None:
 # ------------------------------------------------------------------------------------------------ every problem type
 
 
-def key_of(answer: Answer, form: Callable[[Value], str] = str) -> Said:
-    """The right answer as a student would hand it in, with numbers in one form."""
-    match answer:
-        case MatrixAnswer(value):
-            return grid([[form(x) for x in row] for row in value.rows])
-        case FormulaAnswer(value):
-            return entry(str(value), symbols=True)
-        case ShapeAnswer(shape):
-            return Shaped(shape)
-        case ChoiceAnswer():
-            return Ticked(answer.right)
-        case CellsAnswer(_, shaded):
-            return Shaded(shaded)
-        case OrderAnswer(groups):
-            return Ordered(tuple(group[::-1] for group in groups))
-        case PropertyAnswer(_, _, model):
-            return Grids({name: grid([[str(x) for x in row] for row in m.rows]) for name, m in model.items()})
-        case RubricAnswer(points):
-            return Text("Read by somebody.", len(points))
-        case WordAnswer(word):
-            return Text(word.upper())
-    raise AssertionError(answer)
-
-
 def to_six_places(x: Value) -> str:
     """Rounded by SymPy, unless it is whole."""
     if isinstance(x, int) or x is NEGATIVE_INFINITY:
@@ -1016,91 +640,61 @@ def to_six_places(x: Value) -> str:
 
 TYPES = ("choice", "counts", "design", "drills", "estimate", "find-error", "heatmap", "masks", "prove", "recurrence",
          "shapes", "translate")  # fmt: skip
+DIAGNOSES = {*misconceptions(), *SLIPS, "N1", "N2", "N3", "N4", "N5", "N8"}
 
 
-@pytest.fixture(scope="module", params=TYPES)
-def drawn(request: pytest.FixtureRequest) -> list[Question]:
-    """Two questions of a type, one of them easy."""
-    levels = ("standard", "starter")
-    return [symattn.worksheet(problem=request.param, seed=5, level=level)[0].question for level in levels]
+@cache
+def drawn(problem: str) -> Question:
+    return symattn.worksheet(problem=problem, seed=5)[0].question
 
 
-def alone(question: Question) -> list[Part]:
-    return [part for part in question.parts if not isinstance(part.answer, StepAnswer | EntriesAnswer)]
-
-
-def everything_is_earned(question: Question, policy: Policy) -> None:
-    """By the key in exact values and in decimals; the mark for a reason waits for a person."""
-    for part in alone(question):
-        for form in (str, to_six_places):
-            said = key_of(part.answer, form)
-            found = mark_answer(part, said, question, policy)
-            assert set(states(found)) <= {"correct"}, (question.title, part.name)
-            assert found.events == () == found.notices
-            for mark, earned in zip(part.marks, found.marks, strict=True):
-                assert earned.pending == (mark.rule == "reason")
-                assert earned.given == (0 if earned.pending else mark.number)
-            seen = mark_answer(part, said, question, policy, method=True)
-            assert sum(given_marks(seen)) == total(part.marks)
-
-
-@pytest.mark.covering(most=6)
-@pytest.mark.parametrize("policy", ["ecf", "ib", "uk", "strict"])
-def test_the_key_earns_every_mark(drawn: list[Question], policy: str) -> None:
-    for question in drawn:
-        everything_is_earned(question, POLICIES[policy])
-
-
-def test_a_blank_earns_nothing(drawn: list[Question]) -> None:
-    for question in drawn:
-        for part in alone(question):
-            found = mark_answer(part, None, question, ECF)
-            assert set(states(found)) == {"missing"}
-            assert given_marks(found) == [0] * len(part.marks)
-            assert found.events == () == found.notices
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("problem", TYPES)
-def test_the_keys_of_many_earn_every_mark(problem: str) -> None:
-    for sheet in symattn.worksheet(problem=problem, n=8, seed=23):
-        everything_is_earned(sheet.question, ECF)
+def test_answers_of_every_problem_type(problem: str) -> None:
+    """P1 tries the key in every exact form; here it is in decimals, and left out, and wrong in one place."""
+    question = drawn(problem)
+    for part in question.parts:
+        answer = part.answer
+        if isinstance(answer, StepAnswer | EntriesAnswer):
+            continue
+        said = (
+            right_answer(part)
+            if not isinstance(answer, MatrixAnswer)
+            else grid([[to_six_places(x) for x in row] for row in answer.value.rows])
+        )
+        found = mark_answer(part, said, question, ECF)
+        assert set(states(found)) <= {"correct"}, (question.title, part.name)
+        assert found.events == () == found.notices
+        for mark, earned in zip(part.marks, found.marks, strict=True):
+            assert earned.pending == (mark.rule == "reason")
+            assert earned.given == (0 if earned.pending else mark.number)
+        assert sum(given_marks(mark_answer(part, said, question, ECF, method=True))) == total(part.marks)
+        blank = mark_answer(part, None, question, ECF)
+        assert (set(states(blank)), set(given_marks(blank))) == ({"missing"}, {0})
+        assert blank.events == () == blank.notices
+        if isinstance(answer, ChoiceAnswer):
+            every_wrong_option_is_named(part, question)
+        if isinstance(answer, MatrixAnswer):
+            one_wrong_number_costs_something(part, said, question)
 
 
-def test_every_wrong_option_is_named(drawn: list[Question]) -> None:
-    known = {*misconceptions(), *SLIPS, "N1", "N2", "N3", "N4", "N5", "N8"}
-    for question in drawn:
-        for part in alone(question):
-            if isinstance(part.answer, ChoiceAnswer):
-                for k, option in enumerate(part.answer.options):
-                    if option.diagnosis and not option.right:
-                        assert option.diagnosis in known
-                        found = mark_answer(part, Ticked(frozenset({k})), question, ECF)
-                        assert option.diagnosis in named(found)
-                        catalogue = option.diagnosis in misconceptions()
-                        assert [bool(says) for says in told(found)] == [not catalogue]
+def every_wrong_option_is_named(part: Part, question: Question) -> None:
+    for k, option in enumerate(part.answer.options):
+        if option.diagnosis and not option.right:
+            assert option.diagnosis in DIAGNOSES
+            found = mark_answer(part, Ticked(frozenset({k})), question, ECF)
+            assert option.diagnosis in named(found)
+            assert [bool(says) for says in told(found)] == [option.diagnosis not in misconceptions()]
 
 
-def test_one_wrong_number_costs_less_than_everything_and_more_than_nothing(drawn: list[Question]) -> None:
-    for question in drawn:
-        for part in alone(question):
-            said = key_of(part.answer)
-            if isinstance(part.answer, MatrixAnswer) and isinstance(said, Grid):
-                i, j, first = next(iter(said.cells()))
-                found = mark_answer(part, said.put(i, j, entry(f"{first.text}+1/7")), question, POLICIES["strict"])
-                wrong = [(v.i, v.j) for v in found.verdicts if not v.accepted]
-                infinite = part.answer.value[0, 0] is NEGATIVE_INFINITY
-                assert wrong == [(i, j)]
-                assert infinite or states(found)[0] == "wrong"
-                assert sum(given_marks(found)) < total(part.marks)
-                blank = mark_answer(part, said.put(i, j, BLANK), question, POLICIES["strict"])
-                assert sum(given_marks(blank)) == sum(given_marks(found))
-
-
-def test_a_misread_entry_is_no_answer() -> None:
-    found = marked(FormulaAnswer(3), Entry("3x", complaint="The name 'x' is not known here."), Mark("B", 1))
-    assert states(found) == ["unreadable"]
-    assert found.notices[0].says == "The answer cannot be read: The name 'x' is not known here."
+def one_wrong_number_costs_something(part: Part, said: Grid, question: Question) -> None:
+    """As much as the entry left out, and less than everything."""
+    i, j, first = next(iter(said.cells()))
+    found = mark_answer(part, said.put(i, j, entry(f"{first.text}+1/7")), question, POLICIES["strict"])
+    assert [(v.i, v.j) for v in found.verdicts if not v.accepted] == [(i, j)]
+    assert part.answer.value[0, 0] is NEGATIVE_INFINITY or states(found)[0] == "wrong"
+    assert sum(given_marks(found)) < total(part.marks)
+    blank = mark_answer(part, said.put(i, j, BLANK), question, POLICIES["strict"])
+    assert sum(given_marks(blank)) == sum(given_marks(found))
 
 
 @pytest.mark.parametrize(
@@ -1115,7 +709,7 @@ def test_a_misread_entry_is_no_answer() -> None:
 )
 def test_a_wrong_line_may_be_named_in_a_sentence(said, earns):
     """Of a sentence that names one line; with several, or none, a person reads it."""
-    asked = symattn.worksheet(problem="find-error", seed=3)[0].question
+    asked = drawn("find-error")
     part = next(part for part in asked.parts if isinstance(part.answer, WordAnswer))
     other = next(name for name in ("S", "A", "Z") if name not in (part.answer.word, *part.answer.accepted))
     [report] = symattn.check(asked, {part.name: said.format(right=part.answer.word, other=other)}).reports

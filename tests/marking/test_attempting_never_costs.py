@@ -158,7 +158,7 @@ def mistaken_by(mechanism: str, id: str, **chosen: str) -> tuple[Question, Attem
     return q, script(q, laid(q, pages(wrong.derivation)), legible)
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize(
     ("mechanism", "id", "part"),
@@ -180,7 +180,7 @@ def test_a_right_line_that_was_not_gone_on_with_costs_nothing(mechanism, id, par
     assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
 
 
-@pytest.mark.parametrize("policy", WITH_MARKS)
+@pytest.mark.parametrize("policy", ["ecf", "strict"])
 def test_nor_does_one_that_was_not_gone_on_with_before_a_line_that_is_missing(policy):
     """Mean squares of the rows, normalised rows left out, and outputs made with mean squares of the columns."""
     q, mistaken = mistaken_by("rms_norm", "B3")
@@ -190,7 +190,7 @@ def test_nor_does_one_that_was_not_gone_on_with_before_a_line_that_is_missing(po
     assert less.available > more.total >= less.total, f"{shown(less)}\n\n{shown(more)}"
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize("id", ["T2", "T7", "T8"])
 def test_what_is_implied_is_worth_no_more_than_what_is_written(id, policy):
@@ -216,7 +216,7 @@ def test_a_wrong_entry_that_nothing_shows_counts_as_blank(mechanism, chosen):
 
 
 @pytest.mark.slow
-@tries(40)
+@tries(12)
 @given(st.integers(0, 10**6))
 def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed):
     """What one writes may happen to follow, or to be wrong as something is that has a name: a mark of accuracy."""
@@ -245,8 +245,7 @@ def test_zeros_everywhere_earn_next_to_nothing():
     }, shown(report)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
-@pytest.mark.parametrize("also_written", [False, True])
+@pytest.mark.parametrize(("seed", "also_written"), [(1, False), (2, True)])
 def test_weights_follow_from_the_students_own_mask(seed, also_written):
     """One cell of the mask is shaded wrongly: that is the mistake, and the weights under it are right."""
     q = symattn.worksheet("", problem="masks", seed=seed)[0].question
@@ -293,7 +292,7 @@ def test_sums_follow_from_the_students_own_counts():
         assert parts[name].marks[1].follows == "sum"
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_decimal_and_the_fraction_that_it_equals_are_worth_the_same(seed):
     """P8: halves after a slip, as 1.5 or as 3/2, before weights and outputs that were rounded on the way."""
     q = symattn.worksheet("attention", problem="full", seed=seed)[0].question

@@ -11,7 +11,6 @@ from bench.diagnosis import tried
 from scripts import decimals, key_of, script
 
 from symattn.api import check, derive, make_recipe
-from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import SLIPS, replayed
 from symattn.exact import Matrix, decide
 from symattn.exact.reading import typed
@@ -99,7 +98,7 @@ def test_a_bias_that_one_row_lacks_is_one_event():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("attention", marks=pytest.mark.slow), "layer_norm", "layer_norm_gradient", "feed_forward_gradient"],
+    ["layer_norm", "layer_norm_gradient", "feed_forward_gradient"],
 )
 def test_a_misconception_is_one_event_whatever_the_places_of_its_lines(name):
     """Also where a line has more places than the one before: "γ and β left out" was three mistakes there."""
@@ -116,7 +115,7 @@ def test_a_misconception_is_one_event_whatever_the_places_of_its_lines(name):
         assert len(report.events) <= 1, (wrong.misconception.id, places, report.events)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_what_is_done_with_a_mask_is_named_where_weights_alone_are_asked_for(seed):
     made = sheet("", "masks", seed)
     question, d = made.question, made.problem.derivation
@@ -138,16 +137,15 @@ def test_what_is_done_with_a_mask_is_named_where_weights_alone_are_asked_for(see
 
 
 SMALL = ("attention", "layer_norm", "softmax_jacobian", "recurrent_jacobian")
+OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradient", "rms_norm", "linear_attention",
+          "online_softmax", "recurrent_network", "cross_entropy_gradient", "kv_cache")  # fmt: skip
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize(
-    "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in mechanisms()]
-)
-def test_planted_mistakes_are_one_event_with_their_name(name):
+@pytest.mark.parametrize("names", [SMALL, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["small", "others"])
+def test_planted_mistakes_are_one_event_with_their_name(names):
     """A small version of the bench: at most one in ten without its name."""
-    found = list(tried([name], slip_count=10, part_count=2, seed=3, belief_count=3))
-    assert found
+    found = list(tried(names, slip_count=3, part_count=1, seed=3, belief_count=1))
+    assert len(found) > 3 * len(names)
     assert sum(outcome.named for outcome in found) >= 0.9 * len(found), [str(o) for o in found if not o.named]
 
 
@@ -172,7 +170,7 @@ def test_a_row_that_a_mask_decides_is_copied_from_nowhere():
     assert "A19" not in {candidate.id for event in found for candidate in event.candidates}
 
 
-@pytest.mark.parametrize("real", [1, 2, 3])
+@pytest.mark.parametrize("real", [1, 3])
 def test_hidden_queries_of_padding_are_one_event(real):
     scores = [[1, 3, 2, 0], [0, 2, 1, 3], [2, 0, 1, 1], [1, 2, 0, 3]]
     givens = {"Q": scores, "K": np.eye(4, dtype=int).tolist(), "V": [[1, 0], [0, 1], [2, 1], [1, 3]]}

@@ -64,7 +64,7 @@ def weights(question: Question, wrong: str) -> Grid:
 
 
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", [1, 3])
 @pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
 def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wrong: str, id: str, method: int) -> None:
     """M1 is for hidden keys with no weight, and accuracy for rows that are right: none of them is."""
@@ -95,7 +95,7 @@ def designed(question: Question, form: Callable[[float], str]) -> Grid:
     return grid([[form(math.log(Fraction(x))) for x in row] for row in weights])
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("places", [2, 3, 4, 9])
 @pytest.mark.parametrize("cut", [False, True])
@@ -108,7 +108,7 @@ def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: b
     assert "a" not in lost(report), shown(report)
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("form", [
     lambda x: f"{x / math.log(2):.3f}",  # to base 2
@@ -147,8 +147,7 @@ def _filled(line: str) -> str:
 # ------------------------------------------------------------------------------------------------ rotations
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on(seed: int) -> None:
     """Every distance is right, so that scores follow from the wrong lines and equal the key."""
     [one] = symattn.worksheet("rotary_attention", seed=seed)
@@ -174,8 +173,7 @@ def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carrie
 # ------------------------------------------------------------------------------------------------ translations
 
 
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_in_a_translation_nothing_is_implied_by_a_later_line(seed: int) -> None:
     question = sheet("translate", seed)
     scores = next(part for part in question.parts if getattr(part.answer, "step", "") == "S")
@@ -210,7 +208,7 @@ def test_a_slip_with_a_name_costs_no_method(policy: str) -> None:
 
 
 def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         [one] = symattn.worksheet("attention", seed=seed, softmax="base 2")
         found = by_numpy(one.question)
         largest = (found["S"] == found["S"].max(axis=1, keepdims=True)).astype(float)
@@ -225,8 +223,8 @@ def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
 # ------------------------------------------------------------------------------------------------ drills and counts
 
 
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("seed", range(1, 5))
 def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
     question = sheet("drills", seed)
     part = next((part for part in question.parts if getattr(part.answer, "step", "") == "S'"), None)
@@ -239,8 +237,7 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
     assert ids(event)[0] == "C2", shown(report)
 
 
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
     question = sheet("counts", seed)
     [part] = [part for part in question.parts if part.name == "operations"]
@@ -249,8 +246,7 @@ def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
     assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
 
 
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
     """The numbers before "one head only" and "keys or values, not both" in the key."""
     question = sheet("counts", seed)

@@ -111,8 +111,7 @@ def text(x: sympy.Expr) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mask", [None, "causal"])
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize(("orientation", "mask"), [("rows", "causal"), ("columns", None)])
 def test_what_is_right_in_sympy_is_right(orientation, mask):
     q = question(orientation=orientation, mask=mask)
     report = marked(q, handed_in(q, written({}, causal=mask is not None)))
@@ -120,7 +119,7 @@ def test_what_is_right_in_sympy_is_right(orientation, mask):
     assert report.total == report.available > 0, shown(report)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("way", ON_THE_WAY)
 @pytest.mark.parametrize("heads", [(1,), (2,), (1, 2)])
 def test_another_way_in_one_head_or_in_all(heads, way):
@@ -132,8 +131,7 @@ def test_another_way_in_one_head_or_in_all(heads, way):
     assert [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("orientation", ["columns"])
 def test_all_queries_scaled_at_once(orientation):
     """Before they are shared among the heads, whose scores are then scaled already."""
     q = question(orientation=orientation)
@@ -147,7 +145,7 @@ def test_all_queries_scaled_at_once(orientation):
 # ------------------------------------------------------------------------------------------------ wrong
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize(("heads", "orientation"), [((1,), "rows"), ((2,), "columns"), ((1, 2), "rows")])
 @pytest.mark.parametrize("belief", WRONG)
 def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation):
@@ -161,7 +159,7 @@ def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation)
     assert wrong == {f"{spoilt}_{head}" for head in heads}, shown(report)
 
 
-PAIRS = [("T2", "C1"), ("C1", "T2"), ("C1", "C4"), ("C4", "X1"), ("X6", "O1"), ("O1", "X1"), ("X1", "X6"), ("O1", "T2")]
+PAIRS = [("C1", "T2"), ("C1", "C4"), ("X6", "O1"), ("O1", "X1")]
 
 
 @pytest.mark.slow
@@ -209,8 +207,8 @@ NAMES = {
 }
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("step", NAMES)
-def test_what_students_call_the_lines_of_a_head(step):
+def test_what_students_call_the_lines_of_a_head():
     names = Names(question())
-    assert {name: names.find(name) for name in NAMES[step]} == dict.fromkeys(NAMES[step], step)
+    assert {step: [names.find(name) for name in called] for step, called in NAMES.items()} == {
+        step: [step] * len(called) for step, called in NAMES.items()
+    }

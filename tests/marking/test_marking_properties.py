@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from itertools import cycle
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -68,7 +69,7 @@ from symattn.page.notation import load_notation
 from symattn.teaching.fairness.features import features
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems import problem_types
 from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Question, StepAnswer
 
@@ -259,86 +260,63 @@ def roles_of(report: Report, part: str) -> set[str]:
 # ------------------------------------------------------------------------------------------------ P1: the key
 
 
-FAIR = [
-    (problem, name)
-    for problem in ("full", "faded", "find-error", "drills", "translate", "masks", "heatmap")
-    for name in ("self_attention", "causal_self_attention", "attention", "weighted_values")
-    if (not (own := problem_type(problem).mechanisms) or name in own)
-    and (problem, name)
-    not in {
-        ("find-error", "weighted_values"),
-        ("translate", "weighted_values"),
-    }
+VARIED = [
+    ("self_attention", {}),
+    ("causal_self_attention", {"notation": "columns"}),
+    ("attention", {"by": "token"}),
+    ("self_attention", {"softmax": "base 2"}),
 ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("problem", "name"), FAIR)
-def test_p1_the_key_in_every_exact_form_under_every_policy(problem, name):
-    q = drawn(problem, name, 1)
-    for form in EXACT_FORMS.values():
-        for mark in (".", ","):
-            attempt = key_script(q, form, mark)
-            for policy in EVERY_POLICY:
-                full(marked(q, attempt, policy))
+FAIR = [*((problem, "", {}) for problem in sorted(problem_types())), *(("full", *row) for row in VARIED)]
+policies = st.sampled_from(EVERY_POLICY)
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("problem", sorted(set(problem_types())))
-def test_p1_every_problem_type(problem):
-    q = drawn(problem, "", 2)
-    for policy in EVERY_POLICY:
-        full(marked(q, key_script(q), policy))
+@pytest.mark.parametrize(("problem", "name", "settings"), FAIR, ids=str)
+def test_p1_every_problem_type(problem, name, settings):
+    """Each policy reads the key in another exact form."""
+    q = drawn(problem, name, 2, **settings)
+    forms = [exactly, *EXACT_FORMS.values(), at_random(Random(1), list(EXACT_FORMS.values()))]
+    begin = FAIR.index((problem, name, settings))
+    for k, policy in enumerate(EVERY_POLICY):
+        full(marked(q, key_script(q, forms[(begin + k) % len(forms)], ".,"[k % 2]), policy))
 
 
 @pytest.mark.slow
-@given(strategies.problems(exotic=False), st.randoms(use_true_random=False))
+@given(st.booleans().flatmap(lambda exotic: strategies.problems(exotic=exotic)), policies, st.randoms())
 @tries(25)
-def test_p1_any_problem_in_any_mixture_of_forms(problem, rng):
-    q = asked(problem.run())
-    form = at_random(rng, list(EXACT_FORMS.values()))
-    for policy in EVERY_POLICY:
-        full(marked(q, key_script(q, form, rng.choice(".,")), policy))
-
-
-@pytest.mark.slow
-@given(strategies.problems(exotic=True))
-@tries(15)
-def test_p1_roots_and_other_bases(problem):
+def test_p1_any_problem_in_any_mixture_of_forms(problem, policy, rng):
+    """Roots and other bases as well, unless a value is left that is only a symbol."""
     assume(problem.settings.get("base", "e") in ("e", 2, 3))
     d = problem.run()
     assume(not any(is_symbolic(x) for step in d for x in value(d, step.name)))
     q = asked(d)
-    for policy in EVERY_POLICY:
-        full(marked(q, key_script(q), policy))
+    form = at_random(rng, list(EXACT_FORMS.values()))
+    full(marked(q, key_script(q, form, rng.choice(".,")), policy))
 
 
 @pytest.mark.slow
-@given(variants, st.booleans())
-@tries(25)
-def test_p1_weights_and_outputs_not_simplified(variant, shifted):
+@given(variants, st.booleans(), policies)
+@tries(15)
+def test_p1_weights_and_outputs_not_simplified(variant, shifted, policy):
     q = variant.question()
     found = pages(q.problem.derivation)
     last = next(role for role in ("M", "S'", "S") if role in found)
     texts = {name: [[exactly(x) for x in row] for row in rows] for name, rows in found.items()}
     lines = laid(q, {**texts, **unsimplified(found, last, shifted=shifted)}, texts_times)
-    for policy in EVERY_POLICY:
-        full(marked(q, script(q, lines), policy))
+    full(marked(q, script(q, lines), policy))
 
 
 @pytest.mark.slow
-@given(variants, st.integers(4, 8), st.sampled_from([decimals, lambda places: percent(places - 2)]))
-@tries(25)
-def test_p1_decimals_where_they_are_asked_for(variant, places, form):
+@given(variants, st.integers(4, 8), st.booleans(), st.sampled_from(".,"), policies)
+@tries(20)
+def test_p1_decimals_where_they_are_asked_for(variant, places, hundredths, mark, policy):
     q = asked(variant.derivation(), exact=False, places=4)
-    for mark in (".", ","):
-        for policy in EVERY_POLICY:
-            full(marked(q, key_script(q, form(places), mark), policy))
+    full(marked(q, key_script(q, percent(places - 2) if hundredths else decimals(places), mark), policy))
 
 
 @pytest.mark.slow
 @given(variants, st.integers(1, 6))
-@tries(25)
+@tries(15)
 def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, places):
     q = variant.question()
     report = marked(q, key_script(q, decimals(places)))
@@ -350,10 +328,8 @@ def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, pl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", ["full", "faded"])
-@pytest.mark.parametrize("places", [1, 2, 3, 4])
-@given(variant=matrix_wise)
-@tries(12)
+@given(st.sampled_from(["full", "faded"]), st.integers(1, 4), matrix_wise)
+@tries(40)
 def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
     """Every line rounded, the next worked out from it: right by 3.3 (W), and a question of precision at most."""
     q = variant.question() if problem == "full" else drawn("faded", "self_attention", variant.seed % 3 + 1)
@@ -371,27 +347,14 @@ def _as_written(x: Value, places: int) -> Value:
 
 
 @pytest.mark.slow
-@given(matrix_wise)
-@tries(6)
-def test_p1_transposed_throughout(variant):
+@given(matrix_wise, policies)
+@tries(8)
+def test_p1_transposed_throughout(variant, policy):
     q = variant.question()
     shapes = [(len(rows), len(rows[0])) for rows in key_of(q).values()]
     assume(any(a != b for a, b in shapes))
     attempt = script(q, {name: turned(rows) for name, rows in key_of(q).items()})
-    for policy in EVERY_POLICY:
-        full(marked(q, attempt, policy))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 4))
-@pytest.mark.parametrize("settings", [{}, {"notation": "columns"}, {"by": "token"}, {"softmax": "base 2"}], ids=str)
-@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
-def test_p1_many_fair_variants(name, settings, seed):
-    q = drawn("full", name, seed, **settings)
-    rng = Random(seed)
-    for policy in EVERY_POLICY:
-        full(marked(q, key_script(q), policy))
-        full(marked(q, key_script(q, at_random(rng, list(EXACT_FORMS.values())), rng.choice(".,")), policy))
+    full(marked(q, attempt, policy))
 
 
 # ------------------------------------------------------------------------------------------------ P2: one slip
@@ -457,8 +420,9 @@ def slipped(variant: Variant) -> OneSlip:
 
 @pytest.mark.slow
 @given(variants)
-@tries(60)
+@tries(25)
 def test_p2_a_slip_carried_on_loses_one_mark(variant):
+    """A veto has its reason, every verdict its witness (P10), and ecf never gives less than ib or strict (P6)."""
     slip = slipped(variant)
     report = marked(slip.question, slip.script())
     assert len(mistakes(report)) == 1, shown(report)
@@ -469,19 +433,36 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
         assert [place for place, v in at.items() if not v.accepted] == [(slip.i, slip.j)], shown(report)
         assert event.step == event.part == slip.step, shown(report)
     assert all(v.accepted for v in report.verdicts if v.part != slip.step), shown(report)
-    allowed = vetoed(report)
     off = report.available - report.total
-    assert 1 <= off <= 1 + sum(allowed.values()), shown(report)
-
-
-@pytest.mark.slow
-@given(variants)
-@tries(40)
-def test_p2_no_veto_without_a_reason(variant):
-    slip = slipped(variant)
-    report = marked(slip.question, slip.script())
+    assert 1 <= off <= 1 + sum(vetoed(report).values()), shown(report)
     if any(notice.kind == "veto" for notice in report.notices):
         assert easier(slip.question.problem.derivation, slip.follows) or impossible(slip.follows), shown(report)
+    compared_with_what_follows(report, slip.follows)
+    totals = [report.total, *(marked(slip.question, slip.script(), policy).total for policy in ("ib", "strict"))]
+    assert totals == sorted(totals, reverse=True)
+
+
+def compared_with_what_follows(report: Report, d: Derivation) -> None:
+    """P10: the right value stands beside every entry, and what it was compared with is accepted or has an event."""
+    right = {name: floats(rows) for name, rows in key_of(report.question).items()}
+    follows = {name: oracles.floats(value(d, name)) for name in right}
+    assert {(v.part, v.i, v.j) for v in report.verdicts} == {
+        (name, i, j) for name, a in right.items() for i in range(a.shape[0]) for j in range(a.shape[1])
+    }
+    misread = any(event.kind == "misread" for event in report.events)
+    for v in report.verdicts:
+        assert None not in (v.compared, v.right), shown(report)
+        assert v.proof, shown(report)
+        key, followed = right[v.part][v.i, v.j], follows[v.part][v.i, v.j]
+        assert _near(v.right, key), f"{v}\n{shown(report)}"
+        if v.state == "correct" and not misread:
+            assert _near(v.compared, key), f"{v}\n{shown(report)}"
+        assert _near(v.compared, followed) == v.accepted, f"{v}\n{shown(report)}"
+        assert v.accepted or v.event is not None, shown(report)
+
+
+def _near(x: Value, y: float) -> bool:
+    return bool(np.isclose(floats([[x]])[0, 0], y, rtol=1e-9, atol=1e-9))
 
 
 def easier(right: Derivation, wrong: Derivation) -> bool:
@@ -506,11 +487,9 @@ def impossible(wrong: Derivation) -> bool:
     return bool((weights < -1e-12).any() or (weights > 1 + 1e-12).any() or (abs(weights.sum(axis=1) - 1) > 1e-9).any())
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_p2_a_slip_in_a_faded_example(seed):
-    q = drawn("faded", "self_attention", seed % 4 + 1)
-    rng = Random(seed)
+def test_p2_a_slip_in_a_faded_example():
+    q = drawn("faded", "self_attention", 2)
+    rng = Random(1)
     part = rng.choice([part for part in q.parts if len(part.answer.cells) > 1])
     i, j = rng.choice(part.answer.cells)
     right = q.problem.derivation
@@ -525,9 +504,7 @@ def test_p2_a_slip_in_a_faded_example(seed):
     assert next(iter(lost(report))) == part.name, shown(report)
 
 
-@pytest.mark.covering(most=4)
-@pytest.mark.parametrize("name", ["self_attention", "attention"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("name", "seed"), [("self_attention", 1), ("attention", 2)])
 def test_p2_a_slip_in_a_drill(name, seed):
     q = drawn("drills", name, seed)
     key = key_of(q)
@@ -601,26 +578,43 @@ def collisions(found: Separation) -> dict[str, set[str]]:
     return together
 
 
-def every_misconception(q: Question) -> int:
-    """P3 for all that have a place in a question; how many there were."""
-    d = q.problem.derivation
-    found = separation(d)
+def every_misconception(q: Question, share: int = 1, begin: int = 0) -> int:
+    """P3 for all that have a place in a question, or a share of them; how many there were.
+
+    Never guess: whatever is named as an explanation reproduces the line, and all that reproduce the page are named.
+    """
+    found = separation(q.problem.derivation)
     declared = collisions(found)
-    asked_for = {part.name for part in q.parts}
+    lines = {wrong.misconception.id: wrong for wrong in found.wrongs}
+    written = {id: writes(wrong, q) for id, wrong in lines.items()}
     tried = 0
-    for wrong in found.wrongs:
-        written = writes(wrong, q)
+    for id, wrong in list(lines.items())[begin % share :: share]:
         if wrong.first is None:
             if not wrong.stopped:
-                full(marked(q, script(q, written, legible)))
+                full(marked(q, script(q, written[id], legible)))
             continue
-        at = {name for name in asked_for if name.partition(".")[0] == wrong.first}
-        if not at & set(written):
+        at = {part.name for part in q.parts if part.name.partition(".")[0] == wrong.first}
+        if not at & set(written[id]):
             continue  # what is not defined cannot be written
         tried += 1
-        report = one_misconception(q, wrong, written, declared.get(wrong.misconception.id, set()))
-        without_method(report, wrong, written)
+        report = one_misconception(q, wrong, written[id], declared.get(id, set()))
+        without_method(report, wrong, written[id])
+        named = {c.id for event in report.events for c in event.candidates if c.kind == "misconception"}
+        for other in named & lines.keys():
+            made = pages(lines[other].derivation).get(wrong.first)
+            assert agree(made, pages(wrong.derivation)[wrong.first]), f"{id}, {other}\n{shown(report)}"
+        twins = {i for i, w in lines.items() if w.first == wrong.first and _same_page(written[i], written[id])}
+        assert twins <= {c.id for event in report.events for c in event.candidates}, f"{id}: {twins}\n{shown(report)}"
     return tried
+
+
+def _same_page(a: Mapping[str, Page], b: Mapping[str, Page]) -> bool:
+    """Whether two beliefs lead to the same page, exactly."""
+    return (
+        a.keys() == b.keys()
+        and all(agree(a[name], b[name]) for name in a)
+        and all(_equal(x, y) for n in a for p, q in zip(a[n], b[n], strict=True) for x, y in zip(p, q, strict=True))
+    )
 
 
 GOLDEN = Path(__file__).with_name("cases") / "g1.toml"
@@ -634,9 +628,14 @@ def test_p3_every_misconception_on_the_golden_variant(mask):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("seed", [1])
-def test_p3_every_misconception_in_every_layout(seed, layout):
-    assert every_misconception(Variant(10 * seed + layout, layout).question()) > 20
+def test_p3_misconceptions_in_every_layout(layout):
+    assert every_misconception(Variant(10 + layout, layout).question(), 3, layout) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["causal_self_attention", "attention"])
+def test_p3_misconceptions_on_fair_variants(name):
+    assert every_misconception(drawn("full", name, 1), 2) > 10
 
 
 def test_p3_scores_of_another_shape_after_which_something_is_easier():
@@ -649,60 +648,12 @@ def test_p3_scores_of_another_shape_after_which_something_is_easier():
     one_misconception(q, wrong, written, set())
 
 
-@pytest.mark.slow
-@given(variants)
-@tries(3)
-def test_p3_every_misconception_on_random_variants(variant):
-    every_misconception(variant.question())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 4))
-@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
-def test_p3_every_misconception_on_fair_variants(name, seed):
-    assert every_misconception(drawn("full", name, seed)) > 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention"])
-def test_p3_candidates_make_what_was_written(name, seed):
-    """Never guess: whatever is named as an explanation reproduces the line, and the true one is among them."""
-    d = Variant(seed + 30 * (name != "self_attention")).derivation()
-    q = asked(d)
-    wrongs = {w.misconception.id: w for w in replayed(d)}
-    for id, wrong in wrongs.items():
-        written = writes(wrong, q)
-        if wrong.first is None or wrong.first not in written:
-            continue
-        report = marked(q, script(q, written, legible))
-        named = [c for event in report.events for c in event.candidates if c.kind == "misconception"]
-        for candidate in named:
-            other = pages(wrongs[candidate.id].derivation)
-            assert agree(other.get(wrong.first), pages(wrong.derivation)[wrong.first]), f"{id}\n{shown(report)}"
-        twins = {i for i, w in wrongs.items() if _same_script(w, wrong, q)}
-        assert twins <= {c.id for event in report.events for c in event.candidates}, f"{id}: {twins}\n{shown(report)}"
-
-
-def _same_script(a: WrongDerivation, b: WrongDerivation, q: Question) -> bool:
-    """Whether two beliefs lead to the same page, exactly."""
-    x, y = writes(a, q), writes(b, q)
-    return a.first == b.first and x.keys() == y.keys() and all(_same_line(x[name], y[name]) for name in x)
-
-
-def _same_line(a: Page, b: Page) -> bool:
-    if np.shape(a) != np.shape(b):
-        return False
-    return all(_equal(x, y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
-
-
 CARRIED = ("P4", "P8", "T2", "C1", "C2", "C3", "C4", "M1", "M4", "X1", "X2", "X3", "X6", "O1", "O7", "O8")
 
 
 @pytest.mark.covering(most=5)
-@pytest.mark.parametrize("id", CARRIED)
-@pytest.mark.parametrize("places", [3, 4])
-def test_p3_with_every_line_rounded_and_carried_on(places, id):
+@pytest.mark.parametrize(("id", "places"), [(id, 3 + k % 2) for k, id in enumerate(CARRIED)])
+def test_p3_with_every_line_rounded_and_carried_on(id, places):
     """What most scripts are: decimals all the way, each line worked out from the rounded one before."""
     q = asked(golden(mask="causal", scale="sqrt(3)"), exact=False, places=places)
     wrongly = belief(id)
@@ -718,9 +669,9 @@ def test_p3_with_every_line_rounded_and_carried_on(places, id):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_p3_misconceptions_in_a_faded_example(seed):
-    q = drawn("faded", "causal_self_attention" if seed == 2 else "self_attention", seed)
+@pytest.mark.parametrize(("name", "seed"), [("self_attention", 1), ("causal_self_attention", 2)])
+def test_p3_misconceptions_in_a_faded_example(name, seed):
+    q = drawn("faded", name, seed)
     d = q.problem.derivation
     right, cells = key_of(q), {part.name: part.answer.cells for part in q.parts}
     for id in misconceptions():
@@ -746,7 +697,7 @@ def _equal(a: Value, b: Value) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_p3_misconceptions_in_drills(seed):
     q = drawn("drills", "self_attention", seed)
     key = key_of(q)
@@ -779,28 +730,17 @@ PAIRS = [
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize("layout", [0, 3])
-@pytest.mark.parametrize("mask", [None, "causal"])
-@pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, mask, layout):
+@pytest.mark.parametrize(("first", "second", "layout"), [(*pair, 3 * (k % 2)) for k, pair in enumerate(PAIRS)])
+def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, layout):
     givens = symattn.derive(str(GOLDEN)).problem.givens
-    chosen = {**strategies.LAYOUTS[layout], "mask": mask}
+    chosen = {**strategies.LAYOUTS[layout], "mask": "causal"}
     given_ = {k: page(m) if layout == 0 else turned(page(m)) for k, m in givens.items()}
     d = mechanism("self_attention").run(given_, Settings.read(chosen))
-    if misconception(first).on(d) is None or misconception(second).on(d) is None:
-        assert mask is None
-        return
-    two_misconceptions(asked(d), first, second)
-
-
-def two_misconceptions(q: Question, first: str, second: str) -> None:
-    d = q.problem.derivation
+    q = asked(d)
     one = misconception(first).on(d)
-    assert one is not None
     at = next(s.name for s in d if s.name in spoilt(second, d))
     before = {s.name: value(one.derivation, s.name) for s in d.until(at).steps[:-1]}
-    on = d.replay(pinned=before)
-    two = misconception(second).on(on)
+    two = misconception(second).on(d.replay(pinned=before))
     if two is None or two.first is None or two.stopped or one.stopped:
         return
     report = marked(q, script(q, laid(q, pages(two.derivation)), legible))
@@ -813,14 +753,14 @@ def two_misconceptions(q: Question, first: str, second: str) -> None:
 
 @pytest.mark.slow
 @given(variants, st.sampled_from(PAIRS))
-@tries(30)
+@tries(15)
 @example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
 @example(Variant(720720, projected=False), ("T2", "X2"))  # as far as the weights, a script with tokens as columns
 def test_p4_on_random_variants(variant, pair):
     """Two events, unless the second mistake cannot be seen or takes the first one back."""
     first, second = pair
     q = variant.question()
-    d = pinned_free(q)
+    d = MatrixwiseDerivation(q.problem.derivation).given
     one = misconception(first).on(d)
     assume(one is not None and one.first is not None and not one.stopped and spoilt(second, d))
     at = next(s.name for s in d if s.name in spoilt(second, d))
@@ -834,6 +774,9 @@ def test_p4_on_random_variants(variant, pair):
     if np.shape(written) == np.shape(rightly):
         off = ~np.isclose(floats(written), floats(rightly), rtol=1e-9, atol=1e-9)
     assume(not agree(written, key) and (np.shape(written) != np.shape(key) or not _meets(written, key, off)))
+    assume(
+        not agree(pages(two.derivation).get("S"), pages(d).get("S'"))
+    )  # the key with two lines in each other's boxes
     report = marked(q, script(q, writes(two, q), legible))
     assert len(mistakes(report)) == 2, f"{pair}\n{shown(report)}"
     a, b = mistakes(report)
@@ -845,11 +788,6 @@ def test_p4_on_random_variants(variant, pair):
 def _meets(written: Page, key: Page, off: np.ndarray) -> bool:
     """Whether a wrong entry happens to be the key's, which counts as right (3.4)."""
     return bool((off & np.isclose(floats(written), floats(key), rtol=1e-9, atol=1e-9)).any())
-
-
-def pinned_free(q: Question) -> Derivation:
-    """The question's derivation matrix by matrix."""
-    return MatrixwiseDerivation(q.problem.derivation).given
 
 
 # ------------------------------------------------------------------------------------------------ P5: blanks
@@ -865,12 +803,11 @@ def wrong_scripts(seed: int, masked: bool) -> tuple[Question, tuple[Attempt, ...
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize("masked", [False, True])
-def test_p5_a_line_left_out_never_earns_more(masked, policy):
+def test_p5_a_line_left_out_never_earns_more(masked):
     """For scripts that are worked through from line to line, right or wrong."""
     q, attempts = wrong_scripts(1, masked)
-    for attempt in attempts:
+    for attempt, policy in zip(attempts, cycle(WITH_MARKS)):
         total = marked(q, attempt, policy).total
         assert total >= 0
         for part in attempt.answers:
@@ -879,18 +816,17 @@ def test_p5_a_line_left_out_never_earns_more(masked, policy):
 
 
 @pytest.mark.slow
-@given(st.integers(0, 10**6))
-@tries(40)
-def test_p5_an_entry_left_out_never_earns_more(seed):
+@given(st.integers(0, 10**6), st.sampled_from(WITH_MARKS))
+@tries(30)
+def test_p5_an_entry_left_out_never_earns_more(seed, policy):
     rng = Random(seed)
     q, attempts = wrong_scripts(1, rng.random() < 0.5)
     attempt = rng.choice(attempts)
     part = rng.choice(sorted(attempt.answers))
     grid = attempt.answers[part]
     blank = with_entry(attempt, part, rng.randrange(grid.shape[0]), rng.randrange(grid.shape[1]), BLANK)
-    for policy in WITH_MARKS:
-        before, after = marked(q, attempt, policy), marked(q, blank, policy)
-        assert 0 <= after.total <= before.total, f"{before.total} before\n{shown(after)}"
+    before, after = marked(q, attempt, policy), marked(q, blank, policy)
+    assert 0 <= after.total <= before.total, f"{before.total} before\n{shown(after)}"
 
 
 @pytest.mark.parametrize("policy", WITH_MARKS)
@@ -906,7 +842,7 @@ GARBAGE = ["0", "1", "-7", "1/2", "e^2", "0.3", "99 %", "", "?", "1/0", "what", 
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(GARBAGE))
-@tries(20)
+@tries(5)
 def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
     rng = Random(seed)
     q = wrong_scripts(1, rng.random() < 0.5)[0]
@@ -925,7 +861,7 @@ def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-@tries(40)
+@tries(15)
 def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
     rng = Random(seed)
     q, attempts = wrong_scripts(1, rng.random() < 0.5)
@@ -946,24 +882,22 @@ def marks_of(report: Report, code: str) -> list[Given]:
     return [given for given in report.marks if given.code == code]
 
 
-@pytest.mark.slow
-@given(variants)
-@tries(25)
-def test_p6_for_slips(variant):
-    slip = slipped(variant)
-    totals = {policy: marked(slip.question, slip.script(), policy).total for policy in WITH_MARKS}
-    assert totals["ecf"] >= totals["ib"] >= totals["strict"], totals
-
-
-@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("masked", [False, True])
-def test_formative_gives_the_diagnosis_and_no_marks(masked):
+def test_p10_every_event_says_which_entries_it_is_about(masked):
+    """The formative policy gives the same diagnosis and no marks."""
     q, attempts = wrong_scripts(1, masked)
     for attempt in attempts:
-        with_marks, without_marks = marked(q, attempt), marked(q, attempt, "formative")
-        assert (without_marks.available, without_marks.total, without_marks.marks) == (0, 0, ())
-        assert [ids(e) for e in without_marks.events] == [ids(e) for e in with_marks.events]
-        assert [v.state for v in without_marks.verdicts] == [v.state for v in with_marks.verdicts]
+        report = marked(q, attempt)
+        spoilt_by = {(v.part, v.i, v.j): v.event for v in report.verdicts if v.state == "wrong"}
+        for event in report.events:
+            for entry in event.entries:
+                assert spoilt_by.pop(entry, event.number) == event.number, shown(report)
+        assert not spoilt_by, shown(report)
+        assert [event.number for event in report.events] == list(range(len(report.events)))
+    formative = marked(q, attempt, "formative")
+    assert (formative.available, formative.total, formative.marks) == (0, 0, ())
+    assert [ids(e) for e in formative.events] == [ids(e) for e in report.events]
+    assert [v.state for v in formative.verdicts] == [v.state for v in report.verdicts]
 
 
 # ------------------------------------------------------------------------------------------------ P7: determinism
@@ -982,33 +916,28 @@ def test_p7_the_order_of_the_answers_is_nothing(seed, rng):
 
 
 HASHED = """
-import sys
-sys.path[:0] = {paths!r}
 from test_marking_properties import marked, wrong_scripts, shown
-for masked in (False, True):
-    q, attempts = wrong_scripts(1, masked)
-    for attempt in attempts:
-        for policy in ("ecf", "ib"):
-            print(shown(marked(q, attempt, policy)))
+q, attempts = wrong_scripts(1, True)
+for attempt in attempts:
+    print(shown(marked(q, attempt)))
 """
 
 
 @pytest.mark.slow
 def test_p7_the_same_under_every_hash_seed():
-    here = Path(__file__).parent
-    program = HASHED.format(paths=[str(here), str(here.parent)])
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     said = [
         subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            [sys.executable, "-c", HASHED],
+            env={**os.environ, **paths, "PYTHONHASHSEED": str(seed)},
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-        for seed in (0, 1, 2)
+        for seed in (0, 1)
     ]
     assert len(said[0]) > 1000
-    assert said[0] == said[1] == said[2]
+    assert said[0] == said[1]
 
 
 # ------------------------------------------------------------------------------------------------ P8: more places
@@ -1019,42 +948,29 @@ def is_decimal(x: Value) -> bool:
 
 
 @pytest.mark.slow
-@given(variants, st.integers(0, 10**6))
-@tries(40)
-def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed):
-    """Every entry rounded to places of its own; then one of them to more."""
+@given(variants, st.integers(0, 10**6), st.sampled_from(WITH_MARKS), st.sampled_from([False, False, True]))
+@tries(30)
+def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed, policy, wrong):
+    """Every entry rounded to places of its own; then one of them to more, even after a mistake carried on unrounded."""
     rng = Random(seed)
-    q = asked(variant.derivation(), exact=rng.random() < 0.5, places=rng.choice([2, 4]))
-    more_places(q, key_of(q), rng, places=lambda: rng.randint(1, 5))
-
-
-@pytest.mark.slow
-@given(variants, st.integers(0, 10**6))
-@tries(15)
-def test_p8_after_a_mistake_that_was_carried_on_unrounded(variant, seed):
-    rng = Random(seed)
-    q = asked(variant.derivation(), exact=False, places=2)
-    wrongs = [w for w in replayed(q.problem.derivation) if w.first and not w.stopped]
-    more_places(q, writes(rng.choice(wrongs), q), rng, places=lambda: rng.randint(2, 5))
-
-
-def more_places(q: Question, lines: Mapping[str, Page], rng: Random, places: Callable[[], int]) -> None:
-    chosen = {n: [[places() for _ in row] for row in rows] for n, rows in lines.items()}
+    q = asked(variant.derivation(), exact=not wrong and rng.random() < 0.5, places=2 if wrong else rng.choice([2, 4]))
+    lines: Mapping[str, Page] = key_of(q)
+    if wrong:
+        lines = writes(rng.choice([w for w in replayed(q.problem.derivation) if w.first and not w.stopped]), q)
+    chosen = {n: [[rng.randint(1 + wrong, 5) for _ in row] for row in rows] for n, rows in lines.items()}
     candidates = [
         (n, i, j) for n, r in lines.items() for i, row in enumerate(r) for j, x in enumerate(row) if is_decimal(x)
     ]
     assume(candidates)
 
-    def written() -> Attempt:
-        return script(q, {n: _texts(rows, chosen[n]) for n, rows in lines.items()})
+    def total() -> int:
+        attempt = script(q, {name: _texts(rows, chosen[name]) for name, rows in lines.items()})
+        return marked(q, attempt, policy).total
 
-    before = written()
+    before = total()
     n, i, j = rng.choice(candidates)
     chosen[n][i][j] += rng.randint(1, 4)
-    after = written()
-    for policy in WITH_MARKS:
-        less, more = marked(q, before, policy), marked(q, after, policy)
-        assert less.total <= more.total, f"{less.total} before {n} ({i + 1}, {j + 1}) had more places\n{shown(more)}"
+    assert total() >= before, f"{n} ({i + 1}, {j + 1}) had fewer places"
 
 
 def _texts(rows: Page, places: list[list[int]]) -> Page:
@@ -1070,7 +986,7 @@ def _texts(rows: Page, places: list[list[int]]) -> Page:
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0, 3]))
-@tries(25)
+@tries(12)
 def test_p9_tokens_and_features_in_another_order(seed, layout):
     rng = Random(seed)
     sizes = {"n": 3, "d_model": 4, "d_k": 4, "d_v": 2}
@@ -1102,10 +1018,9 @@ def test_p9_tokens_and_features_in_another_order(seed, layout):
     assert a.total == b.total, f"{shown(a)}\n\n{shown(b)}"
     assert len(a.events) == len(b.events), f"{shown(a)}\n\n{shown(b)}"
     for name in moved:
-        states = [[_state(report, name, i, j, layout) for j in range(len(lines[name][0]))]
-                  for i in range(len(lines[name]))] if (report := a) else []  # fmt: skip
-        there = [[_state(b, name, i, j, layout) for j in range(len(lines[name][0]))] for i in range(len(lines[name]))]
-        assert reordered(name, states) == there, f"{name}\n{shown(a)}\n\n{shown(b)}"
+        assert reordered(name, _states(a, name, layout)) == _states(b, name, layout), (
+            f"{name}\n{shown(a)}\n\n{shown(b)}"
+        )
 
 
 def _laid_question(givens: Mapping[str, Page], layout: int) -> Question:
@@ -1114,53 +1029,9 @@ def _laid_question(givens: Mapping[str, Page], layout: int) -> Question:
     return asked(mechanism("self_attention").run(rows, Settings.read(chosen)))
 
 
-def _state(report: Report, part: str, i: int, j: int, layout: int) -> str:
-    place = (i, j) if strategies.LAYOUTS[layout]["orientation"] == "rows" else (j, i)
-    return report.of(part)[place].state
-
-
-# ------------------------------------------------------------------------------------------------ P10: auditable
-
-
-@pytest.mark.slow
-@given(variants)
-@tries(25)
-def test_p10_every_verdict_has_the_value_it_was_compared_with(variant):
-    slip = slipped(variant)
-    report = marked(slip.question, slip.script())
-    right = {name: floats(rows) for name, rows in key_of(slip.question).items()}
-    follows = {name: oracles.floats(value(slip.follows, name)) for name in right}
-    assert {(v.part, v.i, v.j) for v in report.verdicts} == {
-        (name, i, j) for name, a in right.items() for i in range(a.shape[0]) for j in range(a.shape[1])
-    }
-    misread = any(event.kind == "misread" for event in report.events)
-    for v in report.verdicts:
-        place = (v.i, v.j)
-        assert v.compared is not None, shown(report)
-        assert v.right is not None, shown(report)
-        assert _near(v.right, right[v.part][place]), f"{v}\n{shown(report)}"
-        assert v.proof, shown(report)
-        if v.state == "correct" and not misread:
-            assert _near(v.compared, right[v.part][place]), f"{v}\n{shown(report)}"
-        if v.accepted:
-            assert _near(v.compared, follows[v.part][place]), f"{v}\n{shown(report)}"
-        else:
-            assert not _near(v.compared, follows[v.part][place]), f"{v}\n{shown(report)}"
-            assert v.event is not None, shown(report)
-
-
-def _near(x: Value, y: float) -> bool:
-    return bool(np.isclose(floats([[x]])[0, 0], y, rtol=1e-9, atol=1e-9))
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_p10_every_event_says_which_entries_it_is_about(masked):
-    q, attempts = wrong_scripts(1, masked)
-    for attempt in attempts:
-        report = marked(q, attempt)
-        spoilt_by = {(v.part, v.i, v.j): v.event for v in report.verdicts if v.state == "wrong"}
-        for event in report.events:
-            for entry in event.entries:
-                assert spoilt_by.pop(entry, event.number) == event.number, shown(report)
-        assert not spoilt_by, shown(report)
-        assert [event.number for event in report.events] == list(range(len(report.events)))
+def _states(report: Report, part: str, layout: int) -> Page:
+    """As a page with tokens as rows."""
+    verdicts = report.of(part)
+    rows, columns = (1 + max(places) for places in zip(*verdicts, strict=True))
+    found = [[verdicts[i, j].state for j in range(columns)] for i in range(rows)]
+    return found if strategies.LAYOUTS[layout]["orientation"] == "rows" else turned(found)

@@ -163,27 +163,15 @@ QUICK = (
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize(
-    ("problem", "mechanism", "settings"),
-    [pytest.param(*one, marks=[pytest.mark.slow] * (one[2] == {"by": "token"})) for one in QUICK],
-    ids=lambda x: str(x or "-"),
-)
-def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
-    q, rng = question(problem, mechanism, **settings), Random(1)
-    for points in sorted({1, 2, len(q.parts) - 1, len(q.parts), rng.randint(1, 2 * q.marks), q.marks, 2 * q.marks}):
-        assert law_of_points(q, points, rng)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
-def test_one_wrong_entry_costs_something_from_the_least_points_to_twice_its_own(problem, mechanism, settings):
+def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
     """`tests/bench/points.py --every-value` tries all of them."""
     q, rng = question(problem, mechanism, **settings), Random(1)
-    for points in rng.sample(range(1, 2 * q.marks + 1), min(6, 2 * q.marks)):
-        assert law_of_points(q, points, rng, policies=(rng.choice(["ecf", "ib", "uk", "strict"]),))
+    for points in {1, len(q.parts) - 1, rng.randint(1, 2 * q.marks), 2 * q.marks}:
+        assert law_of_points(q, max(1, points), rng, policies=(rng.choice(["ecf", "ib", "uk", "strict"]),))
 
 
-@pytest.mark.parametrize("points", [10, 15, 20, 40])
+@pytest.mark.parametrize("points", [10, 40])
 def test_all_of_a_matrix_wrong_costs_its_accuracy(points):
     q = question("full", "causal_self_attention").worth(points)
     right = key(q)
@@ -238,7 +226,7 @@ NOTED = [one for one in QUICK if one[0] in ("full", "counts", "masks", "faded", 
 def test_every_note_on_a_key_says_what_the_marker_does(problem, mechanism, settings):
     """Answers of numbers, with any of them wrong; nothing follows and nothing is implied."""
     own, rng = question(problem, mechanism, **settings), Random(2)
-    all_points = {*rng.sample(range(len(own.parts), 2 * own.marks), 4), own.marks}
+    all_points = {*rng.sample(range(len(own.parts), 2 * own.marks), 2), own.marks}
     assert sum(law_of_notes(own, points, rng) for points in sorted(all_points))
 
 
@@ -331,7 +319,7 @@ def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
 # ------------------------------------------------------------------------------------------------ totals
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("policy", [name for name, one in POLICIES.items() if one.marks])
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK[:2] + QUICK[7:9], ids=lambda x: str(x or "-"))
 def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, policy):

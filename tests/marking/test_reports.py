@@ -22,7 +22,6 @@ from test_worked_cases import CASES
 from trials import tries
 
 import symattn
-from symattn.derivation.mechanisms import mechanisms
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
@@ -95,30 +94,21 @@ every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
 # ------------------------------------------------------------------------------------------------ every format
 
 
-@pytest.mark.covering(most=1, product=False)
-@pytest.mark.parametrize("reader", DOCUMENTS)
-@pytest.mark.parametrize("name", NAMES)
-def test_every_format_writes_every_case(name, reader):
-    document = DOCUMENTS[reader](CASES[name].report, name="Ada Lovelace", student="1815", sheet="3f9a-0007")
-    for writer in FORMATS.values():
-        source = writer.write(document)
-        assert "Ada Lovelace" in source
-        assert "3f9a-0007" in source
-
-
 @pytest.mark.covering(most=1)
-@every_type
-def test_every_type_of_problem_makes_accessible_pdf(problem):
+@pytest.mark.parametrize("problem", ["full", "prove", "choice", "design", "masks"])
+def test_every_format_names_the_student_and_the_sheet(problem):
     report = spoilt_report(problem, 1)
     for make in DOCUMENTS.values():
-        data = pdf.write_pdf(make(report))
-        assert b"pdfuaid:part" in data  # text for every formula and every picture
+        document = make(report, name="Ada Lovelace", student="1815", sheet="3f9a-0007")
+        assert b"pdfuaid:part" in pdf.write_pdf(document)  # text for every formula and every picture
         for writer in FORMATS.values():
-            assert writer.write(make(report))
+            source = writer.write(document)
+            assert "Ada Lovelace" in source
+            assert "3f9a-0007" in source
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["01-note-002-by-token", "02-lost-sign", "06-misread"])
+@pytest.mark.parametrize("name", ["06-misread"])
 def test_tex_sets_reports_without_overflow(name):
     try:
         pdf.latex_engine()
@@ -129,9 +119,9 @@ def test_tex_sets_reports_without_overflow(name):
         assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["02-lost-sign", "04-softmax-over-columns", "07-scaled-early", "09-percentages"])
-def test_a_full_question_with_few_mistakes_fits_on_a_page(name):
-    data = pdf.write_pdf(feedback_document(CASES[name].report, name="Ada Lovelace", student="1815", sheet="3f9a-0007"))
+def test_a_full_question_with_few_mistakes_fits_on_a_page():
+    report = CASES["04-softmax-over-columns"].report
+    data = pdf.write_pdf(feedback_document(report, name="Ada Lovelace", student="1815", sheet="3f9a-0007"))
     assert len(PdfReader(BytesIO(data)).pages) == 1
 
 
@@ -176,29 +166,47 @@ def test_every_entry_that_was_written_has_its_sign(name):
 
 def test_signs_are_explained_once_and_read_out():
     source = FORMATS["html"].write(feedback_document([CASES["02-lost-sign"].report, CASES["10-blank-row"].report]))
+    assert "color" not in source.partition("<body>")[2]
     assert source.count("<strong>✓ft</strong> right, given your own earlier lines") == 1
     assert source.count("<strong>✗</strong> wrong, with the number of the mistake") == 1
     label = next(x for x in re.findall(r'aria-label="([^"]*)"', source) if x.startswith("Q equals"))
     assert "2 wrong, mistake 1" in label
     assert "0 right" in label
-
-
-def test_a_sign_is_a_sign_and_no_colour():
-    for name in NAMES:
-        source = FORMATS["html"].write(feedback_document(CASES[name].report)).partition("<body>")[2]
-        assert "color" not in source
+    assert "not written down, but shown by a later line" in source
+    assert speak(formula_of(read("1/2").tree)) == "1 over 2"
 
 
 # ------------------------------------------------------------------------------------------------ what is said
 
 
-def test_the_first_mistake_and_what_follows_from_it():
-    found = plain(feedback_document(CASES["02-lost-sign"].report))
-    assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
-    assert squeezed("It looks as if the sign of the result was lost.") in found
-    assert squeezed("✓ft right, given your own earlier lines") in found
+@pytest.mark.parametrize(
+    ("name", "reader", "sentences"),
+    [
+        ("02-lost-sign", "student", [
+            "Begin with Queries Q, row 2, column 3 (mistake 1).",
+            "It looks as if the sign of the result was lost.",
+            "✓ft right, given your own earlier lines",
+        ]),
+        ("03-scaled-after-softmax-blank", "student", [
+            "Begin with S′, which is not written down (mistake 1).",
+            "For instance, s′₁₁ = 2/2 = 1.",
+            "Divide the scores by √dₖ, not the weights",
+        ]),
+        ("01-note-002", "student", ["This looks like “Not scaled”, or perhaps “Base 10 used”."]),
+        ("01-note-002", "teacher", ["This fits “C1 – Not scaled”, and also “X4 – Base 10 used”"]),
+        ("06-misread", "student", [
+            "Compare the given numbers with those that you used",
+            "Entry (2, 5) of X is 1, but −1 was used.",
+            "−1: A given number was misread; everything else is marked with the number",
+            "Z Number misread Total",
+        ]),
+        ("02-lost-sign", "teacher", ["slip in Q, row 2, column 3", "≈0.1142"]),  # e/(e³+e+1)
+    ],
+)  # fmt: skip
+def test_what_a_case_is_told(name, reader, sentences):
+    found = plain(DOCUMENTS[reader](CASES[name].report))
+    assert [sentence for sentence in sentences if squeezed(sentence) not in found] == []
     assert squeezed("given your Q and K") not in found  # the sign at the entry says it
-    assert "✓ft" in found.partition(squeezed("as they were read"))[2]
 
 
 def made_up(rng: Random) -> Report:
@@ -245,33 +253,6 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
     assert squeezed("2/5, 3 pending") in plain(feedback_document(report))
 
 
-def test_a_mistake_in_a_step_that_was_left_out():
-    found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
-    assert squeezed("Begin with S′, which is not written down (mistake 1).") in found
-    assert squeezed("For instance, s′₁₁ = 2/2 = 1.") in found
-    assert squeezed("Divide the scores by √dₖ, not the weights") in found
-
-
-def test_explanations_that_cannot_be_told_apart_are_all_named():
-    found = plain(feedback_document(CASES["01-note-002"].report))
-    assert squeezed("This looks like “Not scaled”, or perhaps “Base 10 used”.") in found
-    found = plain(marking_document(CASES["01-note-002"].report))
-    assert squeezed("This fits “C1 – Not scaled”, and also “X4 – Base 10 used”") in found
-
-
-def test_a_misread_number_is_where_to_look_first():
-    found = plain(feedback_document(CASES["06-misread"].report))
-    assert squeezed("Compare the given numbers with those that you used") in found
-    assert squeezed("Entry (2, 5) of X is 1, but −1 was used.") in found
-    assert squeezed("−1: A given number was misread; everything else is marked with the number") in found
-    assert squeezed("Z Number misread Total") in found
-
-
-def test_everything_right_is_said():
-    question = CASES["02-lost-sign"].question
-    assert "Everythingisright." in plain(feedback_document(marked(question, key_script(question))))
-
-
 @pytest.mark.covering(most=4)
 @pytest.mark.parametrize(
     ("left_out", "first_column_of_z", "empty"),
@@ -300,8 +281,8 @@ def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_o
         assert ("Everythingisright." in told) is not first_column_of_z
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.covering(most=2, product=False)
+@pytest.mark.parametrize("seed", range(2))
 @every_type
 def test_nothing_is_called_right_that_is_not_equal_to_the_key(problem, seed):
     """Neither "Everything is right" nor "Nothing that was written is wrong" stands over a wrong entry."""
@@ -366,9 +347,6 @@ def test_the_teacher_sees_the_key_and_the_proof():
         squeezed("".join(row.itertext())) for row in ElementTree.fromstring(FORMATS["html"].write(document)).iter("tr")
     ]
     assert squeezed("S (2, 3)   6 ✓ft   6   the lines as written, exact   −2") in rows
-    found = plain(document)
-    assert "≈0.1142" in found  # e/(e³+e+1)
-    assert squeezed("slip in Q, row 2, column 3") in found
 
 
 # ------------------------------------------------------------------------------------------------ places
@@ -483,7 +461,7 @@ def test_a_student_is_told_the_same_whatever_the_key_is(problem):
 
     Why an option is wrong is told by its own sentence, for which there is a law of its own.
     """
-    reports = [without_reasons(spoilt_report(problem, seed)) for seed in range(6)]
+    reports = [without_reasons(spoilt_report(problem, seed)) for seed in range(3)]
     for report in reports:
         assert feedback_document(report) == feedback_document(blinded(report))
     assert any(marking_document(report) != marking_document(blinded(report)) for report in reports)  # which has a key
@@ -545,13 +523,6 @@ def test_an_entry_is_drawn_as_what_it_means(typed):
     assert decide(read(drawn_again).value, reading.value).equal, drawn_again
 
 
-def test_a_sign_of_marking_is_spoken():
-    report = CASES["10-blank-row"].report
-    spoken = re.findall(r'aria-label="([^"]*)"', FORMATS["html"].write(feedback_document(report)))
-    assert any("not written down, but shown by a later line" in words for words in spoken)
-    assert speak(formula_of(read("1/2").tree)) == "1 over 2"
-
-
 # ------------------------------------------------------------------------------------------------ data
 
 
@@ -585,7 +556,7 @@ def test_a_report_as_json():
 
 
 @pytest.mark.slow
-@tries(20)
+@tries(12)
 @given(st.sampled_from(sorted(problem_types())), st.integers(0, 40))
 def test_any_script_can_be_told(problem, seed):
     """Whatever was written, to whom it is told: no entry is lost, and the marks are those of the report."""
@@ -649,24 +620,26 @@ def remarks_of(document: Document) -> list[str]:
     return [" ".join(FORMATS["text"].write(page).split()) for page in pages]
 
 
+SAID_ABOUT = ("causal_self_attention", "layer_norm", "feed_forward_gradient", "recurrent_network", "kv_cache",
+              "language_model", "online_softmax", "softmax_jacobian")  # fmt: skip
+
+
 @pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-@pytest.mark.parametrize("problem", [*sorted(mechanisms()), *sorted({*problem_types()} - {"full"})])
+@pytest.mark.parametrize("problem", [*SAID_ABOUT, *sorted({*problem_types()} - {"full"})])
 def test_no_sentence_stands_twice_in_what_is_said_of_one_thing(problem, language):
-    mechanism, asked = ("", problem) if problem in problem_types() else (problem, "full")
-    [sheet] = symattn.worksheet(mechanism, problem=asked, seed=1)
-    for seed in range(2):
-        answers = typed(spoilt(sheet.question, Random(seed)))
-        if not answers:
-            continue
-        marking = symattn.check(sheet, answers)
-        for reader in DOCUMENTS:
-            document = marking.document(reader)
-            said = remarks_of(replace(document, look=replace(document.look, language=language)))
-            for remark in said:
-                sentences = [x for x in re.split(r"(?<=[.。]) ?(?!\d)", remark.split(": ", 1)[-1]) if len(x) > 12]
-                assert len(set(sentences)) == len(sentences), remark
-            assert len(set(said)) == len(said)
+    question = drawn(problem, 1) if problem in problem_types() else symattn.worksheet(problem, seed=1)[0].question
+    answers = typed(spoilt(question, Random(0))) or typed(spoilt(question, Random(1)))
+    if not answers:
+        return
+    marking = symattn.check(question, answers)
+    for reader in DOCUMENTS:
+        document = marking.document(reader)
+        said = remarks_of(replace(document, look=replace(document.look, language=language)))
+        for remark in said:
+            sentences = [x for x in re.split(r"(?<=[.。]) ?(?!\d)", remark.split(": ", 1)[-1]) if len(x) > 12]
+            assert len(set(sentences)) == len(sentences), remark
+        assert len(set(said)) == len(said)
 
 
 @pytest.mark.parametrize("rows", [[["1/2e", "0", "2"], ["2", "2", "1/2e"], ["2", "1", "3"]], [["1", "1/2e"]]])

@@ -132,9 +132,7 @@ def told(report: Report) -> str:
     return "rounded" if any("rounded" in verdict.flags for verdict in report.verdicts) else ""
 
 
-@pytest.mark.parametrize("places", [2, 3, 4])
-@pytest.mark.parametrize("at", [(0, 1), (1, 0), (2, 1)])
-@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(("places", "at", "sign"), [(2, (0, 1), -1), (3, (1, 0), 1), (4, (2, 1), -1), (2, (2, 1), 1)])
 def test_outputs_have_the_places_of_the_weights(places, at, sign):
     """One unit of the last place is rounding; ten are not without a word; forty are wrong."""
     page, output = by_numpy(places)
@@ -167,6 +165,7 @@ def test_rounded_products_of_weights_as_they_are_written_are_no_rounding_on_the_
     (3, "0.577", True), (3, "0.58", True), (5, "0.45", True), (5, "0.447", True), (2, "0.71", True), (9, "0.33", True),
     (3, "0.6", False), (5, "0.4", False), (3, "0.56", False),
 ])  # fmt: skip
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("places", [1, 2, 3])
 def test_scores_times_a_rounded_inverse_are_a_matter_of_precision(d_k, factor, fine, places):
     scores = np.array([[7, -4], [11, 9]])
@@ -192,8 +191,7 @@ def test_a_rounded_output_is_told_in_words_and_costs_precision_once():
     assert "fewer places than are shown" in str(found)
 
 
-@pytest.mark.parametrize("name", ["ecf", "ib", "uk", "strict"])
-@pytest.mark.parametrize("places", [2, 3, 4])
+@pytest.mark.parametrize(("name", "places"), [("ecf", 2), ("ib", 3), ("uk", 4), ("strict", 2)])
 def test_a_right_answer_alone_earns_its_share_whatever_its_last_digit(name, places):
     _, output = by_numpy(places)
     share, totals = Fraction(3, 5), set()
