@@ -16,7 +16,7 @@ from test_bank_scores import DECIMALS, EXACT, PARTS, decimal, exact, expected_of
 RUNNER = Path(__file__).with_name("components.cjs")
 PACKAGES = ("playwright-core", "@citolab/qti-components/package.json")
 LACKING = missing(*PACKAGES)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
+pytestmark = [pytest.mark.slow, pytest.mark.players, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
 
 
 def scored(folder, scripts):
@@ -58,7 +58,7 @@ def test_decimals_in_chromium(decimal):
 
 
 def test_the_stated_grammar_in_chromium(paper):
-    """Of three questions with 33 boxes, 297 texts of the grammar in all, and as many wrong values."""
+    """Of two questions with 33 boxes, 198 texts of the grammar in all, and as many wrong values."""
     dice = random.Random(9)
     scripts = [write(dice) for write in (paper.right, paper.wrong) for _ in range(ROUNDS)]
     found = [score for score, _ in scored(paper.folder, scripts)]
