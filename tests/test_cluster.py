@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import contents, run
 from waiting import until
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.cluster import cluster
 from symattn.foundation.crew import crew
@@ -54,14 +53,6 @@ def worker(folder: Path, *options: str, path: str = PATH):
     return process(folder, "dask_worker", "--nthreads", "1", "--no-nanny", *options, path=path)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-
-
 EXAM = """
 title = "Quiz"
 variants = 2
@@ -78,6 +69,7 @@ def client():
         yield started
 
 
+@pytest.mark.slow
 def test_a_cluster_in_this_process_makes_the_same_of_worksheets_exams_classes_and_reports(client, tmp_path):
     (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", encoding="utf-8")
     (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")

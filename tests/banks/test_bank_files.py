@@ -99,15 +99,15 @@ def test_an_exam_is_a_pool_for_each_question(tmp_path):
 def test_one_choice_and_a_grid_are_questions_of_their_own_kind(tmp_path):
     recipe = make_recipe(problem="choice", seed=4, options={"items": 1})
     write_sheets(sheets(recipe, 1), tmp_path, Setting(["moodle", "canvas"], "choice"))
-    ((question,), _) = cloze_reader.read((tmp_path / "choice.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "choice.moodle.xml")
     assert question.kind == "multichoice"
     answers = list(question.element.iter("answer"))
     assert [answer.get("fraction") for answer in answers].count("100") == 1
     assert any(answer.findtext("feedback/text") for answer in answers if answer.get("fraction") == "0")
-    ((_, (item,)),) = canvas_reader.read(tmp_path / "choice.canvas.zip")
+    item = canvas_reader.only(tmp_path / "choice.canvas.zip")
     assert item.kind == "multiple_choice_question"
     write_sheets(sheets(make_recipe(problem="masks", seed=4), 1), tmp_path, Setting(["moodle"], "masks"))
-    ((question,), _) = cloze_reader.read((tmp_path / "masks.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "masks.moodle.xml")
     cells = [part for part in question.parts if part.kind == "MULTICHOICE"]
     assert cells
     assert {alternative.answer for part in cells for alternative in part.alternatives} == {"■", "□"}

@@ -242,7 +242,7 @@ def test_a_heat_map_is_a_table_of_tones(tmp_path):
     """The darker, the larger: a tone's red, green and blue are the same, and fall from level to level."""
     (sheet,) = sheets(make_recipe(problem="heatmap", seed=3), 1)
     write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
-    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "own.moodle.xml")
     pictures = [block for block in everything_in(sheet.question) if isinstance(block, HeatMap)]
     assert len(pictures) > 4
     tables = [table for table in re.findall(r"<table.*?</table>", question.text, re.DOTALL) if "background" in table]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pypdf
 import pytest
 
-import symattn
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say, speaking
@@ -134,15 +133,6 @@ def test_parity_holds_for_papers_of_any_length(tmp_path):
         assert {name for _, part in parts for name in ids(part[0])} == {made.ids[p] for p in made.given_out}
 
 
-def test_a_run_that_continues_leaves_the_same_book(printed):
-    made, folder = printed
-    before = {name: (folder / name).read_bytes() for name in ("papers.pdf", "keys.pdf", "answers.pdf")}
-    for name in before:
-        (folder / name).unlink()
-    write_exam(made.spec, folder, ("pdf", "markdown"), None)
-    assert {name: (folder / name).read_bytes() for name in before} == before
-
-
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
     path = tmp_path / "quiz.toml"
     path.write_text(f"variants = 2\nseparators = true\n{ONE}", encoding="utf-8")
@@ -169,16 +159,6 @@ def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
         assert ids(read(folder / f"{row['file']}.md")) == {row["paper"]} <= known
         [line] = [line for line in rows if row["paper"] in line]
         assert f"{row['name']} ({row['id']})" in line
-
-
-@pytest.mark.slow
-def test_the_summary_of_a_class_names_papers_that_were_given_out(printed, tmp_path):
-    _, folder = printed
-    rows = given_out(folder)
-    (tmp_path / "e.csv").write_text("id,differs\n" + "".join(f"{row['id']},all right\n" for row in rows), "utf-8")
-    book = symattn.grade(folder, entries=tmp_path / "e.csv", jobs=1)
-    assert ids(book.text()) == {row["paper"] for row in rows}
-    assert "Paper " in book.text()
 
 
 # ------------------------------------------------------------------------------------------------ marks, recipes

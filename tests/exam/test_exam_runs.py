@@ -18,6 +18,7 @@ from pathlib import Path
 import pypdf
 import pytest
 from bench import two_writers
+from commands import contents
 from waiting import until
 from wrong_values import spoilt, without
 
@@ -63,10 +64,6 @@ def exam(folder: Path, text: str = EXAM, students: int = 20) -> Path:
         rows = ([HOSTILE[k % len(HOSTILE)], f"s{k + 1:04}"] for k in range(students))
         csv.writer(file).writerows([["name", "id"], *rows])
     return path
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def made(path: Path, folder: Path, forms=("markdown",), seed: int | None = 5):

@@ -21,11 +21,10 @@ from pathlib import Path
 
 import pytest
 import sympy
-from click.testing import CliRunner
+from commands import contents, run
 from waiting import until
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew, crew
 from symattn.foundation.dice import Dice
@@ -186,16 +185,8 @@ BOTH = {"forms": ("text", "markdown"), "readers": ("student", "teacher")}
 """As `graded` was."""
 
 
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-
-
 def table(out: Path, name: str = "gradebook") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO((out / f"{name}.csv").read_bytes().decode("utf-8"), newline="")))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 # ------------------------------------------------------------------------------------------------ a class

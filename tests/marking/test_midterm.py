@@ -10,11 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from test_grading import WORTH, made_exam, worked
 from test_grading_files import overlapping, zipped
 
-from symattn.cli import main
 from symattn.marking.attempt import Attempt
 from symattn.marking.grading.source import papers
 from symattn.marking.submissions import fill, grid
@@ -96,7 +95,7 @@ def test_everybody_gets_her_own_mark_whatever_three_others_hand_in(tmp_path):
     (tmp_path / "paper.csv").write_text("id,differs\ns005,Q1 S'=S; blank: Q2\n", encoding="utf-8")
 
     words = ["grade", exam, tmp_path / "Midterm.zip", "--entries", tmp_path / "paper.csv", "--out", tmp_path / "marked"]
-    result = CliRunner().invoke(main, [*map(str, words), "--format", "text", "--jobs", "1"], catch_exceptions=False)
+    result = run(*words, "--format", "text", "--jobs", 1)
     assert result.exit_code == 0, result.output
 
     rows = list(csv.DictReader(io.StringIO((tmp_path / "marked/gradebook.csv").read_text(encoding="utf-8"))))
