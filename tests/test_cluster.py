@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import contents, run
 from waiting import until
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.cluster import cluster
 from symattn.foundation.crew import crew
@@ -54,37 +53,57 @@ def worker(folder: Path, *options: str, path: str = PATH):
     return process(folder, "dask_worker", "--nthreads", "1", "--no-nanny", *options, path=path)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+EXAM = """
+title = "Quiz"
+variants = 2
+class = "class.csv"
+
+[[question]]
+type = "masks"
+"""
 
 
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+@pytest.fixture
+def client():
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as started:
+        yield started
 
 
-def test_a_cluster_in_this_process_makes_the_same_bytes(tmp_path):
-    options = ("worksheet", "--problem", "masks", "-n", 3, "--seed", 7, "--format", "text")
-    assert run(*options, "--jobs", 1, "--out", tmp_path / "one").exit_code == 0
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
-        address = client.scheduler.address
-        result = run(*options, "--cluster", address, "--out", tmp_path / "many")
-        assert result.exit_code == 0, result.output
-        with crew(executor=client.get_executor(pure=False), limits=Limits(60)) as those:
-            assert those.hands() == 1
-            answers = dict(those.as_done("odd_jobs:told", "go", enumerate(["a", "crash", "b"])))
-    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+@pytest.mark.slow
+def test_a_cluster_in_this_process_makes_the_same_of_worksheets_exams_classes_and_reports(client, tmp_path):
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", encoding="utf-8")
+    (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")
+    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", encoding="utf-8")
+    found = {}
+    for name, who in (("one", ("--jobs", 1)), ("many", ("--cluster", client.scheduler.address))):
+        out = tmp_path / name
+        text = ("--format", "text")
+        ways = (
+            ("worksheet", "--problem", "masks", "-n", 3, "--seed", 7, *text, "--out", out / "set"),
+            ("worksheet", tmp_path / "quiz.toml", "--seed", 5, *text, "--out", out),
+            ("grade", out / "quiz", "--entries", tmp_path / "e.csv", *text, "--out", out / "marked"),
+            ("stress", "masks", "-n", 6),
+        )
+        results = [run(*way, *who) for way in ways]
+        assert [result.exit_code for result in results] == [0] * 4, [result.output for result in results]
+        marked, told = results[2].output.replace(str(out), ""), results[3].output.split()
+        found[name] = contents(out), marked, told[told.index("drawn") :]  # before it are seconds
+    assert found["many"] == found["one"]
+    assert len(found["one"][0]) > 15
+
+
+def test_what_crashes_on_a_cluster_is_told_and_the_rest_is_done(client):
+    with crew(executor=client.get_executor(pure=False), limits=Limits(60)) as those:
+        assert those.hands() == 1
+        answers = dict(those.as_done("odd_jobs:told", "go", enumerate(["a", "crash", "b"])))
     assert (answers[0]["answer"], answers[2]["answer"]) == ("a", "b")
     assert isinstance(answers[1], LostError)
     assert "ended its process with code" in str(answers[1])
 
 
-def test_what_is_dropped_is_dropped_in_silence_and_what_is_wrong_is_told(caplog):
+def test_what_is_dropped_is_dropped_in_silence_and_what_is_wrong_is_told(client, caplog):
     log = logging.getLogger("tornado.application")
-    with (
-        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client,
-        cluster(client.scheduler.address) as executor,
-        crew(executor=executor) as those,
-    ):
+    with cluster(client.scheduler.address) as executor, crew(executor=executor) as those:
         asked = [those.ask("odd_jobs:told", "go", 0.01, k) for k in range(20)]
         asked[0]()
         for one in asked[::2]:
@@ -121,18 +140,7 @@ def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
 @pytest.mark.slow
 def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_byte(tmp_path):
     """One of two is killed in the middle, when it has work; another comes when the first files are there."""
-    options = (
-        "worksheet",
-        "attention",
-        "--level",
-        "starter",
-        "-n",
-        "16",
-        "--seed",
-        "3",
-        "--format",
-        "latex,markdown,pdf",
-    )
+    options = ("worksheet", "--problem", "masks", "-n", "12", "--seed", "3", "--format", "latex,markdown,pdf")
     assert run(*options, "--jobs", 1, "--out", tmp_path / "one").exit_code == 0
     with scheduler(tmp_path) as file, worker(tmp_path) as first, worker(tmp_path):
         command = [sys.executable, "-m", "symattn", *options, "--cluster", file, "--out", str(tmp_path / "many")]
@@ -146,40 +154,6 @@ def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_byte(tmp_path
     assert made.returncode == 0
     assert str(tmp_path / "many") in said
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
-
-
-EXAM = """
-title = "Quiz"
-variants = 3
-class = "class.csv"
-
-[[question]]
-type = "masks"
-"""
-
-
-@pytest.mark.slow
-def test_an_exam_a_class_and_a_report_are_the_same(tmp_path):
-    """Two workers with two threads each, as Dask starts them: under a nanny that may start them again."""
-    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\nEmmy,s3\n", encoding="utf-8")
-    (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")
-    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", encoding="utf-8")
-    with scheduler(tmp_path) as file, process(tmp_path, "dask_worker", "--nthreads", "2", "--nworkers", "2"):
-        found = {}
-        for name, who in (("one", ("--jobs", 1)), ("many", ("--cluster", file))):
-            out = tmp_path / name
-            made = run("worksheet", tmp_path / "quiz.toml", "--seed", 5, "--format", "text,pdf", "--out", out, *who)
-            assert made.exit_code == 0, made.output
-            marked = run(
-                "grade", out / "quiz", "--entries", tmp_path / "e.csv", "--format", "pdf", "--out", out / "m", *who
-            )
-            assert marked.exit_code == 0, marked.output
-            tried = run("stress", "masks", "-n", 6, *who)
-            assert tried.exit_code == 0, tried.output
-            told = tried.output.split()  # lines break where the seconds before them let them
-            found[name] = contents(out), marked.output.replace(str(out), ""), told[told.index("drawn") :]
-    assert found["many"] == found["one"]
-    assert len(found["one"][0]) > 10
 
 
 @pytest.mark.slow

@@ -49,6 +49,19 @@ def test_a_run_that_was_killed_holds_no_folder(holder, tmp_path):
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["page"]
 
 
+def waited_for(holder, caplog, work) -> None:
+    """`work` is begun while another process holds the folder, waits and says so, and ends when it is let go."""
+    with caplog.at_level(logging.WARNING, "symattn"):
+        waiting = threading.Thread(target=work)
+        waiting.start()
+        while not caplog.records:
+            assert waiting.is_alive()
+        yield
+        holder.stdin.write("\n")
+        holder.stdin.flush()
+        waiting.join()
+
+
 def test_another_run_is_waited_for_and_that_is_said(holder, tmp_path, caplog):
     order = []
 
@@ -56,15 +69,8 @@ def test_another_run_is_waited_for_and_that_is_said(holder, tmp_path, caplog):
         with alone_in(tmp_path / "out"):
             order.append("second")
 
-    with caplog.at_level(logging.WARNING, "symattn"):
-        waiting = threading.Thread(target=second)
-        waiting.start()
-        while not caplog.records:
-            assert waiting.is_alive()
+    for _ in waited_for(holder, caplog, second):
         order.append("first")
-        holder.stdin.write("\n")
-        holder.stdin.flush()
-        waiting.join()
     assert order == ["first", "second"]
     assert [r.getMessage() for r in caplog.records] == [
         f"Another run is writing to {tmp_path / 'out'}; this one waits until it has finished."
@@ -138,18 +144,7 @@ def test_a_new_file_is_made_once_and_nothing_that_is_written_later_changes_it(li
 
 def test_a_set_of_worksheets_is_put_in_its_place_in_one_go(holder, tmp_path, caplog):
     """Two sets of one name, with other settings: never the sheets of one and the keys of the other."""
-    out, made = tmp_path / "out", []
-
-    def second():
-        made.extend(symattn.worksheet("attention", seed=7, out=out, forms=("text",)))
-
-    with caplog.at_level(logging.WARNING, "symattn"):
-        waiting = threading.Thread(target=second)
-        waiting.start()
-        while not caplog.records:
-            assert waiting.is_alive()
+    out = tmp_path / "out"
+    for _ in waited_for(holder, caplog, lambda: symattn.worksheet("attention", seed=7, out=out, forms=("text",))):
         assert [p.name for p in out.glob("*") if not p.name.startswith(".")] == []
-        holder.stdin.write("\n")
-        holder.stdin.flush()
-        waiting.join()
     assert sorted(p.name for p in out.iterdir()) == ["attention-7-01-key.txt", "attention-7-01.txt", "attention-7.json"]

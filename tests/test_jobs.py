@@ -8,12 +8,11 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import contents, run
 from waiting import until
 
 import symattn
 from symattn.api import make_recipe
-from symattn.cli import main
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.crew import WORK, Crew, crew
 from symattn.foundation.dice import Dice
@@ -49,32 +48,21 @@ def here():
         yield those
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 SPECS = {
     "crowded": ({"name": "attention", "level": "starter"}, 6),
     "another type": ({"problem": "masks"}, 5),
-    "drills": ({"problem": "drills", "options": {"items": 3}}, 5),
-    "a design": ({"problem": "design"}, 3),
-}
-LARGER = {
-    "relabelled": ({"name": "self_attention"}, 8),
-    "masked": ({"name": "causal_self_attention"}, 3),
-    "lists among the settings": ({"name": "attention", "settings": {"mask": "[[1,0,1],[1,1,0],[1,1,1]]"}}, 3),
+    "relabelled": ({"name": "self_attention"}, 4),
     "lists of Python's own": ({"name": "attention", "settings": {"mask": ((1, 0, 1), (1, 1, 0), (1, 1, 1))}}, 3),
-    "a block": ({"problem": "block"}, 2),
 }
 
 
 def spec_of(case):
-    named, count = (SPECS | LARGER)[case]
+    named, count = SPECS[case]
     stated = dict(named)
     return make_recipe(stated.pop("name", ""), stated.pop("settings", {}), **stated).spec, count
 
 
-@pytest.mark.parametrize("case", [*SPECS, *(pytest.param(case, marks=pytest.mark.slow) for case in LARGER)])
+@pytest.mark.parametrize("case", SPECS)
 def test_a_crew_chooses_what_one_process_chooses(case, here):
     """The same variants, and as many drawn and refused, for the same reasons."""
     spec, count = spec_of(case)
@@ -90,8 +78,7 @@ def test_where_there_is_no_room_a_crew_says_so_as_one_process_does(here):
     said = []
     for found in (pool(spec, Dice.seeded(1)), ahead.chosen(spec, Dice.seeded(1), 5000, here)):
         with pytest.raises(InputError) as refused:
-            for _ in found:
-                pass
+            list(found)
         said.append(str(refused.value))
     assert said[0] == said[1]
 
@@ -116,17 +103,11 @@ def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
 def test_a_run_works_out_its_family_once_and_another_run_anew(here, monkeypatch):
     """A file that it depends on, such as a mechanism of one's own, may have changed between them."""
     families = []
-
-    class Counting(Drawn):
-        def __init__(self, *given):
-            families.append(given)
-            super().__init__(*given)
-
-    monkeypatch.setattr(ahead, "Drawn", Counting)
+    monkeypatch.setattr(ahead, "Drawn", lambda *given: families.append(given) or Drawn(*given))
     spec, _ = spec_of("another type")
-    for run in (1, 2):
+    for number in (1, 2):
         assert len(list(ahead.chosen(spec, Dice.seeded(5), 3, here))) == 3
-        assert len(families) == run
+        assert len(families) == number
 
 
 def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
@@ -142,26 +123,26 @@ def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
 HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(text_size=18))
 
 
-@pytest.mark.parametrize("kind", [pytest.param("one by one", marks=pytest.mark.slow), "together", "overview"])
-def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kind, here, tmp_path):
+@pytest.mark.parametrize(
+    "kinds", [{}, pytest.param({"together": True}, marks=pytest.mark.slow), {"overview": True}], ids=str
+)
+def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path):
     recipe = make_recipe("attention", {}, seed=3, level="starter")
-    kinds = {"together": kind == "together", "overview": kind != "one by one"}
     steps: list[object] = []
-    alone = write_set(recipe, 3, tmp_path / "one", HOW, Crew(), **kinds)
-    by_many = write_set(recipe, 3, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)
+    alone = write_set(recipe, 2, tmp_path / "one", HOW, Crew(), **kinds)
+    by_many = write_set(recipe, 2, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)
     assert [p.name for p in by_many] == [p.name for p in alone]
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
-    assert len(steps) == 3
+    assert len(steps) == 2
 
 
 @pytest.mark.slow
-def test_sheets_in_python_are_the_same(here, tmp_path):
-    alone = symattn.worksheet("attention", n=2, level="starter", seed=3)
-    kept = symattn.worksheet("attention", n=2, level="starter", seed=3, executor=Here(), out=tmp_path, forms=["text"])
-    for found in (symattn.worksheet("attention", n=2, level="starter", seed=3, executor=Here()), kept):
-        assert [(s.name, s.command, s.number, s.key) for s in found] == [
-            (s.name, s.command, s.number, s.key) for s in alone
-        ]
+def test_sheets_in_python_and_a_report_are_the_same(here):
+    alone, by_many = (symattn.worksheet("attention", n=2, seed=3, executor=those) for those in (None, Here()))
+    assert [(s.name, s.command, s.key) for s in by_many] == [(s.name, s.command, s.key) for s in alone]
+    spec, count = spec_of("crowded")
+    alone, together = (stress(spec, count, Dice.seeded(5), crew=those) for those in (None, here))
+    assert (together.variants, together.tally) == (alone.variants, alone.tally)
 
 
 def test_a_key_that_is_wrong_leaves_nothing_behind(here, tmp_path, monkeypatch):
@@ -185,17 +166,9 @@ def test_a_process_that_is_lost_is_named_and_leaves_nothing_behind(tmp_path, mon
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-def test_a_report_of_many_variants_is_the_same(here):
-    spec, count = spec_of("crowded")
-    alone, together = (stress(spec, count, Dice.seeded(5), crew=those) for those in (None, here))
-    assert together.variants == alone.variants
-    assert together.tally == alone.tally
-
-
 EXAM = """
 title = "Midterm"
-variants = 3
+variants = 2
 class = "class.csv"
 fillable = true
 
@@ -216,29 +189,21 @@ given = { Q = [[1, 0]], K = [[1, 0], [0, 1]], V = [[1], [2]] }
 """
 
 
-@pytest.fixture(scope="module")
-def exam(tmp_path_factory):
-    """An exam made by one process."""
-    folder = tmp_path_factory.mktemp("exam")
-    names = "name,id,text size\nAda,s1,18\nAlan,s2,\nEmmy,s3,\nMax,s4,\n"
-    (folder / "class.csv").write_text(names, encoding="utf-8")
-    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
-    write_exam(read_exam_file(folder / "midterm.toml"), folder / "out", ("latex", "pdf"), Dice.seeded(5))
-    return folder
-
-
 @pytest.mark.slow
-def test_an_exam_is_the_same_byte_for_byte_and_a_crew_continues_it(exam, here, tmp_path):
-    spec, steps = read_exam_file(exam / "midterm.toml"), []
-    write_exam(spec, tmp_path / "out", ("latex", "pdf"), Dice.seeded(5), steps.append, crew=here)
-    assert len(steps) == 3 + 3 + 1
-    assert contents(tmp_path / "out") == contents(exam / "out")
-    for name in ("papers/002-s2.pdf", "keys.pdf", "papers/001-s1.tex"):
-        (tmp_path / "out" / name).unlink()
-    half = tmp_path / "out" / "papers" / "004-s4.tex"
+def test_an_exam_is_the_same_byte_for_byte_and_a_crew_continues_it(here, tmp_path):
+    (tmp_path / "class.csv").write_text("name,id,text size\nAda,s1,18\nAlan,s2,\nEmmy,s3,\n", encoding="utf-8")
+    (tmp_path / "midterm.toml").write_text(EXAM, encoding="utf-8")
+    spec, steps, out = read_exam_file(tmp_path / "midterm.toml"), [], tmp_path / "out"
+    write_exam(spec, tmp_path / "alone", ("latex", "pdf"), Dice.seeded(5))
+    write_exam(spec, out, ("latex", "pdf"), Dice.seeded(5), steps.append, crew=here)
+    assert len(steps) == 3 + 2 + 1
+    assert contents(out) == contents(tmp_path / "alone")
+    for name in ("papers/002-s2.pdf", "papers.pdf", "keys.pdf", "papers/001-s1.tex"):
+        (out / name).unlink()
+    half = out / "papers" / "003-s3.tex"
     half.write_bytes(half.read_bytes()[:100])
-    write_exam(spec, tmp_path / "out", ("latex", "pdf"), None, crew=here)
-    assert contents(tmp_path / "out") == contents(exam / "out")
+    write_exam(spec, out, ("latex", "pdf"), None, crew=here)
+    assert contents(out) == contents(tmp_path / "alone")
 
 
 ALONE = 'level = "starter"\nsizes = {n = 1, m = 1, d_k = 1, d_v = 1}'
@@ -259,13 +224,9 @@ def test_what_an_exam_cannot_have_is_said_before_anything_is_frozen(here, tmp_pa
 # ------------------------------------------------------------------------------------------------ the command
 
 
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-
-
 @pytest.mark.slow
 def test_the_command_makes_the_same_with_any_number_of_jobs(tmp_path):
-    options = ("worksheet", "--problem", "masks", "-n", 4, "--seed", 7, "--format", "markdown,pdf")
+    options = ("worksheet", "--problem", "masks", "-n", 3, "--seed", 7, "--format", "markdown,pdf")
     for jobs in (1, 3):
         result = run(*options, "--jobs", jobs, "--out", tmp_path / str(jobs))
         assert result.exit_code == 0, result.output
@@ -302,9 +263,13 @@ def _children(pid: int) -> list[str]:
 
 
 def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
-    said = run("worksheet", "-n", 2, "--cluster", "nowhere", "--out", tmp_path).output
-    assert said.startswith("Error: ")
-    assert said.count("\n") == 1
+    for words in (
+        ("worksheet", "--cluster", "nowhere", "--out", tmp_path),
+        ("stress", "masks", "--cluster", "nowhere"),
+    ):
+        said = run(*words, "-n", 2).output
+        assert said.startswith("Error: ")
+        assert said.count("\n") == 1
     said = run("stress", "masks", "-n", 2, "--cluster", "tcp://127.0.0.1:1", "--jobs", 2).output
     assert said == "Error: --jobs is for the processes of this machine; with --cluster, its workers do the work.\n"
 
@@ -314,7 +279,7 @@ def test_a_run_says_where_its_family_has_no_more_room(tmp_path):
     """Which sheet that is, is counted here from the keys themselves."""
     recipe = make_recipe("attention", sizes={"n": 2, "d_k": 2})
     asked = "worksheet attention --size n=2,d_k=2 -n 8 --seed 1 --format markdown --jobs 1 --out"
-    said = CliRunner().invoke(main, [*asked.split(), str(tmp_path)]).stderr
+    said = run(*asked.split(), tmp_path).stderr
     key_of = problem_type("full").key
     assert key_of
     keys = [key_of(sheet.question.content) for sheet in sheets(recipe, 8)]

@@ -14,11 +14,10 @@ from typing import get_args
 
 import numpy
 import pytest
-from click.testing import CliRunner
+from commands import run as command
 
 import symattn
 from symattn.api import make_recipe
-from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.ops import OPS
@@ -298,7 +297,7 @@ WHERE = {
 
 
 def listed(*names: str) -> str:
-    outcome = CliRunner().invoke(main, ["list", *names])
+    outcome = command("list", *names)
     assert outcome.exit_code == 0, outcome.output
     return outcome.output
 
@@ -307,18 +306,23 @@ def in_every_format_and_language(document) -> None:
     for form in FORMATS:
         assert render(document, form)[1]
     for language in languages():
-        look = make_look(language=language)
-        assert render(replace(document, look=look), "text")[1]
+        assert render(replace(document, look=make_look(language=language)), "text")[1]
 
 
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_a_mechanism(orientation):
-    by_hand = numpy.array(Q) @ numpy.array(K).T @ numpy.array(V)
-    givens = {"Q": Q, "K": K, "V": V}
-    if orientation == "columns":
-        givens, by_hand = {name: Matrix(m).T for name, m in givens.items()}, by_hand.T
-    solution = symattn.derive("fast_weights", orientation=orientation, **givens)
-    assert (numpy.asarray(solution["Z"].result, dtype=float) == by_hand).all()
+def as_numbers(matrix) -> numpy.ndarray:
+    return numpy.asarray(matrix, dtype=float)
+
+
+ORIENTATIONS = pytest.mark.parametrize(
+    ("orientation", "turn"), [("rows", Matrix), ("columns", lambda m: Matrix(m).T)], ids=["rows", "columns"]
+)
+
+
+@ORIENTATIONS
+def test_a_mechanism(orientation, turn):
+    by_hand = as_numbers(turn(numpy.array(Q) @ numpy.array(K).T @ numpy.array(V)))
+    solution = symattn.derive("fast_weights", orientation=orientation, Q=turn(Q), K=turn(K), V=turn(V))
+    assert (as_numbers(solution["Z"].result) == by_hand).all()
     in_letters = substituted(in_symbols(solution.derivation), solution.derivation.givens)
     assert in_letters["Z"].result == solution["Z"].result
     sheet = solution.worksheet()
@@ -338,17 +342,16 @@ def test_a_mechanism_is_listed_drawn_and_has_letters():
     assert "Σ" in letters.text()
 
 
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_an_operation_has_its_parameters_from_its_fields(orientation):
-    turn = (lambda m: m) if orientation == "rows" else (lambda m: Matrix(m).T)
+@ORIENTATIONS
+def test_an_operation_has_its_parameters_from_its_fields(orientation, turn):
     steps = [{"name": "P", "op": "powers", "of": "Q", "times": 3, "sign": "lost"}]
     solution = symattn.derive("custom", steps=steps, Q=turn(Q))
-    assert (numpy.asarray(solution["P"].result, dtype=float) == abs(numpy.asarray(turn(Q), dtype=float)) ** 3).all()
+    assert (as_numbers(solution["P"].result) == abs(as_numbers(turn(Q))) ** 3).all()
     for form in FORMATS:
         assert solution.text(form)
     assert "powers" in listed("ops")
     back = symattn.derive("custom", steps=[{**steps[0], "sign": "kept"}], gradients=[{"of": "P"}], Q=turn(Q))
-    assert (numpy.asarray(back["dQ"].result, dtype=float) == 3 * numpy.asarray(turn(Q), dtype=float) ** 2).all()
+    assert (as_numbers(back["dQ"].result) == 3 * as_numbers(turn(Q)) ** 2).all()
 
 
 @pytest.mark.parametrize(
@@ -365,23 +368,17 @@ def test_an_operation_with_wrong_parameters(said, sentence):
         symattn.derive("custom", steps=[{"name": "P", "op": "powers", "of": "Q", **said}], Q=Q)
 
 
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_a_misconception(orientation):
-    turn = (lambda m: m) if orientation == "rows" else (lambda m: Matrix(m).T)
+@ORIENTATIONS
+def test_a_misconception(orientation, turn):
     solution = symattn.derive("attention", orientation=orientation, Q=turn(Q), K=turn(K), V=turn(V))
     (wrong,) = replayed(solution.derivation, ["X9"])
-    doubled = 2 * numpy.asarray(solution["A"].result, dtype=float)
-    assert numpy.allclose(numpy.asarray(wrong.value("A"), dtype=float), doubled)
-    written = {name: wrong.value(name) for name in ("S", "S'", "A", "Z")}
-    marking = symattn.check(solution, written)
+    assert numpy.allclose(as_numbers(wrong.value("A")), 2 * as_numbers(solution["A"].result))
+    marking = symattn.check(solution, {name: wrong.value(name) for name in ("S", "S'", "A", "Z")})
     assert not marking.right
     assert "X9" in marking.text("text", "teacher")
     for reader in ("student", "teacher"):
         in_every_format_and_language(marking.document(reader))
     assert "has been doubled" in " ".join(marking.text("text").replace("│", "").split())
-
-
-def test_a_misconception_is_listed():
     assert "X9" in listed("misconceptions")
     assert "Its rows sum to 2." in listed("misconception", "X9")
 
@@ -398,10 +395,7 @@ def test_a_problem_type(name, orientation, tmp_path):
     frozen = thaw_sheets((tmp_path / "own.json").read_text(encoding="utf-8"), "own.json")
     assert [question.content for question in frozen.values()] == [sheet.question.content for sheet in made]
     assert len(paths) == 5
-
-
-def test_a_problem_type_is_listed():
-    assert "mixing" in listed("problems")
+    assert name in listed("problems")
     assert "how many rows of scores, from 1 to 6" in listed("options")
 
 
@@ -431,28 +425,27 @@ def test_a_problem_type_keeps_what_it_promises():
         chosen.prove(wrong)
 
 
+def worksheet(folder, *options: str) -> str:
+    """What a run says."""
+    outcome = command("worksheet", *options, "--level", "starter", "--seed", 7, "--out", folder)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
 def test_a_format(tmp_path):
     assert "The headings of a page, one a line." in listed("formats")
     solution = symattn.derive("note-000")
     assert solution.text("outline").startswith(solution.document.title)
     assert [path.suffix for path in solution.write(tmp_path, forms=["outline"])] == [".outline"]
-    outcome = CliRunner().invoke(main, ["worksheet", "--seed", "7", "--format", "outline", "--out", str(tmp_path)])
-    assert outcome.exit_code == 0, outcome.output
+    worksheet(tmp_path, "attention", "--format", "outline")
     assert len(list(tmp_path.glob("*.outline"))) == 3
-    for name in list(problem_types())[::6]:
-        (sheet,) = sheets(make_recipe(problem=name, seed=1, level="starter"), 1)
-        assert FORMATS["outline"].write(sheet.key)
 
 
 def test_a_format_of_question_banks(tmp_path):
     assert "GIFT: a box a line" in listed("formats")
-    outcome = CliRunner().invoke(
-        main, ["worksheet", "fast_weights", "--seed", "7", "--format", "gift", "--out", str(tmp_path)]
-    )
-    assert outcome.exit_code == 0, outcome.output
-    assert "GIFT has no matrices." in outcome.output
+    assert "GIFT has no matrices." in worksheet(tmp_path, "fast_weights", "--format", "gift")
     (path,) = tmp_path.glob("*.gift")
-    (sheet,) = sheets(make_recipe("fast_weights", seed=7), 1)
+    (sheet,) = sheets(make_recipe("fast_weights", seed=7, level="starter"), 1)
     q, k = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=int) for name in "QK")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].endswith(f"{{={(q @ k.T)[0, 0]}}}")
@@ -477,23 +470,19 @@ msgstr "Konvencioj"
 """
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("layout", get_args(Layout))
-def test_a_language(tmp_path, orientation, layout):
+def test_a_language(tmp_path, layout):
     """What it has is said, the rest in English, in every format."""
     path = tmp_path / "esperanto.po"
     path.write_text(ESPERANTO, encoding="utf-8")
-    (sheet,) = sheets(make_recipe("self_attention", {"orientation": orientation}, seed=7), 1)
+    (sheet,) = sheets(make_recipe("attention", seed=7, level="starter"), 1)
     key = replace(sheet.document("key", layout=layout), look=make_look(language=str(path)))
     for form in sorted(set(FORMATS) - {"outline"}):
         text = render(key, form)[1].decode()
         assert "Solvoj" in text, form
         assert "Answer key" not in text, form
-    outcome = CliRunner().invoke(
-        main, ["worksheet", "--seed", "7", "--language", str(path), "--format", "text", "--out", str(tmp_path)]
-    )
-    assert outcome.exit_code == 0, outcome.output
+    worksheet(tmp_path, "attention", "--language", str(path), "--format", "text")
     assert any("Konvencioj" in made.read_text(encoding="utf-8") for made in tmp_path.glob("*.txt"))
 
 

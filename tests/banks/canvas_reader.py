@@ -40,3 +40,9 @@ def read(path):
         (group.find(f".//{SPACE}selection_number").text, [Item(item) for item in group.iter(f"{SPACE}item")])
         for group in groups
     ]
+
+
+def only(path):
+    """The item of a package that has one."""
+    ((_, (item,)),) = read(path)
+    return item

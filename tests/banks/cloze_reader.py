@@ -87,6 +87,12 @@ def read(data):
     return questions, told
 
 
+def only(path):
+    """The question of a file that has one."""
+    ((question,), _) = read(path.read_bytes())
+    return question
+
+
 def part(found):
     weight, kind, alternatives = found.groups()
     return Part(int(weight or 1), kind, tuple(map(alternative, BETWEEN.split(alternatives))))

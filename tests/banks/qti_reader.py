@@ -145,3 +145,9 @@ class Item:
         least, most = said(mapping, "lowerBound"), said(mapping, "upperBound")
         whole = whole if least is None else max(whole, float(least))
         return whole if most is None else min(whole, float(most))
+
+
+def only(path):
+    """The item of a package that has one."""
+    (((_, (element,)),), _) = items(path)
+    return Item(element)

@@ -1,7 +1,6 @@
 """Banks as files: beside worksheets, in the folder of an exam, the same bytes each time, and what is told of them."""
 
 import hashlib
-from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import canvas_reader
@@ -13,7 +12,6 @@ from click.testing import CliRunner
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.errors import InputError
-from symattn.page.presentation import make_look
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.sheets import Setting, check_formats, sheets, write_sheets
 
@@ -21,7 +19,7 @@ FORMATS = ("moodle", "qti21", "qti3", "canvas")
 
 EXAM = """
 title = "Midterm: attention / masks"
-variants = 3
+variants = 2
 
 [[question]]
 type = "full"
@@ -49,14 +47,14 @@ def hashes(folder):
 
 
 def test_a_set_of_worksheets_is_one_pool(tmp_path):
-    words = ["worksheet", "attention", "--level", "starter", "-n", 3, "--seed", 7, "--format", ",".join(FORMATS)]
+    words = ["worksheet", "attention", "--level", "starter", "-n", 2, "--seed", 7, "--format", ",".join(FORMATS)]
     outcome = run(*words, "--out", tmp_path / "one")
-    run(*words, "--out", tmp_path / "two", "-q")
-    assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
+    assert run(*words[:-1], ",".join(("markdown", *FORMATS)), "--out", tmp_path / "two", "-q").stderr == ""
+    assert hashes(tmp_path / "one").items() < hashes(tmp_path / "two").items()
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == sorted(
         ["attention-7.json", *(f"attention-7{EXPORTERS[form].SUFFIX}" for form in FORMATS)]
     )
-    names = [sheet.name for sheet in sheets(make_recipe("attention", level="starter", seed=7), 3)]
+    names = [sheet.name for sheet in sheets(make_recipe("attention", level="starter", seed=7), 2)]
     read, _ = cloze_reader.read((tmp_path / "one" / "attention-7.moodle.xml").read_bytes())
     assert len({question.category for question in read}) == 1
     assert [question.name.split()[-2] for question in read] == names
@@ -70,15 +68,6 @@ def test_a_set_of_worksheets_is_one_pool(tmp_path):
             assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     for sentence in ("Moodle marks every entry by itself", "QTI marks every entry", "Canvas compares text only"):
         assert outcome.stderr.count(sentence) == 1
-    assert run(*words, "--out", tmp_path / "three", "-q").stderr == ""
-
-
-def test_the_other_formats_are_as_they_are_without_a_bank(tmp_path):
-    for name, forms in (("with", "markdown,moodle"), ("without", "markdown")):
-        run("worksheet", "attention", "--level", "starter", "--seed", 7, "--format", forms, "--out", tmp_path / name)
-    ours, others = hashes(tmp_path / "with"), hashes(tmp_path / "without")
-    assert ours.pop("attention-7.moodle.xml")
-    assert ours == others
 
 
 @pytest.mark.slow
@@ -94,12 +83,12 @@ def test_an_exam_is_a_pool_for_each_question(tmp_path):
     run(*words)
     assert hashes(folder) == before
     read, told = cloze_reader.read((folder / "bank.moodle.xml").read_bytes())
-    assert len(read) == 9
+    assert len(read) == 6
     assert [bool(sentence) for sentence in told.values()] == [True, False, False]  # what Moodle cannot do, once
     assert all(category.startswith("$course$/top/Midterm: attention // masks/") for category in told)
     pools, _ = qti_reader.items(folder / "bank.qti3.zip")
     assert [len(qti_reader.inside(section, "rubricBlock")) for section, _ in pools] == [1, 0, 0]
-    assert [len(items) for _, items in pools] == [3, 3, 3]
+    assert [len(items) for _, items in pools] == [2, 2, 2]
     first = qti_reader.Item(pools[0][1][0])
     assert first.worked_out({name: values[0] for name, values in first.right().items()})["SCORE"] == pytest.approx(12)
     groups = canvas_reader.read(folder / "bank.canvas.zip")
@@ -110,32 +99,18 @@ def test_an_exam_is_a_pool_for_each_question(tmp_path):
 def test_one_choice_and_a_grid_are_questions_of_their_own_kind(tmp_path):
     recipe = make_recipe(problem="choice", seed=4, options={"items": 1})
     write_sheets(sheets(recipe, 1), tmp_path, Setting(["moodle", "canvas"], "choice"))
-    ((question,), _) = cloze_reader.read((tmp_path / "choice.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "choice.moodle.xml")
     assert question.kind == "multichoice"
     answers = list(question.element.iter("answer"))
     assert [answer.get("fraction") for answer in answers].count("100") == 1
     assert any(answer.findtext("feedback/text") for answer in answers if answer.get("fraction") == "0")
-    ((_, (item,)),) = canvas_reader.read(tmp_path / "choice.canvas.zip")
+    item = canvas_reader.only(tmp_path / "choice.canvas.zip")
     assert item.kind == "multiple_choice_question"
     write_sheets(sheets(make_recipe(problem="masks", seed=4), 1), tmp_path, Setting(["moodle"], "masks"))
-    ((question,), _) = cloze_reader.read((tmp_path / "masks.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "masks.moodle.xml")
     cells = [part for part in question.parts if part.kind == "MULTICHOICE"]
     assert cells
     assert {alternative.answer for part in cells for alternative in part.alternatives} == {"■", "□"}
-
-
-@pytest.mark.parametrize(("language", "said"), [("de", "Kästchen"), ("fr", "Moodle note"), ("zh", "Moodle 对")])
-def test_a_bank_is_in_the_language_of_its_look(tmp_path, language, said):
-    look = make_look(language=language)
-    recipe = make_recipe("attention", level="starter", seed=7)
-    write_sheets(sheets(recipe, 1), tmp_path, Setting(["moodle", "qti3"], "own", look=look))
-    text = (tmp_path / "own.moodle.xml").read_text(encoding="utf-8")
-    assert said in text
-    assert "Moodle marks every entry" not in text
-    with ZipFile(tmp_path / "own.qti3.zip") as archive:
-        (name,) = (name for name in archive.namelist() if name.startswith("items/"))
-        root = ElementTree.fromstring(archive.read(name))
-    assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == language
 
 
 def test_what_is_no_page_is_refused_where_pages_are_wanted():

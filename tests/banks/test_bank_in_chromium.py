@@ -11,12 +11,12 @@ import pytest
 import qti_reader
 from browser import chromium, missing
 from test_bank_grammar import ROUNDS, paper
-from test_bank_scores import DECIMALS, EXACT, PARTS, decimal, exact, expected_of, written_in
+from test_bank_scores import EXACT, PARTS, exact
 
 RUNNER = Path(__file__).with_name("components.cjs")
 PACKAGES = ("playwright-core", "@citolab/qti-components/package.json")
 LACKING = missing(*PACKAGES)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
+pytestmark = [pytest.mark.slow, pytest.mark.players, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
 
 
 def scored(folder, scripts):
@@ -36,29 +36,16 @@ def scored(folder, scripts):
     return json.loads(run.stdout)
 
 
-def in_order(script):
-    """What is written part by part."""
-    return [text for name in PARTS for text in script[name]]
-
-
 def test_exact_answers_in_chromium(exact):
-    found = scored(exact, [in_order(written) for written, _, _ in EXACT.values()])
+    found = scored(exact, [[text for name in PARTS for text in written[name]] for written, _, _ in EXACT.values()])
     scores = dict(zip(EXACT, (score for score, _ in found), strict=True))
     assert scores == pytest.approx({kind: carried for kind, (_, carried, _) in EXACT.items()})
     assert found[list(EXACT).index("common misconception")][1] == 11
     assert found[list(EXACT).index("right")][1] == 0
 
 
-def test_decimals_in_chromium(decimal):
-    folder, numbers, marks = decimal
-    scripts = {kind: written_in(kind, numbers) for kind in DECIMALS}
-    found = scored(folder, map(in_order, scripts.values()))
-    promised = {kind: expected_of(script, numbers, marks) for kind, script in scripts.items()}
-    assert dict(zip(DECIMALS, (score for score, _ in found), strict=True)) == pytest.approx(promised, abs=1e-3)
-
-
 def test_the_stated_grammar_in_chromium(paper):
-    """Of three questions with 33 boxes, 297 texts of the grammar in all, and as many wrong values."""
+    """Of two questions with 33 boxes, 198 texts of the grammar in all, and as many wrong values."""
     dice = random.Random(9)
     scripts = [write(dice) for write in (paper.right, paper.wrong) for _ in range(ROUNDS)]
     found = [score for score, _ in scored(paper.folder, scripts)]
@@ -66,4 +53,4 @@ def test_the_stated_grammar_in_chromium(paper):
     assert found == pytest.approx([whole] * ROUNDS + [0] * ROUNDS, abs=1e-3)
 
 
-__all__ = ["decimal", "exact", "paper"]  # fixtures
+__all__ = ["exact", "paper"]  # fixtures

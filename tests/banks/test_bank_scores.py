@@ -1,6 +1,6 @@
 """What answers of nine kinds are worth in every format, worked out by readers of the tests' own, is what is promised.
 
-The exact question is worked out by hand, and NumPy bears it out; the one in decimals by NumPy alone.
+The question is worked out by hand, and NumPy bears it out; for decimals see test_bank_grammar.
 """
 
 import math
@@ -87,14 +87,13 @@ def points(folder, form, written, whole):
     """What answers are worth, part by part as they are written; the question is worth `whole`."""
     listed = [text for name in PARTS for text in written[name]]
     if form == "moodle":
-        questions, _ = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
-        return float(questions[0].points(listed, whole))
+        question = cloze_reader.only(folder / "own.moodle.xml")
+        return float(question.points(listed, whole))
     if form == "canvas":
         ((_, items),) = canvas_reader.read(folder / "own.canvas.zip")
         assert items[0].possible == whole
         return items[0].points(listed)
-    (((_, items),), _) = qti_reader.items(folder / f"own.{form}.zip")
-    item = qti_reader.Item(items[0])
+    item = qti_reader.only(folder / f"own.{form}.zip")
     outcomes = item.worked_out(dict(zip(item.declared, listed, strict=True)))
     assert outcomes["MAXSCORE"] == whole
     return outcomes["SCORE"]
@@ -110,10 +109,9 @@ def test_exact_answers(exact, form, kind):
 def test_the_misconception_is_told_where_it_begins_and_where_it_is_followed(exact):
     written = EXACT["common misconception"][0]
     listed = [text for name in PARTS for text in written[name]]
-    questions, _ = cloze_reader.read((exact / "own.moodle.xml").read_bytes())
-    told = [part.taken(text).feedback for part, text in zip(questions[0].parts, listed, strict=True)]
-    (((_, items),), _) = qti_reader.items(exact / "own.qti3.zip")
-    item = qti_reader.Item(items[0])
+    question = cloze_reader.only(exact / "own.moodle.xml")
+    told = [part.taken(text).feedback for part, text in zip(question.parts, listed, strict=True)]
+    item = qti_reader.only(exact / "own.qti3.zip")
     item.worked_out(dict(zip(item.declared, listed, strict=True)))
     in_qti = item.told()
     for said in (told[4], told[6], told[7]):
@@ -131,13 +129,11 @@ def test_a_mistake_that_is_made_twice_follows_from_nothing(tmp_path):
     """Queries and keys with each other's weights: the keys are no consequence of the queries."""
     (sheet,) = sheets(make_recipe("self_attention", seed=7), 1)
     write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
-    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "own.moodle.xml")
     given = {name: numpy.array(m.rows, dtype=int) for name, m in sheet.problem.derivation.givens.items()}
     queries, keys = given["X"] @ given["W_Q"], given["X"] @ given["W_K"]
-    boxes = [
-        *question.parts[: queries.size],
-        *question.parts[queries.size + 1 :][: keys.size],
-    ]  # with one for the shape
+    parts = question.parts  # with a box for the shape between them
+    boxes = [*parts[: queries.size], *parts[queries.size + 1 :][: keys.size]]
     written = [*keys.flat, *queries.flat]
     right = [*queries.flat, *keys.flat]
     wrong = [(box, x) for box, x, y in zip(boxes, written, right, strict=True) if x != y]
@@ -154,7 +150,7 @@ def test_token_by_token_misconceptions_are_known_as_well(orientation, tmp_path):
     givens = {name: turn(m).tolist() for name, m in (("Q", Q), ("K", K), ("V", V))}
     sheet = symattn.derive("attention", by="token", orientation=orientation, **givens).worksheet()
     write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
-    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "own.moodle.xml")
     names = [(part.name, box) for part in sheet.question.parts for box in range(len(list(entries(sheet, part))))]
     parts = dict(zip(names, question.parts, strict=True))
     unscaled = parts["S'.2", 1]
@@ -169,97 +165,9 @@ def entries(sheet, part):
     return sheet.problem.derivation[part.answer.step].result
 
 
-# ------------------------------------------------------------------------------------------------ decimals
-
-PLACES = 3
-OFF = 0.005
-"""How far a decimal with three places may be off: five units of the last place, since lines before were rounded."""
-
-
-@pytest.fixture(scope="module")
-def decimal(tmp_path_factory):
-    """A worksheet that asks for decimals, its numbers by NumPy, and what an entry of each part is worth."""
-    folder = tmp_path_factory.mktemp("decimal")
-    (sheet,) = sheets(make_recipe("attention", seed=5, exact=False, places=PLACES), 1)
-    write_sheets([sheet], folder, Setting(FORMATS, "own"))
-    q, k, v = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=float) for name in "QKV")
-    scores = q @ k.T
-    scaled = scores / math.sqrt(q.shape[1])
-    weights = numpy.exp(scaled) / numpy.exp(scaled).sum(axis=1, keepdims=True)
-    numbers = {"S": scores, "S'": scaled, "A": weights, "Z": weights @ v}
-    marks = {part.name: sum(mark.number for mark in part.marks) for part in sheet.question.parts}
-    assert list(marks) == list(PARTS)
-    return folder, {name: list(matrix.flat) for name, matrix in numbers.items()}, marks
-
-
-def said(x):
-    return str(int(x)) if x == int(x) else f"{x:.{PLACES}f}"
-
-
-DECIMALS = {
-    "right": said,
-    "other forms": lambda x: f"{x:.1f}" if x == int(x) else f"{x:.5f}".replace("0.", ".", 1),
-    "rounded": lambda x: said(x) if x == int(x) else f"{x + 0.0035:.4f}",
-    "one cell wrong": None,
-    "blank": lambda x: "",
-    "decimal comma": lambda x: said(x).replace(".", ","),
-    "U+2212": lambda x: said(x).replace("-", "−"),
-    "common misconception": None,
-    "all wrong": lambda x: said(x + 1000),
-}
-
-
-@pytest.mark.parametrize("form", ["moodle", "qti21", "qti3"])
-@pytest.mark.parametrize("kind", DECIMALS)
-def test_decimals(decimal, form, kind):
-    """A comma and U+2212 are refused where numbers are compared, and not in lines of whole numbers."""
-    folder, numbers, marks = decimal
-    written = written_in(kind, numbers)
-    expected = expected_of(written, numbers, marks)
-    assert points(folder, form, written, sum(marks.values())) == pytest.approx(expected)
-
-
-def written_in(kind, numbers):
-    """A script of one kind."""
-    write = DECIMALS[kind] or said
-    written = {name: [write(x) for x in values] for name, values in numbers.items()}
-    if kind == "one cell wrong":
-        written["A"][1] = "5"
-    if kind == "common misconception":  # the weights are not divided by their sum, and nobody goes on
-        rows = numpy.exp(numpy.reshape(numbers["S'"], (-1, 3)))
-        written["A"] = [f"{x:.3f}" for x in rows.flat]
-    return written
-
-
-def expected_of(written, numbers, marks):
-    """The points by the rule that people are told."""
-    return sum(
-        marks[name] / len(values)
-        for name, values in numbers.items()
-        for x, text in zip(values, written[name], strict=True)
-        if taken(text, x, all(y == int(y) for y in values))
-    )
-
-
-def taken(text, x, whole):
-    """Whether an entry is right."""
-    plain = text.replace("−", "-").replace(",", ".")
-    if not text or (plain != text and not whole):
-        return False
-    off = min(OFF, abs(x) / 2) if x else OFF
-    return abs(float(plain) - x) <= (0 if whole else off + off / 10)
-
-
 def test_a_tenth_of_what_misconceptions_differ_by_is_the_most_that_a_decimal_may_be_off():
     """Where two places are asked for, half a unit: 0.48 is no answer where 0.47 is (fairness tells 0.05 apart)."""
     assert [float(tolerance(places)) for places in (1, 2, 3, 4)] == [0.05, 0.005, 0.005, 0.0005]
-
-
-def test_it_is_tried_what_is_refused_and_what_is_not(decimal):
-    _, numbers, _ = decimal
-    assert any(x != int(x) for x in numbers["A"])
-    assert all(x == int(x) for x in numbers["S"])
-    assert any(x < 0 for x in numbers["S"])
 
 
 # ------------------------------------------------------------------------------------------------ counts and masks
@@ -278,30 +186,23 @@ COUNTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def counts(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("counts")
-    (sheet,) = sheets(make_recipe(problem="counts", seed=3), 1)
-    write_sheets([sheet], folder, Setting(["moodle", "qti3"], "own"))
-    return folder
-
-
-@pytest.mark.parametrize("kind", COUNTED)
-def test_counts_are_taken_however_their_thousands_are_written(counts, kind):
+def test_counts_are_taken_however_their_thousands_are_written(tmp_path):
     """So they are short answers and no numbers: those Moodle reads by rules of its own, with 1'440 for none."""
-    write, share = COUNTED[kind]
-    ((question,), _) = cloze_reader.read((counts / "own.moodle.xml").read_bytes())
+    (sheet,) = sheets(make_recipe(problem="counts", seed=3), 1)
+    write_sheets([sheet], tmp_path, Setting(["moodle", "qti3"], "own"))
+    question = cloze_reader.only(tmp_path / "own.moodle.xml")
     boxes = [(part, int(part.alternatives[0].answer)) for part in question.parts if whole(part)]
     assert max(n for _, n in boxes) > 1_000_000
-    for part, n in boxes:
-        assert part.kind == "SHORTANSWER"
-        assert part.share(write(n)) == share, (kind, n)
-    (((_, items),), _) = qti_reader.items(counts / "own.qti3.zip")
-    item = qti_reader.Item(items[0])
+    assert {part.kind for part, _ in boxes} == {"SHORTANSWER"}
+    item = qti_reader.only(tmp_path / "own.qti3.zip")
     right = {name: values[0] for name, values in item.right().items()}
-    written = {name: write(int(text)) if text.isdecimal() else text for name, text in right.items()}
-    lost = sum(item.worked_out({name: text})["SCORE"] for name, text in right.items() if text.isdecimal()) * (1 - share)
-    assert item.worked_out(written)["SCORE"] == pytest.approx(item.worked_out(right)["SCORE"] - lost)
+    numbers = {name: int(text) for name, text in right.items() if text.isdecimal()}
+    worth = item.worked_out({name: right[name] for name in numbers})["SCORE"]
+    assert worth > 1
+    for kind, (write, share) in COUNTED.items():
+        assert {part.share(write(n)) for part, n in boxes} == {share}, kind
+        written = {name: write(n) for name, n in numbers.items()}
+        assert item.worked_out(written)["SCORE"] == pytest.approx(worth * share), kind
 
 
 def whole(part):
@@ -312,7 +213,7 @@ def test_a_mask_is_a_choice_in_every_cell(tmp_path):
     """All cells white, all shaded, or none chosen: what each is worth follows from how many of either there are."""
     (sheet,) = sheets(make_recipe(problem="masks", seed=4), 1)
     write_sheets([sheet], tmp_path, Setting(["moodle"], "own"))
-    ((question,), _) = cloze_reader.read((tmp_path / "own.moodle.xml").read_bytes())
+    question = cloze_reader.only(tmp_path / "own.moodle.xml")
     cells = [part for part in question.parts if part.kind == "MULTICHOICE"]
     shaded = [next(a.answer for a in part.alternatives if a.share == 1) == "■" for part in cells]
     asked = [part.answer for part in sheet.question.parts if isinstance(part.answer, CellsAnswer)]

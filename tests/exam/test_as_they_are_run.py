@@ -8,7 +8,6 @@ from pathlib import Path
 import pypdf
 import pytest
 
-import symattn
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say, speaking
@@ -31,11 +30,8 @@ mechanism = "attention"
 points = 12
 """
 ONE = '[[question]]\ntype = "choice"\nmechanism = "attention"\nitems = 1\n'
-CLASS = [
-    ("Ada Lovelace", "s1", "B2"), ("Alan Turing", "s2", "A3"), ("Emmy Noether", "s3", "A1"),
-    ("Max Planck", "s4", "B1"), ("Grace Hopper", "s5", "A2"),
-]  # fmt: skip
-IN_SEAT_ORDER = ["s3", "s5", "s2", "s4", "s1"]
+CLASS = [("Ada Lovelace", "s1", "B2"), ("Alan Turing", "s2", "A3"), ("Emmy Noether", "s3", "A1")]
+IN_SEAT_ORDER = ["s3", "s2", "s1"]
 ID = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -44,7 +40,7 @@ def exam(folder: Path, head: str = "", forms=("markdown",), seed: int = 5, quest
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
     path = folder / "midterm.toml"
-    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 4\n{head}\n{questions}', encoding="utf-8")
+    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', encoding="utf-8")
     made, _ = write_exam(read_exam_file(path), folder / "out", forms, Dice.seeded(seed))
     return made, folder / "out"
 
@@ -66,6 +62,10 @@ def given_out(folder: Path) -> list[dict[str, str]]:
 
 def ids(text: str) -> set[str]:
     return {found for found in ID.findall(text) if is_identity(found)}
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
@@ -112,23 +112,18 @@ def test_keys_and_answers_are_bound_in_the_order_of_the_overview(printed):
     answers = in_parts(folder / "answers.pdf")
     assert [ids(part[0]) for _, part in answers] == [{name} for name in made.ids]
     assert all(len(part) <= 2 for _, part in answers)
-
-
-def test_common_wrong_answers_stand_apart_from_the_keys(printed):
-    _, folder = printed
-    assert "Common wrong answers" in (folder / "diagnosis.md").read_text(encoding="utf-8")
-    assert not any("Common wrong answers" in key.read_text(encoding="utf-8") for key in folder.glob("keys/*.md"))
+    assert "Common wrong answers" in read(folder / "diagnosis.md")
+    assert not any("Common wrong answers" in read(key) for key in folder.glob("keys/*.md"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
-def test_parity_holds_for_papers_of_any_length(seed, tmp_path):
-    """Papers of one, two, three … pages; no separators, no two exams with the same numbers."""
+def test_parity_holds_for_papers_of_any_length(tmp_path):
+    """Papers of one, two, three … pages; no separators."""
     for blank in (0, 1):
         folder = tmp_path / str(blank)
         folder.mkdir()
         head = f"blank_pages = {blank}\nnew_page = false\nfillable = {str(bool(blank)).lower()}"
-        made, out = exam(folder, head, ("pdf",), seed, ONE)
+        made, out = exam(folder, head, ("pdf",), 1, ONE)
         parts = in_parts(out / "papers.pdf")
         assert [begin % 2 for begin, _ in parts] == [0] * len(CLASS)
         assert len({len(part) for _, part in parts}) == 1
@@ -136,15 +131,6 @@ def test_parity_holds_for_papers_of_any_length(seed, tmp_path):
         single = pypdf.PdfReader(out / "papers" / "001-s1.pdf")
         assert ("/AcroForm" in single.root_object) is bool(blank)
         assert {name for _, part in parts for name in ids(part[0])} == {made.ids[p] for p in made.given_out}
-
-
-def test_a_run_that_continues_leaves_the_same_book(printed):
-    made, folder = printed
-    before = {name: (folder / name).read_bytes() for name in ("papers.pdf", "keys.pdf", "answers.pdf")}
-    for name in before:
-        (folder / name).unlink()
-    write_exam(made.spec, folder, ("pdf", "markdown"), None)
-    assert {name: (folder / name).read_bytes() for name in before} == before
 
 
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
@@ -160,33 +146,19 @@ def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
 
 def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
     made, folder = printed
-    frozen = json.loads((folder / "exam.json").read_text(encoding="utf-8"))
+    frozen = json.loads(read(folder / "exam.json"))
     known = {paper["id"] for paper in frozen["papers"]}
     assert known == set(made.ids)
     for name in ("overview.md", "answers.md", "diagnosis.md"):
-        assert ids((folder / name).read_text(encoding="utf-8")) == known
+        assert ids(read(folder / name)) == known
     assert {path.name.removesuffix("-key.md") for path in folder.glob("keys/*.md")} == known
-    for row in given_out(folder):
-        assert ids((folder / f"{row['file']}.md").read_text(encoding="utf-8")) == {row["paper"]} < known
-
-
-def test_the_overview_says_who_has_which_paper(printed):
-    _, folder = printed
-    lines = (folder / "overview.md").read_text(encoding="utf-8").splitlines()
+    lines = read(folder / "overview.md").splitlines()
     rows = [line for line in lines if line.startswith("| **") and ("(s" in line or "not handed out" in line)]
-    assert len(rows) == 4
+    assert len(rows) == len(known)
     for row in given_out(folder):
+        assert ids(read(folder / f"{row['file']}.md")) == {row["paper"]} <= known
         [line] = [line for line in rows if row["paper"] in line]
         assert f"{row['name']} ({row['id']})" in line
-
-
-def test_the_summary_of_a_class_names_papers_that_were_given_out(printed, tmp_path):
-    _, folder = printed
-    rows = given_out(folder)
-    (tmp_path / "e.csv").write_text("id,differs\n" + "".join(f"{row['id']},all right\n" for row in rows), "utf-8")
-    book = symattn.grade(folder, entries=tmp_path / "e.csv", jobs=1)
-    assert ids(book.text()) == {row["paper"] for row in rows}
-    assert "Paper " in book.text()
 
 
 # ------------------------------------------------------------------------------------------------ marks, recipes
@@ -201,16 +173,13 @@ def marks_of(text: str) -> list[int]:
 def test_the_table_of_marks_adds_up_to_what_the_parts_are_worth(printed):
     made, folder = printed
     for path in folder.glob("papers/*.md"):
-        text = path.read_text(encoding="utf-8")
+        text = read(path)
         *each, whole = marks_of(text)
         parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
         asked = [[int(n) for n in re.findall(r"^### .*\\\[(\d+)\\\]", part, re.MULTILINE)] for part in parts]
         assert [sum(found) for found in asked if found] == each
-        assert sum(each) == whole
+        assert sum(each) == whole == sum(q.marks for q in made.questions(0))
         assert f"2 questions and {whole} marks" in text
-    assert {marks_of(p.read_text(encoding="utf-8"))[-1] for p in folder.glob("papers/*.md")} == {
-        sum(q.marks for q in made.questions(0))
-    }
 
 
 def test_many_questions_have_several_tables_and_one_total(printed):
@@ -235,9 +204,8 @@ def test_no_page_of_a_student_says_how_it_was_made(printed):
 # ------------------------------------------------------------------------------------------------ languages
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("language", ["de", "fr", "es", "zh"])
-def test_everything_is_said_in_the_language_of_the_exam(language, tmp_path):
+def test_everything_is_said_in_the_language_of_the_exam(tmp_path):
+    language = "de"
     made, _ = exam(tmp_path, f'language = "{language}"', ("text",), questions=ONE)
     copy = Copy(0, made.ids[0], "Ada", "s1", "A1")
     found = [make() for _, make in documents(made)] + [d for _, listed in collections(made) for d in listed()]

@@ -35,12 +35,8 @@ def test_everything_is_read(tmp_path):
     assert (second.points, second.spec.level, second.spec.mechanism) == (None, "standard", "self_attention")
 
 
-def test_ten_variants_where_nothing_else_is_said(tmp_path):
+def test_an_exam_is_told_from_a_problem_by_its_questions_and_has_ten_variants_where_nothing_is_said(tmp_path):
     assert read(tmp_path, HEAD + QUESTION).variants == 10
-
-
-def test_an_exam_is_told_from_a_problem_by_its_questions(tmp_path):
-    read(tmp_path, HEAD + QUESTION)
     assert is_exam(tmp_path / "midterm.toml")
     (tmp_path / "problem.toml").write_text('mechanism = "attention"\n')
     assert not is_exam(tmp_path / "problem.toml")

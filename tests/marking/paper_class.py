@@ -1,9 +1,6 @@
-"""A class of scripts on paper, five mistakes each, typed in full and by exception: what both cost and give.
+"""A class of scripts on paper, five mistakes each, typed in full and by exception.
 
-    python tests/marking/paper_class.py
-
-prints the table, its length in keystrokes and the marks.  Scripts are worked out here by SymPy, step by step, each step
-from the lines before it as this student has them.
+Scripts are worked out here by SymPy, step by step, each step from the lines before it as this student has them.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ import csv
 import json
 import random
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,28 +120,3 @@ def made_class(exam: Path, folder: Path, count: int = STUDENTS) -> dict[str, Scr
 def keystrokes(texts: list[str]) -> int:
     """Of a column of cells, each with the key that ends it."""
     return sum(len(text) + 1 for text in texts)
-
-
-def main() -> None:
-    import tempfile
-
-    import symattn
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        exam = made_exam(folder)
-        scripts = made_class(exam, folder)
-        sys.stdout.write((folder / "class.csv").read_text(encoding="utf-8"))
-        short, full = (
-            keystrokes([s.differs for s in scripts.values()]),
-            keystrokes([s.in_full for s in scripts.values()]),
-        )
-        print(f"{short} keystrokes ({short / len(scripts):.0f} a script); all boxes typed: {full}")
-        by_exception = symattn.grade(exam, entries=folder / "class.csv")
-        in_full = symattn.grade(exam, folder / "submissions")
-        for a, b in zip(by_exception.rows, in_full.rows, strict=True):
-            print(f"{a.id}: {a.total} by exception, {b.total} in full")
-
-
-if __name__ == "__main__":
-    main()

@@ -13,10 +13,12 @@ import pytest
 from frozen_files import FOLDER, right
 from scripts import exactly
 from test_frozen_sheets import sealed
+from test_grading import here
 
 import symattn
 from symattn.errors import InputError
 from symattn.exact.reading import read
+from symattn.marking.grading import run as run_module
 from symattn.marking.grading.source import papers
 from symattn.page.document import Paragraph, Words
 from symattn.teaching import frozen as freezing
@@ -227,41 +229,31 @@ def test_another_key_is_refused_in_every_format(form):
         made.question(0, 0)
 
 
-def two_sheets(folder):
-    """A set whose first sheet has another key now, and whose second has not."""
+def test_one_sheet_with_another_key_costs_nobody_else_a_mark(tmp_path, monkeypatch):
+    """A class is begun with a sheet that can be marked."""
+    monkeypatch.setattr(run_module, "crew", here)
     data = json.loads((NEWEST / "worksheets.json").read_text(encoding="utf-8"))
     types = {sheet["id"]: sheet["content"]["type"] for sheet in data["sheets"]}
     chosen = [sheet for sheet in data["sheets"] if types[sheet["id"]] in ("full", "shapes")]
     data["sheets"] = sorted(chosen, key=lambda sheet: types[sheet["id"]])
     data["sheets"][0]["parts"][-1]["right"]["[1,1]"] += " + 1"
-    (folder / "set.json").write_text(sealed(data), encoding="utf-8")
-    return folder / "set.json", [sheet["id"] for sheet in data["sheets"]]
-
-
-def test_a_class_is_begun_with_a_sheet_that_can_be_marked(tmp_path):
-    path, (full, shapes) = two_sheets(tmp_path)
+    path, (full, shapes) = tmp_path / "set.json", [sheet["id"] for sheet in data["sheets"]]
+    path.write_text(sealed(data), encoding="utf-8")
     known = papers(path)
     assert known.some_questions() == known.questions(shapes)
-    alone = json.loads(path.read_text(encoding="utf-8"))
-    del alone["sheets"][1]
-    path.write_text(sealed(alone), encoding="utf-8")
-    with pytest.raises(InputError, match=f"^Sheet {full} of .* would be marked by another key"):
-        papers(path).some_questions()
-
-
-@pytest.mark.slow
-def test_one_sheet_with_another_key_costs_nobody_else_a_mark(tmp_path):
-    path, (full, shapes) = two_sheets(tmp_path)
     said = told(NEWEST.name, "worksheets")
     (tmp_path / "in").mkdir()
     for sheet in (full, shapes):
         answers = [f"{json.dumps(name)} = {json.dumps(given)}" for name, given in said[sheet]["answers"].items()]
         text = "\n".join([f'sheet = "{sheet}"', "[answers]", *answers])
         (tmp_path / "in" / f"{sheet}.toml").write_text(text, encoding="utf-8")
-    rows = {row.sheet: row for row in symattn.grade(path, tmp_path / "in", jobs=1).rows}
+    rows = {row.sheet: row for row in symattn.grade(path, tmp_path / "in").rows}
     assert (rows[full].status, rows[shapes].status) == ("broken", "marked")
     assert rows[shapes].total == sum(map(printed, said[shapes]["marks"].values()))
     assert rows[full].reason.startswith(f"Sheet {full} of {path} would be marked by another key")
+    path.write_text(sealed({**data, "sheets": data["sheets"][:1]}), encoding="utf-8")
+    with pytest.raises(InputError, match=f"^Sheet {full} of .* would be marked by another key"):
+        papers(path).some_questions()
 
 
 def test_the_version_is_named_only_if_it_is_another_one():

@@ -23,7 +23,8 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(
-    ("settings", "other"), [(s, o) for s in SETTINGS for o in OTHERS if not ("base" in s and o.get("softmax"))]
+    ("settings", "other"),
+    [(s, OTHERS[k % len(OTHERS)]) for k, s in enumerate(SETTINGS)] + [({}, o) for o in OTHERS],
 )
 def test_every_setting_comes_back(settings, other):
     has_projections = {"order", "activation"} & set(settings)
@@ -75,7 +76,7 @@ def test_token_soup_is_refused_or_read():
         "1:truncate",
     ]  # fmt: skip
     read = 0
-    for _ in range(3000):
+    for _ in range(1000):
         text = " ".join(["symattn worksheet attention --seed 5", *rng.choices(words, k=rng.randrange(4))])
         try:
             recipe, number = read_recipe(text)
@@ -84,4 +85,4 @@ def test_token_soup_is_refused_or_read():
         read += 1
         assert 1 <= number <= 99999
         assert read_recipe(recipe.command())[0].command() == recipe.command()
-    assert read > 30
+    assert read > 10

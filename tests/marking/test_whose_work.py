@@ -178,26 +178,6 @@ def test_no_file_of_one_changes_what_another_is_given(situation):
             break
 
 
-@pytest.mark.parametrize(
-    "path", ["homework 2.json", "2.json", "(2).json", "work (2).json", "midterm 1912.json", "a1.md"]
-)
-def test_a_short_number_or_an_id_of_two_is_nobodys(path):
-    """2 and 1912 are ids, and so are a1 and A1."""
-    assert given_out([File.of(path, ANSWER)]) == {}
-
-
-@pytest.mark.parametrize(
-    ("path", "number"),
-    [
-        ("002-a1.toml", 2), ("003-A1 (2).toml", 3), ("Alan Turing a1.toml", 2), ("20231815(1).toml", 1), ("1912.md", 7),
-        ("Kurt Gödel homework 2.json", 4), (f"{SHEETS[1].lower()} (3).md", None), ("Li Wei 20230002.md", 6),
-        ("Ada Lovelace homework 2 (2).md", 1),
-    ],
-)  # fmt: skip
-def test_a_file_named_by_hand(path, number):
-    assert list(given_out([File.of(path, ANSWER)])) == ([number] if number else [])
-
-
 def test_names_in_a_zip_say_nothing():
     """In a zip that names nobody, whatever else there is; in one that does, they may not say anything else."""
     inside = zipped({"Ada Lovelace.toml": ANSWER, "20230001/a.toml": ANSWER})

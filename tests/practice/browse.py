@@ -1,7 +1,5 @@
 """Practice pages in a browser: scripts typed by keyboard in headless Chromium, and the same scripts marked here.
 
-    NODE_PATH=node_modules python tests/practice/browse.py      figures, beside CPython's in the same run
-
 On a machine without Node, Chromium or the npm packages (playwright-core, axe-core, pyodide, found through NODE_PATH)
 `browser.missing` says what there is not.
 """
@@ -10,25 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from browser import chromium
-from practice_pages import cells_of, drawn, filled, lines_of, places
+from practice_pages import drawn, filled, places
 
-import symattn
-from symattn.practice.course import read_course
 from symattn.practice.session import Session
-from symattn.practice.site import write_site
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 
 RUNNER = Path(__file__).with_name("browser.cjs")
@@ -58,7 +48,6 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         recipe, seed, kind = RECIPES[number % len(RECIPES)], 11 + number, (number + number // len(RECIPES)) % 5
         session = Session()
-        begun = time.process_time()
         shown, sheet = drawn(session, recipe, seed)
         boxes = places(shown["html"])
         right: dict[tuple[int, int, int], Any] = {}
@@ -84,36 +73,16 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
         yield {
             "recipe": recipe, "seed": seed, "name": sheet.name, "typed": [changed.get(place, "") for place in order],
             "session": session, "sheet": shown["sheet"], "page": filled(shown["html"], changed),
-            "draw": 500 * (time.process_time() - begun),  # it was drawn twice
         }  # fmt: skip
-
-
-def unscaled() -> dict[str, Any]:
-    """A sheet of somebody who forgot to scale the scores, and went on from there without a mistake."""
-    session = Session()
-    shown, sheet = drawn(session, "attention", 7)
-    lines = lines_of(sheet)
-    followed = symattn.derive("attention", **sheet.problem.givens, scale="none")
-    lines |= {
-        "S'": lines["S"],
-        **{name: [[str(x) for x in row] for row in followed[name].result.rows] for name in "AZ"},
-    }
-    cells = {place: text.replace(" ", "") for place, text in cells_of(sheet, lines).items()}
-    order = sorted(cells, key=lambda b: (b[0], b[2], b[1]))
-    return {
-        "recipe": "attention", "seed": 7, "name": sheet.name, "typed": [cells[place] for place in order],
-        "session": session, "sheet": shown["sheet"], "page": filled(shown["html"], cells), "draw": 1.0,
-    }  # fmt: skip
 
 
 TOLD = ("recipe", "seed", "name", "typed", "edition")
 """What the browser is told of a script."""
 
 
-def browsed(made: Sequence[dict[str, Any]], site: Path, pictures: Path | None = None) -> dict[str, Any]:
+def browsed(made: Sequence[dict[str, Any]], site: Path) -> dict[str, Any]:
     """What the page said of the scripts."""
-    told = [{key: one[key] for key in TOLD if key in one} for one in made]
-    return _run(RUNNER, site, told, *([str(pictures)] if pictures else []))
+    return _run(RUNNER, site, [{key: one[key] for key in TOLD if key in one} for one in made])
 
 
 def on_a_platform(script: dict[str, Any], package: Path) -> dict[str, Any]:
@@ -121,55 +90,13 @@ def on_a_platform(script: dict[str, Any], package: Path) -> dict[str, Any]:
     return _run(PLATFORM, package, {key: script[key] for key in TOLD})
 
 
-def _run(runner: Path, site: Path, told: object, *more: str) -> dict[str, Any]:
+def _run(runner: Path, site: Path, told: object) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
         listed.write_text(json.dumps(told), encoding="utf-8")
-        command = ["node", str(runner), str(site), str(listed), *more]
+        command = ["node", str(runner), str(site), str(listed)]
         run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": chromium()})
         if run.returncode:
             raise RuntimeError(run.stderr)
         said: dict[str, Any] = json.loads(run.stdout)
         return said
-
-
-def marked_here(one: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    """The same script marked in this Python, and the milliseconds of processor time that it took."""
-    begun = time.process_time()
-    said = one["session"].mark(one["sheet"], one["page"])
-    return said, 1000 * (time.process_time() - begun)
-
-
-def _times(there: Sequence[float], own: Sequence[float]) -> str:
-    """How many times as long, in the median."""
-    return f"{statistics.median(a / b for a, b in zip(there, own, strict=True)):.1f} ×"
-
-
-def main(count: int = 24, pictures: Path | None = None) -> None:
-    """Figures of the page beside this Python's."""
-    os.environ["FIGURES"] = "1"
-    with tempfile.TemporaryDirectory() as folder:
-        site = Path(folder) / "site"
-        write_site(read_course(), site, pyodide())
-        size = {path.name: path.stat().st_size for path in site.iterdir()}
-        made = [*([unscaled()] if pictures else []), *scripts(count)]
-        said = browsed(made, site, pictures)
-        here = [marked_here(one)[1] for one in made]
-    whole, first, again = sum(size.values()) / 1e6, said["firstSpent"] / 1000, said["againSpent"] / 1000
-    print(f"bytes: {whole:.1f} MB, without SymPy {whole - size['sympy.bin'] / 1e6:.1f} MB")
-    print(f"first sheet: {said['first'] / 1000:.1f} s by the clock, {first:.1f} s of processor time")
-    print(f"again, offline: {said['again'] / 1000:.1f} s by the clock, {again:.1f} s of processor time")
-    for name, own, alone, there in (
-        ("a variant", [one["draw"] for one in made], "drawing", "draw"),
-        ("marking", here, "marking", "mark"),
-    ):
-        page, python = ([result[key] for result in said["results"]][1:] for key in (there, alone))
-        print(
-            f"{name}, in processor time: {statistics.median(own[1:]):.0f} ms here; {_times(python, own[1:])} in the "
-            f"page's Python, {_times(page, own[1:])} with all of Chromium"
-        )
-    print(f"to other addresses: {said['elsewhere']}; axe: {said['axe']}; too wide: {said['wide']}; {said['console']}")
-
-
-if __name__ == "__main__":
-    main(*(int(sys.argv[1]),) if sys.argv[1:] else (24,), *map(Path, sys.argv[2:]))

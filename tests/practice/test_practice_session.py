@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from practice_pages import cells_of, drawn, filled, lines_of, places
@@ -19,11 +21,18 @@ from symattn.practice.course import read_course
 from symattn.practice.session import Session, answer
 from symattn.teaching.problems import problem_types
 
-RECIPES = ("attention --level starter", "self_attention", "causal_self_attention", "multi_head_attention")
+STARTER = "attention --level starter"
 
 
-def right(lines):
-    return lines
+@pytest.fixture(scope="module")
+def session():
+    return Session()
+
+
+@pytest.fixture(scope="module")
+def starter(session):
+    """A sheet as the session shows it, and the same sheet drawn beside it."""
+    return drawn(session, STARTER, 7)
 
 
 def one_wrong(lines):
@@ -33,28 +42,28 @@ def one_wrong(lines):
     return {**lines, name: first}
 
 
-def begun(lines):
-    """The first line and nothing else."""
-    return dict(list(lines.items())[:1])
-
-
-def turned(lines):
-    """Every line turned round row by row."""
-    return {name: [row[::-1] for row in rows] for name, rows in lines.items()}
-
-
 def unreadable(lines):
     name = next(iter(lines))
     return {**lines, name: [["1/", *lines[name][0][1:]], *lines[name][1:]]}
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("script", [right, one_wrong, begun, turned, unreadable])
-@pytest.mark.covering(most=2, product=False)
-def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
-    session = Session()
+SCRIPTS = {
+    "right": lambda lines: lines,
+    "one wrong": one_wrong,
+    "begun": lambda lines: dict(list(lines.items())[:1]),
+    "turned round row by row": lambda lines: {name: [row[::-1] for row in rows] for name, rows in lines.items()},
+    "unreadable": unreadable,
+}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "script"),
+    [(STARTER, "right"), (STARTER, "one wrong"), ("self_attention", "begun"), (STARTER, "turned round row by row"),
+     pytest.param("multi_head_attention", "unreadable", marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, session):
     shown, sheet = drawn(session, recipe, 7)
-    lines = script(lines_of(sheet))
+    lines = SCRIPTS[script](lines_of(sheet))
     marked = session.mark(shown["sheet"], filled(shown["html"], cells_of(sheet, lines)))
     [report] = symattn.check(sheet, lines).reports
     names = [part.name for part in sheet.question.parts]
@@ -65,32 +74,24 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script):
     assert [(e["part"], e["kind"], e["candidates"]) for e in marked["events"]] == [
         (names.index(e.part) + 1, e.kind, [c.id for c in e.candidates]) for e in report.events
     ]
-    assert marked["total"] == marked["of"] or script is not right
+    assert marked["total"] == marked["of"] or script != "right"
 
 
 @pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", sorted(problem_types()))
-def test_a_blank_page_waits_for_nobody_and_needs_no_fonts_which_a_browser_has_not(name, monkeypatch):
-    session = Session()
-    shown, _ = drawn(session, f"--problem {name}", 3)
-    monkeypatch.setattr(html, "write", lambda document: pytest.fail("a page with its fonts was written"))
-    marked = session.mark(shown["sheet"], shown["html"])
-    assert (marked["total"], marked["pending"], marked["events"]) == (0, False, [])
-
-
-@pytest.mark.parametrize("name", sorted(problem_types()))
-@pytest.mark.covering(most=5)
-def test_every_box_of_a_page_says_its_place(name):
-    session = Session()
+def test_every_box_of_a_page_says_its_place_and_a_blank_one_waits_for_nobody(name, session, monkeypatch):
+    """And its marking needs no fonts which a browser has not."""
     shown, sheet = drawn(session, f"--problem {name}", 3)
     grids = [b for b in all_blocks(sheet.worksheet.blocks) if isinstance(b, AnswerGrid)]
     assert len(places(shown["html"])) == sum(g.rows * g.columns - len(g.filled) for g in grids)
     headings = re.findall(r'<h\d data-part="(\d+)"', shown["html"])
     assert headings == [str(k) for k in range(1, len(sheet.question.parts) + 1)]
+    monkeypatch.setattr(html, "write", lambda document: pytest.fail("a page with its fonts was written"))
+    marked = session.mark(shown["sheet"], shown["html"])
+    assert (marked["total"], marked["pending"], marked["events"]) == (0, False, [])
 
 
-def test_hints_tell_a_little_more_each_time_and_end_with_the_dot_product():
-    session = Session()
+def test_hints_tell_a_little_more_each_time_and_end_with_the_dot_product(session):
     shown, sheet = drawn(session, "self_attention", 7)
     givens = sheet.problem.givens
     assert isinstance(sheet.problem["Q"].op, MatMul)
@@ -108,9 +109,8 @@ def test_hints_tell_a_little_more_each_time_and_end_with_the_dot_product():
     assert not any(spoken.endswith(f"equals {product}") for spoken in re.findall(r'alttext="([^"]*)"', told[0]))
 
 
-def test_hints_go_on_with_what_was_written():
-    session = Session()
-    shown, sheet = drawn(session, "attention --level starter", 7)
+def test_hints_go_on_with_what_was_written(session, starter):
+    shown, sheet = starter
     lines = {"A": [["2", "3", "4"], ["1", "1", "1"], ["1", "1", "1"]], "S": lines_of(sheet)["S"]}
     page = filled(shown["html"], cells_of(sheet, lines))
     values = sheet.problem.givens["V"]
@@ -120,14 +120,11 @@ def test_hints_go_on_with_what_was_written():
     assert "Fill in" in session.hint(shown["sheet"], shown["html"], 3, 1, 1, 4)["html"]
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("recipe", ["attention --level starter", "--problem block", "--problem choice"])
-@pytest.mark.parametrize("solved", [True, False])
-def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(recipe, solved):
-    session = Session()
+@pytest.mark.parametrize("recipe", [STARTER, pytest.param("--problem block", marks=pytest.mark.slow)])
+def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(recipe, session):
     shown, sheet = drawn(session, recipe, 7)
-    page = filled(shown["html"], cells_of(sheet, lines_of(sheet))) if solved and "starter" in recipe else shown["html"]
-    for part in range(1, len(sheet.question.parts) + 1):
+    page = filled(shown["html"], cells_of(sheet, lines_of(sheet))) if recipe == STARTER else shown["html"]
+    for part in range(1, len(sheet.question.parts) + 1, 2):
         first = session.hint(shown["sheet"], page, part, 1, 1, 1)
         told = [session.hint(shown["sheet"], page, part, 1, 1, level) for level in range(1, first["of"] + 1)]
         assert [one["level"] for one in told] == list(range(1, first["of"] + 1))
@@ -135,16 +132,14 @@ def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(rec
         assert session.hint(shown["sheet"], page, part, 1, 1, first["of"] + 1) == told[-1]
 
 
-def test_what_stands_above_is_no_hint():
-    session = Session()
+def test_what_stands_above_is_no_hint(session):
     shown, _ = drawn(session, "--problem choice", 1)
     assert shown["parts"][0]["hints"] is False
     assert "no hint" in session.hint(shown["sheet"], shown["html"], 1, 1, 1, 1)["html"]
 
 
-def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers():
-    session = Session()
-    shown, sheet = drawn(session, "attention --level starter", 7)
+def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers(session, starter):
+    shown, sheet = starter
     page = filled(shown["html"], cells_of(sheet, one_wrong(lines_of(sheet))))
     fresh = session.exercise(shown["sheet"], page, 1)
     assert len(fresh["parts"]) == 1
@@ -154,10 +149,14 @@ def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers()
     assert session.mark(fresh["sheet"], fresh["html"])["total"] == 0
 
 
-def test_what_is_saved_is_marked_alike_by_check(tmp_path):
+def test_a_line_is_told_alone_and_what_is_saved_is_marked_alike_by_check(tmp_path):
     session = Session()
-    shown, sheet = drawn(session, "attention --level starter", 7, "de")
-    page = filled(shown["html"], cells_of(sheet, one_wrong(lines_of(sheet))))
+    shown, sheet = drawn(session, STARTER, 7, "de")
+    right = lines_of(sheet)
+    assert "Hier steht noch nichts." in session.check(shown["sheet"], shown["html"], 1)["html"]
+    page = filled(shown["html"], cells_of(sheet, right))
+    assert "Richtig." in session.check(shown["sheet"], page, 1)["html"]
+    page = filled(shown["html"], cells_of(sheet, one_wrong(right)))
     saved = session.attempt(shown["sheet"], page)
     path = tmp_path / saved["name"]
     path.write_text(saved["text"], encoding="utf-8")
@@ -166,24 +165,13 @@ def test_what_is_saved_is_marked_alike_by_check(tmp_path):
     assert [v.state for v in marking.reports[0].verdicts] == [e["state"] for e in marked["entries"]]
 
 
-def test_a_line_is_told_alone_and_in_the_language_of_the_page():
-    session = Session()
-    shown, sheet = drawn(session, "attention --level starter", 7, "de")
-    blank = session.check(shown["sheet"], shown["html"], 1)["html"]
-    page = filled(shown["html"], cells_of(sheet, lines_of(sheet)))
-    assert "Hier steht noch nichts." in blank
-    assert "Richtig." in session.check(shown["sheet"], page, 1)["html"]
-
-
-def test_what_cannot_be_read_is_told_with_its_place():
-    session = Session()
-    shown, _ = drawn(session, "attention --level starter", 7)
+def test_what_cannot_be_read_is_told_with_its_place(session, starter):
+    shown, _ = starter
     said = session.check(shown["sheet"], filled(shown["html"], {(1, 3, 1): "x/"}), 1)["html"]
     assert said.count("Entry (3, 1) cannot be read: ") == 1
 
 
-def test_cells_that_were_left_white_are_not_judged_one_by_one():
-    session = Session()
+def test_cells_that_were_left_white_are_not_judged_one_by_one(session):
     shown, sheet = drawn(session, "attention --problem masks", 3)
     hidden = {(i + 1, j + 1) for i, j in sheet.question.parts[0].answer.cells}
     wrong = next(place for _, *place in places(shown["html"]) if tuple(place) not in hidden)
@@ -209,32 +197,16 @@ def test_what_cannot_be_done_is_a_sentence(request_):
     assert said["error"].endswith((".", "?"))
 
 
+WRONG = tomllib.loads(Path(__file__).with_name("wrong_courses.toml").read_text(encoding="utf-8"))["wrong"]
+
+
 def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
     course = read_course()
     assert "step=scores" in course.topics[0].recipe
     assert course.topics[-1].recipe == "multi_head_attention"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "has no topic"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "atention"', "topic 1"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed 3"', "leave out --seed"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --seed=3"', "leave out --seed"),
-        ('[[topic]]\ntitle = "A"\nrecipe = ""', "a mechanism or --problem was expected"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "masks"', "masks is a type of problem: --problem masks"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --levl long"', r"did you mean --level\?$"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --format pdf"', "--format does not belong to a recipe"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention \'open"', "is not a recipe: No closing quotation"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --size n=400"', "topic 1, recipe: "),
-        ('[[topic]]\ntitle = "A"\nrecipe = "--problem masks"\n' * 2, "topic 2, recipe: It is that of another topic"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention --level long"\nlevels = ["starter"]', "leave out --level"),
-        ('[[topic]]\ntitle = "A"\nrecipe = "attention"\nlevels = ["easy"]', "levels"),
-        ('pass = 0\n[[topic]]\ntitle = "A"\nrecipe = "attention"', "pass is 0"),
-        ('[[topic]]\ntitle = ""\nrecipe = "attention"', "title"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), WRONG)
 def test_a_course_that_is_none_is_refused_where_it_goes_wrong(tmp_path, text, says):
     path = tmp_path / "practice.toml"
     path.write_text(text, encoding="utf-8")

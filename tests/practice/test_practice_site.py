@@ -47,16 +47,12 @@ def test_a_site_is_whole_and_has_no_file_that_servers_do_not_know(tmp_path, unpa
             assert not re.search("<<[a-z]+>>", (tmp_path / "site" / name).read_text(encoding="utf-8"))
 
 
-def test_another_course_makes_another_cache(tmp_path, unpacked):
+def test_another_course_makes_another_cache_and_its_title_is_text(tmp_path, unpacked):
     caches = set()
-    for title in ("One", "Two", "Two"):
-        write_site(Course((Topic("A", "attention"),), title), tmp_path)
+    for title in ("One", "</title><script>1 & 2", "</title><script>1 & 2"):
+        write_site(Course((Topic("<b>", "attention"),), title), tmp_path)
         caches.add(re.search(r"symattn-practice-(\w+)", (tmp_path / "service.js").read_text(encoding="utf-8"))[1])
     assert len(caches) == 2
-
-
-def test_the_title_of_a_course_is_text(tmp_path, unpacked):
-    write_site(Course((Topic("<b>", "attention"),), "</title><script>1 & 2"), tmp_path)
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert page.count("<script") == 1
     assert "&lt;script&gt;1 &amp; 2" in page
@@ -99,8 +95,6 @@ def test_a_package_lists_every_file_and_starts_the_page(tmp_path, unpacked, edit
     assert not any(name.endswith(".mjs") for name in names)
 
 
-NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
-
 RESUME = """
 import { resumeData, result } from %s;
 const course = JSON.parse(process.argv[2]);
@@ -119,7 +113,8 @@ console.log(JSON.stringify({ said, half: result(course, half) }));
 """
 
 
-@NODE
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+@pytest.mark.players
 def test_resume_data_fits_whatever_was_typed_and_the_score_is_the_mean_of_all_topics(tmp_path, unpacked):
     write_site(read_course(), tmp_path)
     course = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["course"]
@@ -175,10 +170,9 @@ for recipe in ("attention --level starter", "multi_head_attention", *(f"--proble
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [engine.sources, engine.compiled_here])
-def test_archives_hold_everything_that_a_page_needs(tmp_path, made):
+def test_archives_hold_everything_that_a_page_needs(tmp_path):
     for name, packages in engine.PACKAGES.items():
-        archive = made(packages) if made is engine.sources else made(engine.sources(packages))
+        archive = engine.compiled_here(engine.sources(packages))
         zipfile.ZipFile(io.BytesIO(archive)).extractall(tmp_path / name)
     command = [sys.executable, "-I", "-S", "-c", ALONE, *(str(tmp_path / name) for name in engine.PACKAGES)]
     run = subprocess.run(command, capture_output=True, text=True)
@@ -191,6 +185,7 @@ LOOKED = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
 
 @LOOKED
+@pytest.mark.players
 @pytest.mark.slow
 def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path):
     write_site(read_course(), tmp_path / "site", browse.pyodide())
@@ -199,7 +194,7 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     made = list(browse.scripts(len(browse.RECIPES)))
     said = browse.browsed(made, tmp_path / "site")
     for one, result in zip(made, said["results"], strict=True):
-        here, _ = browse.marked_here(one)
+        here = one["session"].mark(one["sheet"], one["page"])
         assert {key: result[key] for key in here} == here, one["recipe"]
     assert said["elsewhere"] == []
     assert said["console"] == []
@@ -232,6 +227,7 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
 
 
 @LOOKED
+@pytest.mark.players
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", ["1.2", "2004"])
 def test_a_learning_platform_is_told_score_and_place(tmp_path, edition):
