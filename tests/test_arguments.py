@@ -123,31 +123,11 @@ def test_workers_and_functions_are_refused_in_a_sentence(verb: Callable[..., obj
         verb("attention", **{name: odd})
 
 
-SIZES = ({"n": 0}, {"n": -1}, {"n": 10_001}, {"n": 2.5}, {"q": 3}, {"d_k": "d k"}, {"d_ff": 2})
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-def test_sizes_that_there_are_not_are_refused_by_name(sizes: dict[str, Any]) -> None:
-    [name] = sizes
-    for refused in (
-        lambda: symattn.derive("attention", symbolic=True, sizes=sizes),
-        lambda: symattn.worksheet(sizes=sizes),
-    ):
-        with pytest.raises(InputError, match=rf"\b{name}\b"):
-            refused()
-
-
 def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
     import numpy as np
 
     given = symattn.derive("attention", **GIVEN, places=np.int64(2), entries=[(np.int64(0), 0)])
     assert given.text() == symattn.derive("attention", **GIVEN, places=2, entries=[(0, 0)]).text()
-
-
-@pytest.mark.parametrize("answers", ["", {}, None, 5, []])
-def test_no_answers_are_refused_for_what_they_are(answers: Any) -> None:
-    with pytest.raises(InputError, match=r"^The answers are (empty|None|5|\[\]); a file"):
-        symattn.check(SOLVED, answers)
 
 
 def test_matrices_that_letters_would_replace_are_refused() -> None:

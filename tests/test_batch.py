@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symattn
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError
 from symattn.exact import Matrix
 
 RNG = np.random.default_rng(4)
@@ -80,24 +80,6 @@ def test_a_problem_file_may_have_a_batch(tmp_path: Any) -> None:
 def test_steps_of_ones_own_go_over_a_batch() -> None:
     steps = [{"name": "S", "op": "matmul", "of": ["Q", "K^T"]}, {"name": "T", "op": "scale", "of": "S", "by": 2}]
     assert np.allclose(symattn.batch("custom", steps=steps, Q=Q, K=K).floats("T"), Q @ K.transpose(0, 2, 1) / 2)
-
-
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        ({"Q": [[1]], "K": [[1]], "V": [[1]]}, "No given has three dimensions"),
-        (
-            {"Q": [[[1]]], "K": [[[1]], [[2]]], "V": [[1]]},
-            "Q and K have 1 and 2 sequences; the same number was expected",
-        ),
-        ({"Q": [[[1]], [[1, 2]]], "K": [[1]], "V": [[1]]}, "Sequence 2: .*d_k"),
-        ({"Q": [[[[1]]]], "K": [[1]], "V": [[1]]}, "Sequence 1: Given Q has three dimensions or more"),
-        ({"Q": [[[1]], [1]], "K": [[1]], "V": [[1]], "scael": 2}, "There is no setting .*'scael'; did you mean scale"),
-    ],
-)
-def test_what_is_no_batch_is_one_sentence(given: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(SymattnError, match=complaint):
-        symattn.batch("attention", **given)
 
 
 def test_shapes_have_no_numbers() -> None:

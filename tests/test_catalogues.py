@@ -2,7 +2,9 @@
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cache
 
 import oracles
@@ -17,26 +19,25 @@ from symattn.page.document import Display, Document
 from symattn.page.notation import load_notation, notations
 from symattn.page.writers import FORMATS
 from symattn.teaching.examples import examples, load_example
-from symattn.teaching.explanation import Detail, derivation_document
+from symattn.teaching.explanation import derivation_document
 from symattn.teaching.fairness import draw
 from symattn.teaching.problem_file import problem_file
+
+MODES = ({}, {"corrected": False}, {"symbolic": True}, {"places": 0, "entries": "none"})
 
 
 @pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("notation", [None, *notations()])
-@pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "as-written"])
-@pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
+@pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("example", examples())
-def test_every_example_in_every_notation_in_every_format(example, corrected, symbolic, notation):
-    if symbolic and load_example(example).mechanism == "custom":
+def test_every_example_in_every_notation_is_written(example, mode, notation):
+    if "symbolic" in mode and load_example(example).mechanism == "custom":
         pytest.skip("a custom problem has letters of its own")
-    solution = derive(example, corrected=corrected, symbolic=symbolic, notation=notation)
-    document = solution.document
+    document = derive(example, notation=notation, **mode).document
     for form in FORMATS if notation is None else ("text", "latex"):
         text = FORMATS[form].write(document)
         assert text.strip(), form
-        for left_over in ("Name(", "Number(", "object at", "None", "Traceback"):
-            assert left_over not in text, f"{left_over} in {form}"
+        assert not re.search(r"Name\(|Number\(|object at|None|Traceback", text), form
 
 
 SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
@@ -44,10 +45,13 @@ LAYOUTS = ("matrix", "rows"), ("matrix", "columns"), ("token", "rows"), ("token"
 
 
 def every_way() -> Iterator[tuple[str, str, str, str]]:
-    """Mechanisms that go token by token in every notation and layout; the others by matrix, and turned in one."""
-    for name, notation in itertools.product(mechanisms(), notations()):
-        layouts = LAYOUTS if "by" in mechanism(name).uses else LAYOUTS[: 1 + (notation == "columns")]
-        yield from ((name, notation, *layout) for layout in layouts)
+    """Every mechanism in each of its layouts, by turns in every notation; what is turned is so in one."""
+    yield "softmax_jacobian", "note-002", "matrix", "rows"  # ended in an error: -1/8 was too wide for a box
+    for k, name in enumerate(mechanisms()):
+        for j, layout in enumerate(LAYOUTS if "by" in mechanism(name).uses else LAYOUTS[:1]):
+            yield name, list(notations())[(k + j) % len(notations())], *layout
+        if "by" not in mechanism(name).uses:
+            yield name, "columns", "matrix", "columns"
 
 
 @cache
@@ -67,18 +71,20 @@ def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, not
     sheet = derive(name, notation=notation, **settings, **givens).worksheet()
     for document, form in itertools.product((sheet.worksheet, sheet.key), ("text", "latex")):
         assert FORMATS[form].write(document).strip()
-    page = derivation_document(sheet.problem)
-    assert FORMATS["text"].write(page).strip()
+    assert FORMATS["text"].write(derivation_document(sheet.problem)).strip()
+    for found in within(sheet.key, f.Relation):  # no key repeats itself
+        assert all(one != other for one, other in itertools.pairwise(found.parts[1:]) if isinstance(one, f.MatrixOf))
+    for found in within(sheet.key, f.Row):
+        assert all(one != other for one, other in itertools.pairwise(found.items))
 
 
-@pytest.mark.covering(most=1, product=False)
-@pytest.mark.parametrize("entries", ["auto", "all", "first-row", "none", ((0, 0), (1, 2), (99, 99))])
-@pytest.mark.parametrize("places", [None, 0, 4, 30])
-def test_every_amount_of_detail(entries, places):
-    problem = derive("note-000").problem
-    document = derivation_document(problem, Detail(entries=entries, places=places))
-    for writer in FORMATS.values():
-        assert writer.write(document)
+def within(node: object, kind: type) -> Iterator[f.Formula]:
+    """Every node of a kind in a document."""
+    if isinstance(node, kind):
+        yield node
+    inside = [getattr(node, field.name) for field in fields(node)] if is_dataclass(node) else node
+    for child in inside if isinstance(inside, list | tuple) else ():
+        yield from within(child, kind)
 
 
 def test_the_standard_notation_is_there_and_the_names_are_plain():
@@ -121,13 +127,6 @@ def no_names(name: f.Name, bound: object) -> sympy.Expr:
     raise LookupError(name)
 
 
-def relations(formula: f.Formula) -> Iterator[f.Relation]:
-    if isinstance(formula, f.Relation):
-        yield formula
-    for child in f.children(formula):
-        yield from relations(child)
-
-
 def in_orientation(givens: dict, orientation: str, **settings: object) -> Solution:
     """A problem file whose givens are written in the orientation that it states."""
     if orientation == "columns":
@@ -152,7 +151,7 @@ def test_every_product_of_numbers_on_a_page_is_right(notation, orientation, by):
     givens |= {"W_K": [[0, 1], [1, 1], [2, 0], [0, 1]], "W_V": [[1], [0], [2], [1]]}
     solution = in_orientation(givens, orientation, notation=notation, by=by)
     checked = 0
-    for relation in itertools.chain(*map(relations, displayed(solution.document))):
+    for relation in within(tuple(displayed(solution.document)), f.Relation):
         values = [numeric(part) for part in relation.parts]
         for left, right, sign in zip(values, values[1:], relation.signs, strict=False):
             if sign == "=" and left is not None and right is not None:

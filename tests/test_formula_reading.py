@@ -240,24 +240,14 @@ def test_names_are_written_as_they_are_typed(text):
     assert read_formula(written(name)) == name
 
 
-@pytest.mark.parametrize("text", ["a b", "2", "a = b", "[a]", "K^T"])
-def test_what_is_no_name_is_not_read_as_one(text):
-    assert not isinstance(read_formula(text), Name)
-
-
 def test_deep_nesting_is_refused_and_not_a_crash():
     for opening, closing in (("(", ")"), ("[", "]"), ("sqrt(", ")"), ("a_{", "}"), ("a^{", "}"), ("⟨", "⟩")):
         read_formula(opening * 15 + "x" + closing * 15)
         with pytest.raises(ReadError, match="levels of nesting"):
             read_formula(opening * 5000 + "x" + closing * 5000)
-
-
-@pytest.mark.parametrize(
-    "text", ["-" * 5000 + "x", "Σ" * 5000, "Σ " * 5000 + "x", "a^" * 5000 + "b", "a/" * 5000 + "b", "'" * 5000]
-)
-def test_long_chains_are_no_crash(text):
-    with contextlib.suppress(ReadError):
-        assert read_formula(text)
+    for chain in ("-", "Σ", "Σ ", "a^", "a/", "'"):
+        with contextlib.suppress(ReadError):
+            assert read_formula(chain * 5000 + "x")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processor time is limited on POSIX only")

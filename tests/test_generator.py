@@ -1,22 +1,17 @@
 """Random variants are worth setting: judged again by NumPy, over many seeds, mechanisms and sizes."""
 
 import random
-from dataclasses import fields, is_dataclass
-from itertools import pairwise
 
 import numpy as np
 import oracles
 import pytest
 
 from symattn.api import make_recipe, stem_of, worksheet
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
-from symattn.formula import MatrixOf, Relation, Row
-from symattn.page.notation import notations
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
-from symattn.teaching.sheets import render, sheets
 
 SIZES = [
     dict(DEFAULT_SIZES),
@@ -58,7 +53,7 @@ def check(name: str, givens: dict, mask: str | None, scale: float, activation: s
     assert name == "weighted_values" or np.isfinite(found["Z"]).all()
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes.values())))
 def test_no_variant_is_degenerate(name, sizes):
@@ -67,7 +62,7 @@ def test_no_variant_is_degenerate(name, sizes):
     shapes = {key: chosen.shapes(settings)[key] for key in chosen.givens}
     letters = {letter for shape in shapes.values() for letter in shape}
     used = {letter: size for letter, size in sizes.items() if letter in letters}
-    for seed in range(20):  # 3 mechanisms × 4 sizes × 20: 240 variants
+    for seed in range(20):
         givens = draw(chosen, settings, used, random.Random(str(seed))).givens
         assert {key: m.shape for key, m in givens.items()} == {
             key: tuple(used[letter] for letter in shape) for key, shape in shapes.items()
@@ -88,19 +83,19 @@ def test_drawn_weights_are_tenths_that_sum_to_1(sizes):
         assert not dull(oracles.floats(givens["V"]))
 
 
-def test_in_columns_the_same_holds_of_the_transposes():
-    chosen, settings = mechanism("self_attention"), Settings(orientation="columns")
-    for seed in range(15):
-        givens = draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens
-        check("self_attention", {key: m.T for key, m in givens.items()}, None, 2.0)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("mask", ["padding:2", "window:2", "blocks:1,2"])
-def test_other_masks_are_no_worse(mask):
-    chosen, settings = mechanism("self_attention"), Settings(mask=mask)
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize(
+    "stated",
+    [*({"mask": mask} for mask in ("padding:2", "window:2", "blocks:1,2")), {"activation": "relu"},
+     {"orientation": "columns"}],
+    ids=str,
+)  # fmt: skip
+def test_other_masks_and_layouts_and_an_activation_are_no_worse(stated):
+    settings = Settings.read(stated)
     for seed in range(8):
-        check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens, mask, 2.0)
+        givens = draw(mechanism("self_attention"), settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens
+        givens = {key: m.T if "orientation" in stated else m for key, m in givens.items()}
+        check("self_attention", givens, stated.get("mask"), 2.0, stated.get("activation", "identity"))
 
 
 @pytest.mark.covering(most=1)
@@ -115,19 +110,6 @@ def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
         scores = (givens["X"] @ givens["W_Q"]) @ (givens["X"] @ givens["W_K"]).T
         hidden = scores[np.triu_indices(3, 1)]
         assert hidden.min() < 0 < hidden.max()
-
-
-@pytest.mark.slow
-def test_after_an_activation_nothing_is_degenerate_either():
-    chosen, settings = mechanism("self_attention"), Settings(activation="relu")
-    for seed in range(20):
-        check(
-            "self_attention",
-            draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens,
-            None,
-            2.0,
-            "relu",
-        )
 
 
 @pytest.mark.slow
@@ -215,31 +197,17 @@ def test_what_a_seed_means_has_not_changed():
 # ------------------------------------------------------------------------------------------------ sheets
 
 
-@pytest.fixture(scope="module")
-def thirty():
-    return worksheet(n=30, seed=5)
-
-
 @pytest.mark.slow
-def test_thirty_sheets_are_thirty_different_ones(thirty):
-    assert len({s.name for s in thirty}) == 30
-    assert len({str(s.problem.givens) for s in thirty}) == 30
-    for sheet in thirty:
+def test_ten_sheets_are_ten_different_ones_whatever_else_is_asked_for():
+    ten = worksheet(n=10, seed=5)
+    names = {s.name for s in ten}
+    assert len(names) == len({str(s.problem.givens) for s in ten}) == 10
+    for sheet in ten:
         check("self_attention", sheet.problem.givens, None, 2.0)
         assert sheet.worksheet.sheet == sheet.key.sheet == sheet.name
-
-
-@pytest.mark.slow
-def test_the_first_sheets_do_not_depend_on_how_many_are_asked_for(thirty):
-    assert worksheet(n=3, seed=5) == thirty[:3]
-
-
-@pytest.mark.slow
-def test_seeds_and_settings_give_different_sheets(thirty):
-    one = {s.name for s in thirty}
-    assert not one & {s.name for s in worksheet(n=3, seed=2)}
-    assert not one & {s.name for s in worksheet(n=3, seed=5, scale="none")}
-    assert not one & {s.name for s in worksheet("causal_self_attention", n=3, seed=5)}
+    assert worksheet(n=2, seed=5) == ten[:2]
+    for other in (worksheet(seed=2), worksheet(seed=5, scale="none"), worksheet("causal_self_attention", seed=5)):
+        assert other[0].name not in names
 
 
 @pytest.mark.slow
@@ -249,9 +217,9 @@ def test_more_sheets_than_there_are_is_an_error():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention", "weighted_values"])
+@pytest.mark.parametrize("name", ["causal_self_attention", "weighted_values"])
 def test_the_key_holds_what_numpy_gives(name):
-    for sheet in worksheet(name, n=5, seed=3):
+    for sheet in worksheet(name, n=2, seed=3):
         givens = {k: oracles.floats(m) for k, m in sheet.problem.givens.items()}
         if name == "weighted_values":
             right = givens["A"] @ givens["V"]
@@ -265,46 +233,5 @@ def test_the_key_holds_what_numpy_gives(name):
             assert isinstance(exact, int) or f"{x:.4f}" in page or f"{x:.1f}".rstrip("0") in page
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
-def test_no_answer_stands_on_the_worksheet(form):
-    for sheet in worksheet(n=3, seed=4):
-        page = render(sheet.worksheet, form)[1].decode()
-        for row in sheet.problem["Z"].result.decimals(4):
-            for figure in row:
-                assert figure.lstrip("-") not in page
-        assert "e^" not in "\n".join(oracles.page_lines(sheet.worksheet))
-
-
 def test_names_of_files_come_from_the_recipe():
     assert stem_of(make_recipe("causal_self_attention", {}, seed=7)) == "causal-self-attention-7"
-
-
-@pytest.mark.slow
-def test_a_recipe_gives_the_same_bytes_each_time():
-    recipe = make_recipe("self_attention", {"mask": "causal"}, seed=9)
-    for form in ("text", "latex", "markdown", "typst"):
-        first, again = ([render(s.key, form) for s in sheets(recipe, 2)] for _ in range(2))
-        assert first == again
-
-
-@pytest.mark.covering(most=5, product=False)
-@pytest.mark.parametrize("notation", notations())
-@pytest.mark.parametrize("name", sorted(set(mechanisms()) - {"custom"}))
-def test_every_mechanism_makes_worksheets_in_every_notation(name, notation):
-    """softmax_jacobian ended in an error in note-002, since -1/8 was too wide for a box; and no key repeats itself."""
-    [sheet] = sheets(make_recipe(name, notation=notation, seed=1), 1)
-    for found in within(sheet.key, Relation):
-        assert all(one != other for one, other in pairwise(found.parts[1:]) if isinstance(one, MatrixOf))
-    for found in within(sheet.key, Row):
-        assert all(one != other for one, other in pairwise(found.items))
-
-
-def within(node, kind):
-    """Every node of a kind in a document."""
-    if isinstance(node, kind):
-        yield node
-    children = [getattr(node, f.name) for f in fields(node)] if is_dataclass(node) else node
-    if isinstance(children, list | tuple):
-        for child in children:
-            yield from within(child, kind)

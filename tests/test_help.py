@@ -47,6 +47,7 @@ def test_every_option_is_in_exactly_one_group(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_one_line_of_help_and_settings_are_named(name):
     lines = output(name, "--help")
+    assert output(name, "-h") == lines
     assert max(map(len, lines)) <= 100
     assert len(lines) <= LINES
     after = lines[lines.index(next(line for line in lines if re.fullmatch(r"[A-Z][\w ]+:", line))) :]
@@ -93,15 +94,6 @@ def test_the_settings_of_a_mechanism_are_those_that_it_takes_with_its_defaults(n
             assert getattr(Settings.read({**mechanism(name).defaults, setting: text}), setting) == value
 
 
-def test_only_lists_that_have_more_to_say_take_a_name():
-    done = CliRunner().invoke(main, ["list", "formats", "pdf"])
-    assert done.exit_code == 2
-    assert "symattn list formats" in done.stderr
-    done = CliRunner().invoke(main, ["list", "settings", "atention"])
-    assert done.exit_code == 2
-    assert "did you mean attention?" in done.stderr
-
-
 def words_of(lines: Iterable[str]) -> str:
     return " ".join(" ".join(lines).split())
 
@@ -120,13 +112,6 @@ def test_every_misconception_and_slip_is_explained():
         for text in (f"{code}: {entry.name}", entry.exactly, entry.tell, entry.source):
             assert words_of([text]) in said
         assert "PEDAGOGY" not in said
-
-
-def test_a_wrong_code_is_answered_with_the_nearest():
-    done = CliRunner().invoke(main, ["list", "misconceptions", "X1", "T22"])
-    assert done.exit_code == 2
-    assert "no misconception 'T22'; did you mean T2?" in done.stderr
-    assert done.stdout == ""
 
 
 def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shap
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
-from symattn.formula import ONE, Call, Formula, Name
+from symattn.formula import Call, Formula, Name
 from symattn.page.writers import FORMATS
 from symattn.teaching.sheets import render
 
@@ -156,25 +156,6 @@ def test_every_format_shows_it_and_its_program_runs(solution):
     source = program(solution.text("notebook"))
     assert "C = np.array([[S[0, 0]**3" in source
     exec(source, {})  # it asserts what the page says
-
-
-@dataclass(frozen=True)
-class Largest(RuleOp):
-    """The larger of each entry and 1."""
-
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        return A.maximum(operands[0][i, j], A.number(1))
-
-    def written(self, style: Style, *operands: Formula) -> Formula:
-        return Call(Name("max"), (ONE, *operands))
-
-
-def test_a_program_has_maxima_too(monkeypatch):
-    monkeypatch.setitem(OPS, "largest", Largest)
-    solution = symattn.derive("custom", steps=[{"name": "C", "op": "largest", "of": "Q"}], Q=Q)
-    names: dict[str, object] = {}
-    exec(program(solution.text("notebook")), names)
-    assert numpy.array_equal(names["C"], [[1, 1], [2, 1]])
 
 
 def program(notebook: str) -> str:

@@ -3,7 +3,6 @@
 `notes/*.md` are transcriptions that a teacher can read and add to; see `notes/README.md`.
 """
 
-import io
 import itertools
 import math
 import re
@@ -18,7 +17,6 @@ import oracles
 import pytest
 import sympy
 from oracles import plain
-from pypdf import PdfReader
 from sympy import Matrix, exp
 
 from symattn.api import derive
@@ -27,7 +25,6 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
-from symattn.exact import decimal_text
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Block, Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers import typst
@@ -99,15 +96,11 @@ def in_order(listed: list[str], page: str, heading: str) -> None:
 
 
 @pytest.mark.parametrize("note", NOTES)
-def test_every_figure_of_the_note_is_there_and_in_order(note):
-    for heading, listed in figures(note).items():
-        in_order(listed, page_of(note, corrected=False), heading)
-
-
-@pytest.mark.parametrize("note", NOTES)
-def test_what_is_right_in_a_note_stays_when_corrected(note):
-    for heading, listed in figures(note, mistakes=False).items():
-        in_order(listed, page_of(note, corrected=True), heading)
+def test_every_figure_is_there_in_order_as_written_and_what_is_right_stays_when_corrected(note):
+    for corrected in (False, True):
+        for heading, listed in figures(note, mistakes=not corrected).items():
+            in_order(listed, page_of(note, corrected), heading)
+    assert sum(map(len, figures(note).values())) >= 25
 
 
 REMARK = re.compile(r"\[(?:the|The|shaded)[^\]]*\]")
@@ -181,10 +174,6 @@ def equations(note):
                 yield from (x for x in (line.items if isinstance(line, Row) else (line,)) if isinstance(x, Relation))
 
 
-def test_the_transcriptions_are_not_empty():
-    assert all(sum(map(len, figures(note).values())) >= 25 for note in NOTES)
-
-
 # ------------------------------------------------------------------------------------------------ errata
 
 
@@ -199,25 +188,17 @@ def test_every_erratum_is_listed_in_both_modes(note):
 
 
 @pytest.mark.parametrize("note", NOTES)
-def test_the_errata_have_ids_of_their_own_and_say_what_is_right(note):
-    errata = derive(note).problem.errata
-    assert len({e.id for e in errata}) == len(errata)
-    for e in errata:
-        assert e.as_written
-        assert e.corrected
-        assert e.kind
-        assert e.as_written != e.corrected
-        assert bool(e.at) == bool(e.patch), f"{e.id}: a patch and its place go together"
-
-
-@pytest.mark.parametrize("note", NOTES)
-def test_every_patch_changes_its_place(note):
+def test_errata_have_ids_of_their_own_say_what_is_right_and_change_their_places(note):
     problem = derive(note).problem
+    errata = problem.errata
     places = {item.id: item for section in problem.notation.sections for item in section.items if item.id}
-    patches = [e for e in problem.errata if e.patch]
+    patches = [e for e in errata if e.patch]
+    assert len({e.id for e in errata}) == len(errata)
     assert len({e.at for e in patches}) == len(patches), "two errata patch one place, and only one can show"
-    for e in patches:
-        assert e.at in places, f"{e.id} patches {e.at!r}, which is nowhere"
+    assert {e.at for e in patches} <= set(places)
+    for e in errata:
+        assert all((e.as_written, e.corrected, e.kind, e.as_written != e.corrected)), e.id
+        assert bool(e.at) == bool(e.patch), f"{e.id}: a patch and its place go together"
 
 
 def without(problem, erratum):
@@ -316,12 +297,6 @@ def test_the_third_token_of_note_000_depends_on_the_others_so_the_scores_are_sym
     scores = solution["S"].result.sympy()
     assert scores == scores.T
     assert scores == scores.T == Matrix(S)
-    # for any weights: s_33, s_31, s_13 … are combinations of the upper left block
-    w = sympy.Matrix(4, 3, sympy.symbols("w:12")), sympy.Matrix(4, 3, sympy.symbols("u:12"))
-    x = sympy.Matrix(X)
-    general = ((x * w[0]) * (x * w[1]).T).expand()
-    assert sympy.expand(general[2, 0] - general[0, 0] - general[1, 0] / 2) == 0
-    assert sympy.expand(general[2, 2] - general[0, 2] - general[1, 2] / 2) == 0
 
 
 @pytest.mark.parametrize("corrected", [True, False])
@@ -404,11 +379,6 @@ def test_leading_words_stand_on_the_line_of_their_formula(form, corrected):
         else:
             (line,) = (line for line in page.splitlines() if line.startswith(f"<p>Input {t}: "))
             assert line.endswith("</p>")
-
-
-@pytest.mark.slow
-def test_note_002_corrected_takes_three_pages_with_its_errata():
-    assert len(PdfReader(io.BytesIO(render(derive("note-002").document, "pdf")[1])).pages) <= 3
 
 
 def test_note_002_unscaled_and_exact():
@@ -623,27 +593,3 @@ def test_note_004_as_written_needs_positive_scores():
     derivation = derive("note-004", corrected=False).derivation
     with pytest.raises(InputError, match="Add 0 or −∞ instead"):
         derivation.replay(givens={"Q": [[1], [-1], [1]], "K": [[1], [1], [1]], "V": [[1], [2], [3]]})
-
-
-@pytest.mark.parametrize("note", NOTES)
-def test_what_cannot_be_recovered_is_said_and_not_invented(note):
-    text = derive(note, corrected=False).text()
-    assert ("lost" in text or "recovered" in text) == (note in ("note-000", "note-003", "note-004"))
-
-
-def test_the_symbolic_scores_of_note_000_are_those_of_the_note():
-    scores = derive("note-000", symbolic=True)["S"].result.sympy()
-    for i, j in itertools.product(range(1, 4), repeat=2):
-        right = sum(
-            sympy.Symbol(f"q_{{{i}{t}}}", real=True) * sympy.Symbol(f"k_{{{j}{t}}}", real=True) for t in range(1, 4)
-        )
-        assert sympy.expand(scores[i - 1, j - 1] - right) == 0
-
-
-def test_the_decimals_shown_are_correctly_rounded():
-    # a printed decimal is the nearest one to 60 digits of SymPy's
-    for note in ("note-000", "note-002"):
-        for step in derive(note, by="matrix").steps:
-            for x, y in zip(step.result, step.result.sympy(), strict=True):
-                printed = sympy.Rational(decimal_text(x, 4))
-                assert abs(sympy.N(y, 60) - printed) <= sympy.Rational(1, 20000)

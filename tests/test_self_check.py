@@ -1,8 +1,10 @@
 """A wrong key does not leave: whatever is planted in whatever kind of step, the second route finds it."""
 
+import tomllib
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from operator import add
+from pathlib import Path
 
 import pytest
 import strategies
@@ -19,66 +21,12 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 
-GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]], "one_hot": [[0, 1], [1, 0]]}
-STEPS = [
-    {"name": "matmul", "op": "matmul", "operands": ["A", "B"]},
-    {"name": "transpose", "op": "transpose", "operands": ["A"]},
-    {"name": "add", "op": "add", "operands": ["A", "row"]},
-    {"name": "hadamard", "op": "hadamard", "operands": ["A", "B"]},
-    {"name": "sum", "op": "sum", "operands": ["A"]},
-    {"name": "sum_columns", "op": "sum", "operands": ["A"], "over": "columns"},
-    {"name": "scale", "op": "scale", "operands": ["A"], "by": "sqrt(3)"},
-    {"name": "stack", "op": "stack", "operands": ["A", "row"]},
-    {"name": "stack_columns", "op": "stack", "operands": ["A", "B"], "along": "columns"},
-    {"name": "mask", "op": "mask", "operands": ["A"], "mask": "causal"},
-    {"name": "softmax", "op": "softmax", "operands": ["A"]},
-    {"name": "softmax_masked", "op": "softmax", "operands": ["mask"]},
-    {"name": "softmax_columns", "op": "softmax", "operands": ["A"], "along": "columns", "base": 2},
-    {"name": "round", "op": "round", "operands": ["softmax"], "places": 1},
-    {"name": "activation", "op": "activation", "operands": ["A"], "function": "relu"},
-    {"name": "identity", "op": "activation", "operands": ["A"], "function": "identity"},
-    {"name": "gelu", "op": "activation", "operands": ["A"], "function": "gelu"},
-    {"name": "temperature", "op": "temperature", "operands": ["A"], "by": 2},
-    {"name": "soft_cap", "op": "soft_cap", "operands": ["A"], "cap": 3},
-    {"name": "over_sum", "op": "over_sum", "operands": ["A"]},
-    {"name": "hardmax", "op": "hardmax", "operands": ["A"]},
-    {"name": "feature_map", "op": "feature_map", "operands": ["A"], "feature": "elu+1"},
-    {"name": "mean", "op": "mean", "operands": ["A"]},
-    {"name": "mean_down", "op": "mean", "operands": ["A"], "over": "rows"},
-    {"name": "variance", "op": "variance", "operands": ["A", "mean"]},
-    {"name": "variance_of_sample", "op": "variance", "operands": ["A", "mean"], "of": "sample"},
-    {"name": "standardise", "op": "standardise", "operands": ["A", "mean", "variance"], "epsilon": "1/4"},
-    {"name": "mean_square", "op": "mean_square", "operands": ["A"]},
-    {"name": "rescale", "op": "rescale", "operands": ["A", "mean_square"]},
-    {"name": "over", "op": "over", "operands": ["A", "mean_square"]},
-    {"name": "softmax_jacobian", "op": "softmax_jacobian", "operands": ["softmax[1]"]},
-    {"name": "softmax_gradient", "op": "softmax_gradient", "operands": ["softmax", "A"]},
-    {"name": "cross_entropy", "op": "cross_entropy", "operands": ["softmax", "one_hot"]},
-    {"name": "slope", "op": "slope", "operands": ["A"], "function": "tanh"},
-    {"name": "norm", "op": "norm", "operands": ["A"]},
-    {"name": "running_maximum", "op": "running_maximum", "operands": ["A"]},
-    {"name": "exponentials", "op": "exponentials", "operands": ["A", "running_maximum"]},
-    {"name": "part", "op": "part", "operands": ["A"], "first": 2},
-    {"name": "accumulate", "op": "accumulate", "operands": ["mean_square", "A", "B"]},
-    {"name": "subtract", "op": "subtract", "operands": ["A", "row"]},
-    {"name": "divide", "op": "divide", "operands": ["A", "row"]},
-    {"name": "opposite", "op": "opposite", "operands": ["A"]},
-    {"name": "exp", "op": "exp", "operands": ["A"]},
-    {"name": "sqrt", "op": "sqrt", "operands": ["B"]},
-    {"name": "multiple", "op": "multiple", "operands": ["A"], "by": "1/3"},
-    {"name": "float", "op": "float", "operands": ["softmax"], "format": "float16"},
-    {"name": "sinusoids", "op": "sinusoids", "operands": ["A"]},
-    {"name": "rotate", "op": "rotate", "operands": ["A"], "angles": "90"},
-    {"name": "look_up", "op": "look_up", "operands": ["A"], "rows": [2, 1, 2]},
-    {"name": "top_k", "op": "top_k", "operands": ["softmax"], "k": 1},
-    {"name": "argmax", "op": "argmax", "operands": ["A"]},
-    {"name": "descent", "op": "descent", "operands": ["A", "B"], "rate": "1/10"},
-    {"name": "positions", "op": "positions", "operands": ["A"], "formula": "p/(k+2)"},
-]
+PROGRAM = tomllib.loads(Path(__file__).with_name("every_operation.toml").read_text(encoding="utf-8"))
+GIVENS, STEPS = PROGRAM["given"], PROGRAM["step"]
 
 
 def every_op() -> Derivation:
-    return problem_file({"mechanism": "custom", "given": GIVENS, "step": STEPS}, "every op").problem().derivation
+    return problem_file(PROGRAM, "every op").problem().derivation
 
 
 def planted(derivation: Derivation, name: str, i: int, j: int, value: object) -> Derivation:
@@ -148,53 +96,43 @@ def carried(derivation: Derivation, name: str, i: int, j: int, value: object) ->
     return replace(replayed, steps=tuple(replace(s, pinned=False) for s in replayed))
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", ["S", "S'", "M", "A", "Z"])
-def test_an_error_is_found_where_it_was_made_also_if_everything_follows_from_it(name):
-    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
-    with pytest.raises(SelfCheckError, match=name):
-        self_check(carried(derivation, name, 1, 0, Matrix([["9/10"]])[0, 0]))
+@cache
+def sheet_with_a_mask() -> Derivation:
+    return worksheet("causal_self_attention", seed=2)[0].problem.derivation
 
 
-def test_a_score_that_the_mask_should_have_hidden_is_found():
-    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
-    with pytest.raises(SelfCheckError, match="'M'"):
-        self_check(carried(derivation, "M", 0, 1, 1))
+def attention(q: object, k: object, **settings: object) -> Derivation:
+    return mechanism("attention").run({"Q": q, "K": k, "V": [[1], [2]]}, Settings.read(settings))
 
 
-def test_a_score_that_the_mask_should_have_left_is_found():
-    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
-    with pytest.raises(SelfCheckError, match="'M'"):
-        self_check(carried(derivation, "M", 1, 0, NEGATIVE_INFINITY))
+def note_2() -> Derivation:
+    return derive("note-002", corrected=False).derivation
 
 
-def test_a_wrongly_rounded_weight_is_found():
+CARRIED = {
+    **{f"a wrong {name}": (sheet_with_a_mask, name, 1, 0, "9/10") for name in ("S", "S'", "M", "A", "Z")},
+    "a score that the mask should have hidden": (sheet_with_a_mask, "M", 0, 1, 1),
+    "a score that the mask should have left": (sheet_with_a_mask, "M", 1, 0, NEGATIVE_INFINITY),
     # half a unit is what rounding to the nearest may move; from 0.5 to 0.6 is more
-    derivation = mechanism("attention").run(
-        {"Q": [[0]], "K": [[1], [2]], "V": [[1], [2]]}, Settings.read({"rounding": {"places": 1}})
-    )
-    assert derivation.value("A_rounded") == Matrix([["1/2", "1/2"]])
-    with pytest.raises(SelfCheckError):
-        self_check(carried(derivation, "A_rounded", 0, 0, Matrix([["0.6"]])[0, 0]))
-
-
-def test_rounded_weights_that_no_longer_sum_to_1_are_found():
+    "a wrongly rounded weight": (
+        lambda: attention([[0]], [[1], [2]], rounding={"places": 1}), "A_rounded", 0, 0, "0.6",
+    ),
     # largest remainder promises the sum; 0.1 for 0.063 lies within a unit and breaks it
-    derivation = derive("note-002", corrected=False).derivation
-    with pytest.raises(SelfCheckError):
-        self_check(carried(derivation, "A_rounded.1", 0, 0, Matrix([["0.1"]])[0, 0]))
+    "rounded weights that no longer sum to 1": (note_2, "A_rounded.1", 0, 0, "0.1"),
+    "rounded values of too many places": (note_2, "A_rounded.1", 0, 0, "0.05"),
+}  # fmt: skip
 
 
-def test_rounded_values_have_no_more_places_than_they_should():
-    derivation = derive("note-002", corrected=False).derivation
-    with pytest.raises(SelfCheckError):
-        self_check(carried(derivation, "A_rounded.1", 0, 0, Matrix([["0.05"]])[0, 0]))
+@pytest.mark.parametrize("what", CARRIED)
+def test_an_error_is_found_where_it_was_made_also_if_everything_follows_from_it(what):
+    made, name, i, j, value = CARRIED[what]
+    with pytest.raises(SelfCheckError, match=name):
+        self_check(carried(made(), name, i, j, Matrix([[value]])[0, 0]))
 
 
 @pytest.mark.parametrize("mask", ["causal", "padding:1"])
 def test_a_base_below_1_is_no_reason_to_refuse(mask):
-    settings = Settings.read({"base": "1/2", "mask": mask, "scale": "none"})
-    derivation = mechanism("attention").run({"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, settings)
+    derivation = attention([[1], [2]], [[1], [3]], base="1/2", mask=mask, scale="none")
     assert sum(derivation.value("A").rows[1]) == 1
     self_check(derivation)
 
@@ -209,7 +147,7 @@ def test_a_weight_in_an_unseen_place_is_found():
 
 def test_an_error_below_every_tolerance_is_found_in_the_output():
     # 10^-15 passes any comparison of floats; the exact route by tokens sees it
-    derivation = mechanism("attention").run({"Q": [[1]], "K": [[1], [2]], "V": [[1], [2]]}, Settings())
+    derivation = attention([[1]], [[1], [2]])
     tiny = Matrix([["1/1000000000000000"]])[0, 0]
     with pytest.raises(SelfCheckError, match=r"Output \(1, 1\)"):
         self_check(planted(derivation, "Z", 0, 0, derivation.value("Z")[0, 0] + tiny))
@@ -217,7 +155,7 @@ def test_an_error_below_every_tolerance_is_found_in_the_output():
 
 def test_the_mixed_up_softmax_is_found():
     # the classic: normalised along columns, a key that looks right
-    derivation = mechanism("attention").run({"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, Settings(scale="none"))
+    derivation = attention([[1], [2]], [[1], [3]], scale="none")
     e = exponential
     wrong = [
         [divide(e(1), e(1) + e(2)), divide(e(3), e(3) + e(6))],
@@ -235,7 +173,7 @@ def test_a_wrong_root_is_found():
 
 
 def test_what_was_pinned_is_not_judged_but_what_follows_from_it_is():
-    derivation = mechanism("attention").run({"Q": [[1]], "K": [[1], [2]], "V": [[1], [2]]}, Settings(scale="none"))
+    derivation = attention([[1]], [[1], [2]], scale="none")
     pinned = derivation.replay(pinned={"S": [[5, 5]]})
     self_check(pinned)
     with pytest.raises(SelfCheckError):

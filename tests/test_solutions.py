@@ -90,17 +90,6 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: s
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
-@pytest.mark.slow
-def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
-    [sheet] = symattn.worksheet(seed=5)
-    blank, key = (render(document, "text")[1].decode() for document in (sheet.worksheet, sheet.key))
-    worked = [block for solved in parts(sheet.key) for block in all_blocks(solved.worked)]
-    lines = [on_one_line(x) for block in worked if isinstance(block, Entries) for x in block.equations]
-    short = [line for line in lines if line in key]  # others are drawn with fractions
-    assert len(short) > 20
-    assert not [line for line in lines if line in blank]
-
-
 @pytest.mark.covering(most=12, product=False)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", TYPES)
@@ -212,29 +201,7 @@ def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
     assert settled(sheet.document("partly")).blocks == sheet.worksheet.blocks
 
 
-def test_half_a_single_row_is_given() -> None:
-    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1, 2, 3], [0, 1, 0]], scale="none")
-    document = settled(d.worksheet().document("partly"))
-    assert [(g.columns, len(g.filled)) for g in grids(document)] == [(2, 1), (2, 1), (3, 1)]
-
-
 # ------------------------------------------------------------------------------------------------ conventions
-
-
-@pytest.mark.slow
-def test_a_bare_box_says_the_same_in_fewer_words() -> None:
-    [sheet] = symattn.worksheet("causal_self_attention", seed=5)
-
-    def box(conventions: str) -> str:
-        text = render(sheet.document(conventions=conventions), "text")[1].decode()  # type: ignore[arg-type]
-        return text.partition("Conventions")[2].partition("╰")[0]
-
-    bare, full = box("bare"), box("full")
-    assert box("none") == ""
-    for said in ("Tokens: rows", "√dₖ = 2", "Softmax by rows, base e", "0 visible, −∞ hidden"):
-        assert said in bare
-    assert len(bare.split()) < len(full.split()) / 1.5
-    assert "." not in bare.replace("…", "")
 
 
 @pytest.mark.covering(most=2)
@@ -279,11 +246,6 @@ def test_derive_writes_them_too() -> None:
 
 
 def test_what_there_is_not_is_named() -> None:
-    run = CliRunner().invoke(main, ["worksheet", "--solutions", "half"])
-    assert run.exit_code == 2
-    assert "solutions is 'half'; some of blank, partly, worked, key, answers, diagnosis were expected." in run.output
-    run = CliRunner().invoke(main, ["derive", "note-002", "--solutions", "partly"])
-    assert "--solutions says what of a worksheet is worked: it goes with --as worksheet." in run.output
     with pytest.raises(InputError, match="Questions of the type drills have no common wrong answers to list"):
         question_document(of_type("drills"), solutions="diagnosis")
     with pytest.raises(InputError, match="solutions is 'half'"):
@@ -305,18 +267,3 @@ def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_pat
     run = CliRunner().invoke(main, [*asked, "diagnosis"])
     assert run.exit_code == 2
     assert "leave out diagnosis." in run.stderr
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("", "exam.toml is empty; an exam with [[question]], or a problem, was expected."),
-        ('[[questions]]\ntype = "full"\n', "exam.toml has [[questions]]; did you mean [[question]]?"),
-        ('mechanism = "attention"\n', "exam.toml has no [[question]], so it is a problem"),
-    ],
-)
-def test_what_is_no_exam_is_told_by_what_it_has(tmp_path: Path, content: str, says: str) -> None:
-    (tmp_path / "exam.toml").write_text(content, encoding="utf-8")
-    run = CliRunner().invoke(main, ["worksheet", str(tmp_path / "exam.toml"), "--out", str(tmp_path)])
-    assert run.exit_code == 2
-    assert says in run.stderr

@@ -86,53 +86,6 @@ def test_a_dict_takes_settings_and_arrays_and_is_titled_by_its_mechanism():
     assert d.problem.title == symattn.derive("attention", **QK, V=[[1], [2]]).problem.title
 
 
-WRONG = {
-    "no steps": ({}, 'derive("custom", …) works out steps=[{"name": "S"'),
-    "steps that are none": ({"steps": 5}, "steps is 5; a list of dicts was expected."),
-    "a step that is none": ({"steps": [5]}, "steps is [5]; a list of dicts was expected."),
-    "no name": ({"steps": [SCORES, {"op": "softmax"}]}, "steps[1] has no name, or one that is not text."),
-    "long": ({"steps": [{**SCORES, "name": "S" * 90}]}, "steps[0] has a name of 90 characters; 60 are enough."),
-    "an op": ({"steps": [{**SCORES, "op": "matmull"}]}, "steps[0]: Step 'S' has the op 'matmull'; did you mean ma"),
-    "an operand": ({"steps": [SCORES, {**WEIGHTS, "of": "T"}]}, "steps[1]: Step 'A': There is no matrix 'T'; there"),
-    "a key": ({"steps": [SCORES, {**WEIGHTS, "bse": 2}]}, "steps[1]: Step 'A' (softmax) has 'bse'; did you mean base?"),
-    "operands twice": ({"steps": [{**SCORES, "operands": ["Q"]}]}, "steps[0]: Step 'S' has operands and of, which"),
-    "a name twice": ({"steps": [SCORES, SCORES]}, "steps[1]: The name 'S' is given twice; every matrix needs a"),
-    "shapes": ({"steps": [SCORES, {**SCORES, "name": "T", "of": ["Q", "A"]}], "A": [[1, 2]]}, "steps[1]: Step 'T' ("),
-    "a number": (
-        {"steps": [SCORES, {"name": "D", "op": "scale", "of": "S", "by": "sqrt("}]},
-        "steps[1]: Step 'D' (scale): The text ends where a number was expected.",
-    ),
-    "a gradient of nothing": ({"steps": [SCORES], "gradients": [{"of": "Z"}]}, "gradients[0]: There is no step 'Z'; "),
-    "a gradient's key": ({"steps": [SCORES], "gradients": [{"off": "S"}]}, "gradients[0] has 'off'; of and wrt are"),
-    "a gradient by nothing": (
-        {"steps": [SCORES], "gradients": [{"of": "S"}, {"of": "S", "wrt": ["W"]}]},
-        "gradients[1]: S does not depend on a given 'W'; it does on Q, K.",
-    ),
-    "a setting it has not": ({"steps": [SCORES], "scale": 2}, "A custom problem has no setting 'scale', since its"),
-    "a setting with an error": (
-        {"steps": [SCORES], "arithmetc": "decimal"},
-        "There is no setting 'arithmetc', and no step uses a matrix of that name; did you mean arithmetic?",
-    ),
-    "an argument with an error": (
-        {"steps": [SCORES], "gradiens": [{"of": "S"}]},
-        "There is no setting 'gradiens', and no step uses a matrix of that name; did you mean gradients?",
-    ),
-    "steps with an error": ({"stps": [SCORES]}, "There is no setting and no given matrix 'stps'; did you mean steps?"),
-    "a matrix that nothing uses": (
-        {"steps": [SCORES], "V": [[1]]},
-        "There is no setting 'V', and no step uses a matrix of that name; the steps use K, Q.",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_said_with_its_place(wrong):
-    arguments, says = WRONG[wrong]
-    with pytest.raises(InputError) as error:
-        symattn.derive("custom", **{**QK, **arguments})
-    assert str(error.value).startswith(says), str(error.value)
-
-
 def test_errors_keep_their_kind():
     wrong = {**SCORES, "name": "T", "of": ["Q", "A"]}
     with pytest.raises(ShapeError, match=r"^steps\[1\]"):
@@ -141,30 +94,6 @@ def test_errors_keep_their_kind():
     with pytest.raises(ReadError, match=r"^steps\[1\]") as error:
         symattn.derive("custom", steps=[SCORES, half], **QK)
     assert "^" in error.value.pointer
-
-
-def test_a_dict_names_its_own_keys():
-    custom = {"mechanism": "custom", "given": QK}
-    for data, says in (
-        ({**custom, "step": [SCORES, {**WEIGHTS, "of": "T"}]}, "step[1]: Step 'A': There is no matrix 'T'"),
-        ({**custom, "step": [3]}, "source: step 1 is 3; a table was expected."),
-        ({**custom, "steps": [SCORES]}, "source has 'steps'; did you mean step?"),
-        ({"mechanism": "atention"}, "source: mechanism: There is no mechanism 'atention'; did you mean attention?"),
-        ({"mechanism": "attention", "gven": QK}, "source has 'gven'; did you mean given?"),
-        ({"mechanism": "attention", "given": 5}, "source: given is 5; a table was expected."),
-    ):
-        with pytest.raises(InputError) as error:
-            symattn.derive(data)
-        assert str(error.value).startswith(says)
-    whole = {"mechanism": "attention", "given": {**QK, "V": [[1], [2]]}}
-    with pytest.raises(InputError, match="source has givens of its own; Q cannot be given as well"):
-        symattn.derive(whole, Q=[[1, 0]])
-    with pytest.raises(InputError, match="source has steps of its own; steps cannot be given as well"):
-        symattn.derive(whole, steps=[SCORES])
-    with pytest.raises(InputError, match=r"no given matrix 'scle'; did you mean scale\?"):
-        symattn.derive(whole, scle=2)
-    with pytest.raises(InputError, match='attention has steps of its own; steps go with derive\\("custom", steps=…\\)'):
-        symattn.derive("attention", steps=[SCORES], **QK)
 
 
 def test_a_file_may_say_of_for_operands_and_is_told_of_settings_that_do_nothing(tmp_path):

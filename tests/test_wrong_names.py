@@ -181,54 +181,7 @@ def test_every_mechanism_that_is_listed_makes_worksheets_and_custom_says_where_i
             ask()
 
 
-def test_a_word_of_derive_that_is_no_setting_is_not_taken_for_a_matrix():
-    with pytest.raises(InputError, match=r"There is no setting and no given matrix 'scle'; did you mean scale\?"):
-        symattn.derive("attention", **ATTENTION, scle=3)
-    with pytest.raises(InputError, match=r"There is no setting and no given matrix 'scle'; did you mean scale\?"):
-        symattn.derive("note-002", scle=3)
-    data = {"mechanism": "attention", "given": {**ATTENTION, "W_Qq": 3}}
-    with pytest.raises(InputError, match=r"attention has no given 'W_Qq'; it knows Q, K, V"):
-        problem_file(data, "problem.toml").problem()
-    heads = {"A_1": [[1]], "A_2": [[1]], "V": [[1, 2]], "W_O": [[1, 0], [0, 1]]}
-    assert symattn.derive("weighted_heads", **heads, heads=2)["Z_2"].result[0, 0] == 2  # numbered in every head
-
-
 # ------------------------------------------------------------------------------------------------ options of exams
-
-WHERE = {
-    "--mask": ("question", "mask"), "--layout": ("top", "layout"), "-n": ("top", "variants"),
-    "--decimal": ("top", "exact"), "--size": ("top", "sizes"), "--by-token": ("question", "by"),
-    "--option": ("question", "NAME"),
-    "--problem": ("question", "type"), "--round": ("question", "rounding"), "--heads": ("question", "heads"),
-    "--text-size": ("top", "text_size"), "--language": ("top", "language"), "--level": ("top", "level"),
-    "--together": None, "--overview": None, "--solutions": None,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("option", WHERE)
-def test_an_option_of_single_worksheets_is_told_where_exams_have_it_if_they_have_it(option, tmp_path):
-    path = tmp_path / "exam.toml"
-    path.write_text('[[question]]\ntype = "masks"\n', encoding="utf-8")
-    flag = option in ("--together", "--overview", "--decimal", "--by-token")
-    values = {"-n": "3", "--layout": "falk", "--text-size": "18", "--option": "a=b", "--language": "de"}
-    result = CliRunner().invoke(main, ["worksheet", str(path), option, *([] if flag else [values.get(option, "2")])])
-    assert result.exit_code == 2
-    assert f"Error: {option} goes with single worksheets; " in result.stderr
-    if WHERE[option] is None:
-        assert "an exam has no such choice." in result.stderr
-        return
-    place, key = WHERE[option]
-    words = "at the top of exam.toml" if place == "top" else "in a [[question]] of exam.toml"
-    assert f"{words}, as {key} = " in result.stderr
-    if key == "NAME":
-        return
-    given = {
-        "variants": 3, "exact": False, "sizes": {"n": 4}, "layout": "falk", "by": "token", "type": "full", "heads": 1,
-        "rounding": {"places": 2}, "text_size": 18, "language": "de", "level": "long", "mask": "causal",
-    }[key]  # fmt: skip
-    data = {"question": [{"type": "full"}]}
-    (data if place == "top" else data["question"][0])[key] = given  # and there it is known indeed
-    assert exam_spec(data, path, ())
 
 
 def test_a_format_goes_by_the_ending_of_its_files_as_well():
