@@ -3,13 +3,16 @@
 A row says its notation, level, language, layout and format, so that each value of each comes at least once, and most
 pairs do.  How to use it, in any test:
 
-    from catalogue_sheets import ROWS, Row, every_row, only, page, sheet, written
+    from catalogue_sheets import Row, document, every_row, only, page, sheet, written
 
     @every_row                                       # or @only(kind="mechanism"), @only(form="html"), …
     def test_a_law(row: Row) -> None:
         sheet(row)                                   # the `Sheet`, drawn once for all workers
-        page(row, "key")                             # its document in the row's layout and language
-        written(row, "key")                          # the same in the row's format, as text; `form=` takes another
+        document(row, "key")                         # its document in the row's layout, in English
+        page(row, "key")                             # the same in the row's language, as writers take it
+        written(row, "key")                          # the page in the row's format, as text; `form=` takes another
+        pdf(row, "key")
+        leaves(page(row), MatrixOf)                  # everything of a kind in it
 
 Sheets are drawn and pages written once: they stay in a folder of the system's temporary files that is named by the
 digest of the package, where all workers and later runs find them.  Nothing is kept in the repository.
@@ -21,13 +24,14 @@ import hashlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
 from shutil import rmtree
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -37,7 +41,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import mechanisms
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import languages
-from symattn.page.document import Document, Solutions
+from symattn.page.document import Document, Sentence, Solutions
 from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
@@ -149,10 +153,15 @@ def derivation(row: Row) -> Derivation:
 
 
 @cache
-def page(row: Row, solutions: Solutions = "blank", *, layout: Layout = "", language: str = "") -> Document:  # type: ignore[assignment]
-    """A document of the sheet, dressed as the row says or otherwise, as writers take it."""
-    document = sheet(row).document(solutions, layout=layout or row.layout)
-    return presented(replace(document, look=make_look(language=language or row.language)))
+def document(row: Row, solutions: Solutions = "blank") -> Document:
+    """A document of the sheet in the row's layout, in English."""
+    return sheet(row).document(solutions, layout=row.layout)
+
+
+@cache
+def page(row: Row, solutions: Solutions = "blank") -> Document:
+    """The same in the row's language, as writers take it."""
+    return presented(replace(document(row, solutions), look=make_look(language=row.language)))
 
 
 def written(row: Row, solutions: Solutions = "blank", form: str = "") -> str:
@@ -166,3 +175,22 @@ def pdf(row: Row, solutions: Solutions = "blank") -> bytes:
     """The page in PDF, for which Typst takes a program."""
     name = f"{row.kind}-{row.name}-{solutions}.pdf"
     return kept(name, lambda: render(page(row, solutions), "pdf")[1])
+
+
+# ------------------------------------------------------------------------------------------------ looked at
+
+
+def leaves(node: object, kind: type) -> Iterator[Any]:
+    """Everything of a kind in a document, in reading order."""
+    if isinstance(node, kind):
+        yield node
+    if isinstance(node, tuple):
+        inside: Iterable[object] = node
+    elif isinstance(node, Sentence):
+        inside = [node.english]
+    elif is_dataclass(node):
+        inside = (getattr(node, field.name) for field in fields(node))
+    else:
+        inside = ()
+    for one in inside:
+        yield from leaves(one, kind)

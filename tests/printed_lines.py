@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import mpmath
+import numpy as np
 import oracles
 
 from symattn import formula as f
@@ -215,6 +216,11 @@ def _chain(formula: f.Formula) -> list[Printed]:
     if not isinstance(formula, f.Relation):
         return [(formula, "")]
     return list(zip(formula.parts, ("", *formula.signs), strict=True))
+
+
+def floats(grid: f.Formula) -> np.ndarray | None:
+    """A printed matrix as floating point, if all of its entries are numbers."""
+    return np.array(value(grid), dtype=float) if _is_read(grid) else None
 
 
 def _is_read(formula: f.Formula) -> bool:

@@ -7,8 +7,8 @@ import pickle
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,17 +17,16 @@ from typing import Any
 import messages
 import polib
 import pytest
+from catalogue_sheets import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script
 from writer_samples import FORMULAS
 
-import symattn
 from symattn.errors import InputError
-from symattn.formula import Formula, MatrixOf, Name, Number, Product
+from symattn.formula import Formula, Name, Number, Product
 from symattn.formula.speech import speak
 from symattn.foundation.dice import Dice
-from symattn.foundation.identity import identity
 from symattn.foundation.languages import (
     Catalogue,
     capitalised,
@@ -41,20 +40,17 @@ from symattn.foundation.languages import (
     say,
     speaking,
 )
-from symattn.marking.attempt import Attempt, Said, Text
+from symattn.marking.attempt import Attempt, Text
 from symattn.marking.marker import mark
 from symattn.marking.reports import feedback_document
 from symattn.marking.submissions import fill, read_submission
 from symattn.page.document import (
-    Code,
     Document,
-    Heading,
     Inlines,
     Look,
     Math,
     Paragraph,
     Quoted,
-    Sentence,
     Strong,
     Table,
     Words,
@@ -62,7 +58,7 @@ from symattn.page.document import (
 )
 from symattn.page.presentation import presented
 from symattn.page.translation import translated, untranslated
-from symattn.page.writers import FORMATS, markdown
+from symattn.page.writers import markdown
 from symattn.page.writers import text as terminal
 from symattn.page.writers.blocks import columns_of
 from symattn.page.writers.common import visible
@@ -71,7 +67,7 @@ from symattn.teaching.exam import Exam, make_exam
 from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.explanation import booklet, question_document
+from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
@@ -89,6 +85,9 @@ def in_(language: str, document: Document) -> Document:
 @cache
 def question(name: str, notation: str = "standard") -> Question:
     return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(2026))))
+
+
+extracted = cache(messages.extracted)
 
 
 def page(*contents: Inlines) -> Document:
@@ -127,7 +126,7 @@ def test_a_language_has_the_messages_of_the_sources(language):
     """`make messages` was run; that a translation is missing fails no test: the page says it in English."""
     path = messages.LANGUAGES / f"{language}.po"
     file = polib.pofile(str(path))
-    found = messages.extracted()
+    found = extracted()
     listed = {(e.msgctxt or "", e.msgid, e.msgid_plural) for e in file if e.msgctxt != "sign"}
     assert listed == {(t.context, t.one, t.other) for t in found}
     done, count = messages.coverage(file)
@@ -158,13 +157,7 @@ def test_templates_that_wait_in_a_partial_are_read_for_translators():
     texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
     found = {said for text in texts for said in waiting.findall(text)}
     assert "the reciprocal was written" in found
-    assert found <= {template.one for template in messages.extracted()}
-
-
-def test_english_is_its_own_language():
-    document = question_document(question("full"))
-    assert translated(document) is document
-    assert untranslated(document) == []
+    assert found <= {template.one for template in extracted()}
 
 
 BROKEN = {
@@ -262,93 +255,12 @@ def test_lists_are_their_own_english(items):
 # ------------------------------------------------------------------------------------------------ pages
 
 
-@pytest.mark.covering(most=9, product=False)
-@pytest.mark.parametrize("name", TYPES)
-@in_every_language
-def test_pages_are_wholly_in_their_language(language, name):
-    """Wherever the catalogue is whole, as those that come along are."""
-    pages = [question_document(question(name)), question_document(question(name), solutions="key")]
-    assert {lost for one in pages for lost in untranslated(replace(one, look=Look(language=language)))} == set()
-
-
-def leaves(node: Any, kind: type) -> Iterator[Any]:
-    """Everything of a kind in a document, in reading order."""
-    if isinstance(node, kind):
-        yield node
-    if isinstance(node, tuple):
-        for item in node:
-            yield from leaves(item, kind)
-    elif isinstance(node, Sentence):
-        yield from leaves(node.english, kind)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from leaves(getattr(node, field.name), kind)
-
-
 def texts(node: Any) -> str:
     return " ".join(leaves(node, str))
 
 
 def numbers(text: str) -> Counter[str]:
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
-
-
-@pytest.mark.covering(most=2, product=False)
-@in_every_language
-@pytest.mark.parametrize("name", TYPES)
-def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
-    english = question_document(question(name), solutions="key")
-    said = in_(language, english)
-    assert numbers(texts(said.blocks)) == numbers(texts(english.blocks))
-    assert Counter(leaves(said, Number)) == Counter(leaves(english, Number))
-    assert Counter(leaves(said, Code)) == Counter(leaves(english, Code))
-    assert len([*leaves(said, Math)]) == len([*leaves(english, Math)])
-    assert [h.level for h in leaves(said, Heading)] == [h.level for h in leaves(english, Heading)]
-
-
-@in_every_language
-def test_matrices_lie_as_they_lay(language):
-    """Left to right, row by row, whatever the language."""
-    for name in ("full", "translate", "masks"):
-        english, said = (question_document(question(name)), in_(language, question_document(question(name))))
-        for here, there in zip(leaves(english, MatrixOf), leaves(said, MatrixOf), strict=True):
-            assert [[*leaves(x, Number)] for row in here.rows for x in row] == [
-                [*leaves(x, Number)] for row in there.rows for x in row
-            ]
-
-
-@pytest.mark.covering(most=3)
-@in_every_language
-def test_descriptions_have_every_number(language):
-    documents = [symattn.derive(name).document for name in ("note-000", "note-004")]
-    documents += [question_document(question(name), solutions="key") for name in ("heatmap", "masks")]
-    told = 0
-    for english in documents:
-        for here, there in zip(_described(english), _described(in_(language, english)), strict=True):
-            assert numbers(there) == numbers(here)
-            told += here != there
-    assert told > 3
-
-
-def _described(document: Document) -> list[str]:
-    return [node.description for node in leaves(document, object) if hasattr(node, "description")]
-
-
-@in_every_language
-def test_titles_fields_and_headings_are_said(language):
-    english = question_document(question("full"))
-    said = presented(replace(english, look=Look(language=language)))
-    assert said.title != english.title
-    assert not set(said.fields) & {"Student ID"}
-    assert "Given" not in {plain(heading.content) for heading in leaves(said, Heading)}
-
-
-@in_every_language
-def test_every_format_writes_a_page(language):
-    look = Look(language=language)
-    for document in (question_document(question("full")), question_document(question("choice"), solutions="key")):
-        for writer in FORMATS.values():
-            assert writer.write(presented(replace(document, look=look)))
 
 
 # ------------------------------------------------------------------------------------------------ words of people
@@ -418,7 +330,7 @@ def exam_pages() -> Mapping[str, Document]:
 
 
 @pytest.mark.slow
-@in_every_language
+@pytest.mark.parametrize("language", ["de", "zh"])
 def test_an_exam_keeps_the_words_of_its_teacher(language):
     pages = dict(exam_pages())
     paper = next(page for stem, page in pages.items() if stem.startswith("papers"))
@@ -431,7 +343,7 @@ def test_an_exam_keeps_the_words_of_its_teacher(language):
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", TYPES[::4])
 def test_what_an_exam_is_marked_with_is_wholly_in_its_language(name):
     """Overview, keys, papers, answers and common wrong answers; ids, letters and numbers are in no language."""
     asked = {"title": "X1", "variants": 2, "question": [{"type": name}, {"type": "full", "level": "starter"}]}
@@ -464,33 +376,8 @@ def test_strong_words_are_said_by_themselves():
 # ------------------------------------------------------------------------------------------------ reading back
 
 
-def answers(attempt: Attempt) -> dict[str, Said]:
-    """What was written; a text without the points that it was given."""
-    return {
-        part: replace(said, points=None) if isinstance(said, Text) else said for part, said in attempt.answers.items()
-    }
-
-
-NOTES = [("full", f"note-00{number}") for number in range(5)]
-
-
-@pytest.mark.covering(most=3, product=False)
-@in_every_language
-@pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
-def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
-    asked = question(name, notation)
-    sheet = identity(asked.frozen)
-    document = presented(replace(question_document(asked, sheet, "symattn worksheet x"), look=Look(language=language)))
-    attempt = key_script(asked)
-    found = read_submission(
-        fill(markdown.write(document), [asked], [attempt], name="Ada", student="17"), [asked], form="markdown"
-    )
-    assert (found.sheet, found.name, found.student) == (sheet, "Ada", "17")
-    assert answers(found.attempts[0]) == answers(attempt)
-
-
 @pytest.mark.slow
-@in_every_language
+@pytest.mark.parametrize("language", ["de", "zh"])
 def test_an_exam_paper_is_read_back(language):
     asked = exam().questions(0)
     stem = f"papers/{exam().ids[0]}"
@@ -500,7 +387,8 @@ def test_an_exam_paper_is_read_back(language):
     found = read_submission(fill(blank, asked, attempts), asked, form="markdown")
     assert stem == f"papers/{found.sheet}"
     for one, expected in zip(found.attempts, attempts, strict=True):
-        assert answers(one) == answers(expected)
+        assert one.answers.keys() == expected.answers.keys()
+        assert all(one.answers[part] == said for part, said in expected.answers.items() if not isinstance(said, Text))
 
 
 # ------------------------------------------------------------------------------------------------ speech

@@ -5,24 +5,20 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
 
-import symattn
-from symattn.formula import Blank, Formula, MatrixOf, Name, Number, Relation
+from symattn.formula import Blank, MatrixOf, Name, Number, Relation
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
-    Block,
     Choices,
     Display,
     Document,
     Falk,
     Heading,
-    Inline,
     ItemList,
     Look,
     Math,
@@ -31,53 +27,16 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
-    blocks_inside,
-    spans,
 )
 from symattn.page.writers import latex
 from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write
 from symattn.teaching.explanation.solutions import with_answer_space
-from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import Sheet
-
-
-@pytest.fixture(scope="module", params=list(problem_types()))
-def sheet(request: pytest.FixtureRequest) -> Sheet:
-    [made] = symattn.worksheet(problem=request.param, seed=7)
-    return made
-
-
-def leaves(block: Block) -> list[Block]:
-    inside = blocks_inside(block)
-    return [leaf for part in inside for leaf in leaves(part)] if inside else [block]
 
 
 def texts(document: Document) -> list[str]:
     return [page.extract_text() for page in PdfReader(io.BytesIO(write_pdf(document))).pages]
-
-
-@pytest.mark.covering(most=2)
-def test_all_that_is_asked_stays_on_one_page(sheet: Sheet) -> None:
-    """The part's boxes and its space for working among it, in one frame; its rule may stand in the heading."""
-    blocks = sheet.document().blocks
-    starts = [k for k, block in enumerate(blocks) if isinstance(block, Heading) and block.marks]
-    assert len(starts) == len(sheet.question.parts)
-    for part, start, end in zip(sheet.question.parts, starts, [*starts[1:], len(blocks)], strict=True):
-        heading, group, *after = blocks[start:end]
-        assert isinstance(heading, Heading)
-        assert isinstance(group, Together)
-        assert not any(isinstance(block, WorkingSpace | AnswerGrid) for block in after)
-        asked = Counter(repr(leaf) for block in part.ask for leaf in leaves(block))
-        missing = asked - Counter(map(repr, leaves(group)))
-        rules = [formula for span in heading.content for formula in formulas_of(span)]
-        assert missing.total() <= 1
-        assert all(any(repr(rule) in leaf for rule in rules) for leaf in missing)
-
-
-def formulas_of(inline: Inline) -> list[Formula]:
-    return [span.formula for span in spans((inline,)) if isinstance(span, Math)]
 
 
 @pytest.mark.parametrize("boxes", [AnswerGrid(Name("Q"), 2, 2), Falk(MatrixOf(()), MatrixOf(()), MatrixOf(()))])

@@ -72,12 +72,6 @@ def test_what_a_look_does_not_change_is_the_same_object(key):
         assert (decimal is page.blocks[1]) == (look.decimal == ".")
 
 
-def test_a_decimal_comma_is_all_that_changes_in_numbers(key):
-    assert any("." in digits for digits in numbers(key))
-    changed = numbers(presented(replace(key, look=COMMA)))
-    assert changed == Counter({digits.replace(".", ","): count for digits, count in numbers(key).items()})
-
-
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "latex", "typst"])
 def test_every_format_has_the_comma(form, key):

@@ -157,7 +157,7 @@ def check_workings(derivation: Derivation, notation: str) -> int:
     return count
 
 
-@pytest.mark.covering
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("name", strategies.MECHANISMS)
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
@@ -169,7 +169,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
     check()
 
 
-@pytest.mark.covering
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("example", ["note-000", "note-002"])
 @pytest.mark.parametrize("corrected", [True, False])

@@ -12,7 +12,7 @@ from symattn.teaching.fairness.family import draw_givens
 from symattn.teaching.fairness.features import Features, features
 from symattn.teaching.problems import problem_type
 
-SEEDS = range(20)
+SEEDS = range(12)
 
 LESS_IS_EASIER: Mapping[str, Callable[[Features], float]] = {
     "z": lambda f: f.counts.z,
@@ -67,15 +67,14 @@ def test_every_feature_that_is_counted_has_a_direction_or_none():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("feature", LESS_IS_EASIER)
 @pytest.mark.parametrize(
     ("starter", "standard"),
     [("", "self_attention"), ("attention", "attention"), ("self_attention", "self_attention")],
 )
-def test_starter_is_no_harder_than_standard(starter, standard, feature):
-    count = LESS_IS_EASIER[feature]
-    easy, usual = (median(map(count, drawn(*of))) for of in (("starter", starter), ("standard", standard)))
-    assert easy <= usual
+def test_starter_is_no_harder_than_standard(starter, standard):
+    for feature, count in LESS_IS_EASIER.items():
+        easy, usual = (median(map(count, drawn(*of))) for of in (("starter", starter), ("standard", standard)))
+        assert easy <= usual, feature
 
 
 @pytest.mark.parametrize("name", ["attention", pytest.param("self_attention", marks=pytest.mark.slow)])

@@ -67,7 +67,7 @@ def test_what_is_left_out_is_said_in_every_language(language: str) -> None:
 COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax", "hardmax")))
 
 
-@pytest.mark.covering(most=16)
+@pytest.mark.covering(most=12, product=False)
 @pytest.mark.parametrize(("norm", "place", "weights"), COMBINATIONS)
 @pytest.mark.parametrize("name", ["encoder", "decoder_block"])
 def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:
@@ -129,8 +129,7 @@ def test_the_text_of_any_number_is_short() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("stated", [{"norm": "none"}, {"norm": "none", "norm_place": "pre", "scale": "none"}], ids=str)
 def test_wrong_answers_of_any_size_stay_out_of_the_key(stated: dict[str, object]) -> None:
-    for seed in (1, 3):
-        assert next(pool(FULL.spec({"mechanism": "encoder", "settings": stated}), Dice.seeded(seed))).parts
+    assert next(pool(FULL.spec({"mechanism": "encoder", "settings": stated}), Dice.seeded(1))).parts
 
 
 # ------------------------------------------------------------------------------------ what is given as Z

@@ -1,12 +1,11 @@
-"""Every problem type in the catalogue, on paper: added files are tested on arrival."""
+"""What every problem type takes and refuses: added files are tested on arrival; their pages in `tests/catalogue`."""
 
 import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
-from writer_markdown_rules import lint
+from catalogue_sheets import ROWS, sheet
 
 from symattn.api import make_recipe
 from symattn.errors import InputError, SelfCheckError
@@ -14,68 +13,25 @@ from symattn.foundation.dice import Dice
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import derived, problem_type, problem_types
 from symattn.teaching.question import ChoiceAnswer
-from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
+from symattn.teaching.sheets import sheets
 
 TYPES = list(problem_types())
-LEVELS = ("starter", "standard", "long")
 
 
-def drawn(name, level):
-    return list(sheets(make_recipe(problem=name, seed=11, level=level), 2))
+ROW = {row.name: row for row in ROWS if row.kind == "type"}
 
 
-made = cache(drawn)
-"""Two sheets of every type and level, drawn once for all tests."""
-
-
-@pytest.mark.covering(most=1, product=False)
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_frozen_set(name, level):
-    first = made(name, level)
-    frozen = thaw_sheets(freeze_sheets(first), "set.json")
-    assert list(frozen) == [sheet.name for sheet in first]
-    assert first[0].name != first[1].name
-    for sheet in first:
-        again = replace(sheet, question=frozen[sheet.name])
-        for document, solutions in ((sheet.worksheet, "blank"), (sheet.key, "key")):
-            for form in ("latex", "markdown", "typst", "text"):
-                assert render(document, form) == render(again.document(solutions), form)
-            assert lint(render(document, "markdown")[1].decode()) == []
-
-
-@pytest.mark.covering(most=1, product=False)
-@pytest.mark.parametrize("level", ["starter", "standard"])
-@pytest.mark.parametrize("name", TYPES)
-def test_drawn_again_it_is_the_same(name, level):
-    assert drawn(name, level) == made(name, level)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("name", TYPES)
-def test_every_question_has_parts_with_marks_answers_and_a_load(name):
-    for sheet in made(name, "standard"):
-        question = sheet.question
-        assert question.marks >= 4
-        assert all(part.marks and part.ask and part.key for part in question.parts)
-        assert question.features["load"] > 0
-        assert list(question.entries())
-
-
-SOME = ["causal_self_attention", pytest.param("cross_attention", marks=pytest.mark.slow)]
-"""Mechanisms that no type takes for its own choice; cross-attention alone is drawn for some type that has none."""
-
-
-@pytest.mark.parametrize("mechanism", SOME)
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize(
+    ("name", "mechanism"), [*((name, "causal_self_attention") for name in TYPES), ("block", "cross_attention")]
+)
 def test_a_stated_mechanism_is_used_or_refused(name, mechanism):
     """In one sentence, which names the mechanism; used, it is that of the derivation that is asked about."""
     try:
-        (sheet,) = sheets(make_recipe(mechanism, problem=name, seed=11, level="starter"), 1)
+        (made,) = sheets(make_recipe(mechanism, problem=name, seed=11, level="starter"), 1)
     except InputError as error:
         said = str(error)
     else:
-        assert sheet.question.problem.mechanism == mechanism
+        assert made.question.problem.mechanism == mechanism
         return
     assert mechanism in said
     assert re.fullmatch(r"[^.\n]+\.", said)
@@ -130,14 +86,6 @@ def test_a_mechanism_for_a_whole_exam_is_for_the_questions_that_have_one():
         exam_of(unused)
 
 
-def test_titles_and_options_are_said_in_words():
-    for chosen in problem_types().values():
-        assert chosen.title[0].isupper()
-        for default, word, *_ in chosen.options.values():
-            assert word
-            assert isinstance(default, str | int | bool | list)
-
-
 @pytest.mark.parametrize("name", TYPES)
 def test_an_option_that_cannot_be_is_refused_by_name(name):
     chosen = problem_type(name)
@@ -158,20 +106,21 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
 @pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", TYPES)
 def test_given_matrices_are_used_or_refused(name):
-    chosen, content = problem_type(name), made(name, "starter")[0].question.content
+    chosen, content = problem_type(name), sheet(ROW[name]).question.content
     if not isinstance(content, derived.Content):
         with pytest.raises(InputError, match=f"^The problem type {name} draws its own numbers; leave given out.$"):
             chosen.spec({"given": {"Q": [[1, 2]]}})
         return
     given = {name: [list(row) for row in rows] for name, rows in content.given.items()}
-    spec = chosen.spec({"given": given, "level": "starter"})
+    row = ROW[name]
+    spec = chosen.spec({"given": given, "level": row.level, "notation": row.notation})
     rng = Dice.seeded(3).rng("given")
     assert chosen.draw(spec, rng, 1, chosen.family(spec, rng)).given == content.given
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_options_that_are_alike_or_of_which_none_is_right_are_found(name):
-    chosen, question = problem_type(name), made(name, "starter")[0].question
+    chosen, question = problem_type(name), sheet(ROW[name]).question
     chosen.prove(question)
     for k, part in enumerate(question.parts):
         if isinstance(part.answer, ChoiceAnswer):

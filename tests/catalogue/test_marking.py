@@ -1,0 +1,65 @@
+"""Every sheet of the catalogue filled in with its key earns everything, however it is typed, and a belief one event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from catalogue_sheets import ROWS, Row, derivation, every_row, only, sheet, written
+from scripts import key_script
+
+from symattn.derivation.misconceptions import replayed
+from symattn.marking.attempt import Attempt, Said, Text
+from symattn.marking.marker import mark
+from symattn.marking.submissions import fill, read_submission
+from symattn.marking.trial import right_scripts, script
+
+
+def answers(attempt: Attempt) -> dict[str, Said]:
+    """What was written; a text without the points that it was given."""
+    return {
+        part: replace(said, points=None) if isinstance(said, Text) else said for part, said in attempt.answers.items()
+    }
+
+
+@pytest.mark.covering(most=18)
+@every_row
+def test_the_key_filled_into_the_page_is_read_back_and_earns_everything(row: Row) -> None:
+    """In the row's language and layout; what a person reads has no marks yet."""
+    question = sheet(row).question
+    attempt = key_script(question)
+    page = fill(written(row, "blank", "markdown"), [question], [attempt], name="Ada", student="17")
+    found = read_submission(page, [question], form="markdown")
+    assert (found.sheet, found.name, found.student) == (sheet(row).name, "Ada", "17")
+    assert answers(found.attempts[0]) == answers(attempt)
+    report = mark(question, found.attempts[0])
+    assert report.events == ()
+    assert report.available > 0
+    assert all(given.given == given.of or given.pending for given in report.marks)
+
+
+@pytest.mark.covering(most=12)
+@only(kind="mechanism")
+def test_the_key_earns_everything_as_it_is_typed(row: Row) -> None:
+    """Exactly, to a few places, with a decimal comma, in percent or transposed: one after the other by row."""
+    forms = list(right_scripts(sheet(row).question, derivation(row)))
+    form, attempt = forms[ROWS.index(row) % len(forms)]
+    report = mark(sheet(row).question, attempt)
+    assert not report.events, f"{form}: {report.events}"
+    assert report.total == report.available > 0, form
+
+
+@pytest.mark.covering(most=9)
+@only(kind="mechanism")
+def test_a_belief_carried_on_is_one_event(row: Row) -> None:
+    """One of the misconceptions that have a place here, can be carried through, and are seen in a box."""
+    question, d = sheet(row).question, derivation(row)
+    asked = [step.name for step in question.problem.asked_steps]  # type: ignore[union-attr]
+    visible = [
+        wrong for wrong in replayed(d)
+        if not wrong.stopped and wrong.first in asked and wrong.misconception.prior != "low"
+    ]  # fmt: skip
+    for wrong in Random(row.name).sample(visible, min(1, len(visible))):
+        [event] = mark(question, script(question, wrong.derivation)).events
+        assert wrong.misconception.id in [one.id for one in event.candidates]

@@ -1,0 +1,304 @@
+"""Every sheet of the catalogue as a page: whole, wholly in its language, and the same however it is laid out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import printed_lines
+import pytest
+from catalogue_sheets import ROWS, Row, document, draw, every_row, leaves, only, page, sheet, written
+from writer_markdown_rules import lint
+
+from symattn.derivation.derivation import StepName
+from symattn.derivation.ops import MatMul
+from symattn.exact import Matrix
+from symattn.formula import Blank, Formula, Fraction, MatrixOf, Negative, Number, Relation, Sum
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Code,
+    Columns,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    Heading,
+    Look,
+    Math,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    blocks_inside,
+    settled,
+    spans,
+)
+from symattn.page.presentation import presented
+from symattn.page.translation import translated, untranslated
+from symattn.page.writers import FORMATS
+from symattn.page.writers.text import write as on_screen
+from symattn.teaching.explanation import derivation_document
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    FormulaAnswer,
+    OrderAnswer,
+    PropertyAnswer,
+    ShapeAnswer,
+    WordAnswer,
+)
+
+SOLUTIONS = ("blank", "key", "answers")
+
+
+@every_row
+def test_every_part_has_marks_words_and_an_answer(row: Row) -> None:
+    """No line is without a mark, so that a sheet with more lines than marks are usual has a mark for each."""
+    question = sheet(row).question
+    lines = {step.role for step in question.problem.asked_steps} if row.kind == "mechanism" else ()
+    assert row.kind == "mechanism" or question.marks >= 4
+    assert question.marks <= max(45, len(lines))
+    assert all(part.ask and part.key for part in question.parts)
+    by_token = row.notation in ("note-001", "note-003")  # whose parts of several tokens have their marks at the last
+    assert by_token or all(part.marks or "." in part.name for part in question.parts)
+    assert question.features["load"] > 0
+    assert list(question.entries())
+
+
+@pytest.mark.covering(most=12)
+@every_row
+def test_drawn_again_it_has_the_same_bytes(row: Row) -> None:
+    """What is kept came out of the frozen form."""
+    again = draw(row)
+    for solutions in ("blank", "key"):
+        anew = presented(replace(again.document(solutions, layout=row.layout), look=page(row).look))  # type: ignore[arg-type]
+        assert FORMATS[row.form].write(anew) == written(row, solutions)  # type: ignore[arg-type]
+
+
+@every_row
+def test_markdown_keeps_its_rules(row: Row) -> None:
+    """Headings are plain, for readers show them in their outlines too; one matrix runs into no number."""
+    for solutions in ("blank", "key"):
+        text = written(row, solutions, "markdown")  # type: ignore[arg-type]
+        assert lint(text) == []
+        headings = re.findall(r"^#.*", text, re.MULTILINE)
+        assert not any(re.search(r"[{}$]|(?<!\\)_(?!_)", heading) for heading in headings), headings
+
+
+GAP = "\N{NO-BREAK SPACE}"
+LONG_NUMBER = re.compile(rf"(?<![\w.,{GAP}])\d+(?:{GAP}\d+)*(?![\w{GAP}]|[.,]\d)")
+
+
+@only(language="en")
+def test_thousands_have_a_gap_from_five_digits_on(row: Row) -> None:
+    for solutions in ("blank", "key"):
+        said = replace(document(row, solutions), sheet="", recipe="")  # type: ignore[arg-type]
+        for number in LONG_NUMBER.findall(FORMATS["markdown"].write(said)):
+            digits = number.replace(GAP, "")
+            assert number == (f"{int(digits):,}".replace(",", GAP) if len(digits) > 4 else digits), number
+
+
+@only(form="text")
+def test_students_pages_have_no_recipe(row: Row) -> None:
+    """And nothing of the key: whoever reads the recipe can make it."""
+    for solutions in ("blank", "partly"):
+        assert "--seed" not in on_screen(sheet(row).document(solutions))  # type: ignore[arg-type]
+    assert "--seed 7" in on_screen(sheet(row).document("blank", recipe=True))
+    assert "--seed 7" in on_screen(document(row, "key"))
+
+
+@every_row
+def test_the_answers_alone_are_all_there(row: Row) -> None:
+    lines = on_screen(document(row, "answers")).splitlines()
+    marks = next(line for line in lines if line.startswith("Marks")).split()
+    assert sum(map(int, marks[1:-1])) == int(marks[-1]) == sheet(row).question.marks
+    for number, part in enumerate(sheet(row).question.parts, 1):
+        line = next((line for line in lines if line.startswith(f"{number}. ")), "")
+        match part.answer:
+            case ChoiceAnswer() as answer:
+                words = line.rsplit("  ", 1)[-1].replace(",", " ").split()
+                assert {*words} - {"and"} == {"ABCDEFGHIJ"[k] for k, one in enumerate(answer.options) if one.right}
+            case ShapeAnswer(shape):
+                assert line.endswith(f"{shape[0]}×{shape[1]}" if shape else "not defined")
+            case FormulaAnswer() | OrderAnswer() | WordAnswer() | CellsAnswer() | PropertyAnswer():
+                assert line
+
+
+# ------------------------------------------------------------------------------------------------ languages
+
+
+def texts(node: object) -> str:
+    return " ".join(leaves(node, str))
+
+
+def figures(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
+
+
+@every_row
+def test_a_page_is_wholly_in_its_language(row: Row) -> None:
+    look = Look(language=row.language)
+    pages = [replace(document(row, solutions), look=look) for solutions in SOLUTIONS]  # type: ignore[arg-type]
+    assert [lost for one in pages for lost in untranslated(one)] == []
+    assert row.language != "en" or all(translated(one) is one for one in pages)
+
+
+@pytest.mark.covering(most=16)
+@every_row
+def test_in_its_language_a_key_says_the_same(row: Row) -> None:
+    """The same numbers, formulas, programs and headings; matrices lie as they lay, descriptions have all numbers."""
+    english = document(row, "key")
+    said = translated(replace(english, look=Look(language=row.language)))
+    assert figures(texts(said.blocks).replace(" null ", " 0 ")) == figures(texts(english.blocks))
+    for kind in (Number, Code):
+        assert Counter(leaves(said, kind)) == Counter(leaves(english, kind))
+    assert len([*leaves(said, Math)]) == len([*leaves(english, Math)])
+    assert [h.level for h in leaves(said, Heading)] == [h.level for h in leaves(english, Heading)]
+    for here, there in zip(leaves(english, MatrixOf), leaves(said, MatrixOf), strict=True):
+        assert [*leaves(here.rows, Number)] == [*leaves(there.rows, Number)]
+    told = [[one.description for one in leaves(d, object) if hasattr(one, "description")] for d in (english, said)]
+    for here, there in zip(*told, strict=True):
+        assert figures(here) == figures(there)
+    assert row.language == "en" or said.title != english.title or row.kind == "type"
+
+
+@only(language="en")
+def test_a_decimal_comma_is_all_that_changes_in_numbers(row: Row) -> None:
+    digits = Counter(one.digits for one in leaves(document(row, "key").blocks, Number))
+    comma = presented(replace(document(row, "key"), look=Look(decimal=",")))
+    assert Counter(one.digits for one in leaves(comma.blocks, Number)) == Counter(
+        {number.replace(".", ","): count for number, count in digits.items()}
+    )
+
+
+# ------------------------------------------------------------------------------------------------ layouts
+
+
+def flat(blocks: tuple[Block, ...]) -> Iterator[Block]:
+    """Blocks in reading order, without those that only hold others."""
+    return (block for block in all_blocks(blocks) if not blocks_inside(block))
+
+
+def without_rules(one: Document) -> tuple[Counter[str], list[Formula]]:
+    """What stands there but for what a layout moves, and the rules: those stand in a heading or below it."""
+    rest: list[str] = []
+    rules: list[Formula] = []
+    for block in flat(settled(one).blocks):
+        match block:
+            case Heading(content):
+                in_it = [span.formula for span in spans(content) if isinstance(span, Math)]
+                rules += [formula for formula in in_it if isinstance(formula, Relation)]
+                words = "".join(span.text for span in spans(content) if isinstance(span, Words)).rstrip(": ")
+                rest.append(f"{block.label} {words} {block.marks}")
+            case Display((Relation() as rule,), role="rule"):
+                rules.append(rule)
+            case Display() | Falk() | Columns():
+                pass
+            case _:
+                rest.append(repr(block))
+    return Counter(rest), rules
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.layout in ("falk", "columns")], ids=str)
+def test_a_layout_moves_things_and_loses_none(row: Row) -> None:
+    for solutions in ("blank", "key"):
+        usual, rules = without_rules(sheet(row).document(solutions))  # type: ignore[arg-type]
+        other, moved = without_rules(document(row, solutions))  # type: ignore[arg-type]
+        assert other == usual
+        assert row.layout != "columns" or solutions == "key" or moved == rules
+
+
+@pytest.mark.covering(most=12)
+@only(kind="mechanism")
+def test_a_layout_changes_no_entry(row: Row) -> None:
+    def entries(one: Document) -> Counter[str]:
+        blocks = all_blocks(settled(one).blocks)
+        return Counter(repr(x) for block in blocks if isinstance(block, Entries) for x in block.equations)
+
+    usual, other = (derivation_document(sheet(row).problem, layout=x) for x in ("matrix", row.layout))
+    assert entries(usual) <= entries(other)  # notes print no entries of their projections
+    assert row.notation not in ("standard", "columns") or entries(usual) == entries(other)
+    if row.layout == "columns":
+        rows = [line for block in other.blocks if isinstance(block, Columns) for line in block.rows]
+        assert len(rows) == len(sheet(row).problem.steps)
+        assert not any(isinstance(block, Entries) for left, _ in rows for block in left)
+
+
+def schemes(one: Document) -> list[Falk]:
+    return [block for block in all_blocks(one.blocks) if isinstance(block, Falk)]
+
+
+@only(kind="mechanism", layout="falk")
+def test_in_every_scheme_the_factors_make_the_product(row: Row) -> None:
+    found = schemes(derivation_document(sheet(row).problem, layout="falk"))
+    assert found or not any(isinstance(step.op, MatMul) for step in sheet(row).problem.steps)
+    for scheme in found:
+        assert len(scheme.names) == 2
+        left, above, inside = map(printed_lines.floats, (scheme.left, scheme.above, scheme.inside))
+        if left is not None and above is not None and inside is not None:
+            exact = sheet(row).problem.derivation.arithmetic == "exact" and sheet(row).problem.exact
+            np.testing.assert_allclose(left @ above, inside, rtol=1e-9 if exact else 5e-3, atol=5e-3)
+
+
+@only(kind="mechanism", layout="falk")
+def test_boxes_of_every_product_stand_in_a_scheme_that_shows_only_what_is_given(row: Row) -> None:
+    problem, found = sheet(row).problem, schemes(document(row))
+    assert len(found) == sum(isinstance(step.op, MatMul) for step in problem.asked_steps)
+    given = [np.array(m.rows, dtype=float) for m in problem.givens.values() if isinstance(m, Matrix)]
+    lines = [line[None] for m in given for turned in (m, m.T) for line in turned]  # one token's row, or column
+    known = [*given, *(m.T for m in given), *lines, *(line.T for line in lines)]
+    for scheme in found:
+        assert isinstance(scheme.inside, AnswerGrid)
+        assert not scheme.inside.filled
+        assert (len(scheme.left.rows), len(scheme.above.rows[0])) == (scheme.inside.rows, scheme.inside.columns)
+        for factor in (scheme.left, scheme.above):
+            cells = [cell for line in factor.rows for cell in line]
+            if (numbers := printed_lines.floats(factor)) is None or all(isinstance(cell, Blank) for cell in cells):
+                assert not any(isinstance(cell, Number | Negative | Fraction | Sum) for cell in cells)
+            else:
+                assert any(m.shape == numbers.shape and np.allclose(m, numbers) for m in known)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.layout == "matrix" and row.notation not in ("note-001", "note-003")], ids=str
+)
+def test_all_that_is_asked_stays_on_one_page(row: Row) -> None:
+    """The part's boxes and its space for working among it, in one frame; its rule may stand in the heading."""
+    blocks = document(row).blocks
+    starts = [k for k, block in enumerate(blocks) if isinstance(block, Heading) and block.marks]
+    assert len(starts) == len(sheet(row).question.parts)
+    for part, start, end in zip(sheet(row).question.parts, starts, [*starts[1:], len(blocks)], strict=True):
+        heading, group, *after = blocks[start:end]
+        assert isinstance(heading, Heading)
+        assert isinstance(group, Together)
+        assert not any(isinstance(block, WorkingSpace | AnswerGrid) for block in after)
+        missing = Counter(map(repr, flat(part.ask))) - Counter(map(repr, flat((group,))))
+        rules = [repr(span.formula) for span in spans(heading.content) if isinstance(span, Math)]
+        assert missing.total() <= 1
+        assert all(any(rule in leaf for rule in rules) for leaf in missing)
+
+
+# ------------------------------------------------------------------------------------------------ what is said
+
+
+@only(kind="mechanism")
+def test_conventions_speak_of_heads_blocks_and_keys_only_where_there_are_any(row: Row) -> None:
+    said = " ".join(texts(sentence) for sentence in sheet(row).question.conventions).lower()
+    problem = sheet(row).problem
+    stems = {StepName.of(given).stem for given in problem.givens} | {step.stem for step in problem.steps}
+    assert stems & {"K", "W_K"} or "the key" not in said
+    assert "head 1 has" not in said or "head" in row.name or row.name in ("cross_attention", "encoder", "encoder_block")
+    assert ("block 1 has" in said) == (row.name == "online_softmax")
+
+
+@only(kind="mechanism", language="en")
+def test_a_shape_that_has_a_mark_is_asked_for(row: Row) -> None:
+    """B marks stand beside method and accuracy: whoever gives one has to be told what for."""
+    marks = [mark for part in sheet(row).question.parts for mark in part.marks]
+    assert all(mark.what for mark in marks if mark.code == "B" and len(marks) > 1)
+    asked = FORMATS["html"].write(document(row)).count("(rows × columns) beside its name.")
+    assert asked == sum(mark.rule == "shapes" for mark in marks)
