@@ -64,7 +64,7 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix", look: Look = FILLABL
 LARGE = replace(FILLABLE, text_size=24, paper="letter")
 COMPACT = replace(FILLABLE, spacing="compact", paper="letter", language="de", decimal=",")
 FORMS: dict[str, Callable[[], bytes]] = {
-    **{name: lambda name=name: form(name) for name in TYPES},  # type: ignore[misc]
+    **{name: lambda name=name: form(name) for name in ("masks", "choice", "design", "faded")},  # type: ignore[misc]
     "Falk": lambda: form("full", "falk"),
     "columns": lambda: form("full", "columns"),
     "flow": lambda: form("full", "flow"),
@@ -150,7 +150,7 @@ def first_of_each_part(found: list[Box]) -> list[Box]:
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", ["masks", "flow", "24 pt, order", "paper"])
 def test_a_blank_form_is_accessible_and_always_the_same(name: str) -> None:
     data = FORMS[name]()
     kinds = [kind for kind, _ in tags(data)]
@@ -171,7 +171,7 @@ def test_independent_checkers_find_nothing(name: str, layout: Layout, look: Look
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name][::3])
 def test_whatever_stands_on_a_page_its_form_is_sound(name: str) -> None:
     """Pages with hostile text, and with every place to write in that there is."""
     document = presented(replace(SAMPLES[name], look=FILLABLE))
@@ -197,6 +197,8 @@ def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
     q = question(name)
+    [blank] = read_submission(form(name), [q]).attempts
+    assert not [*blank.answers, *blank.more, *blank.remarks]
     sheet, attempt = identity(q.frozen), numbers_only(q)
     head = {f"{sheet}/head/Name": "Ada Lovelace", f"{sheet}/head/Student ID": "17"}
     filled = typed(form(name), head | texts_of(sheet, [q], [attempt], letters=False))
@@ -230,15 +232,6 @@ def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) 
     for attempt, wanted in zip(found.attempts, expected, strict=True):
         agree(attempt, wanted)
     assert (found.sheet, found.name, found.student) == (sheet, "Bo", "3")
-
-
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_blank_form_holds_no_answer(name: str) -> None:
-    [attempt] = read_submission(form(name), [question(name)]).attempts
-    assert not attempt.answers
-    assert not attempt.more
-    assert not attempt.remarks
 
 
 def test_the_head_is_read_in_the_language_of_the_sheet() -> None:
