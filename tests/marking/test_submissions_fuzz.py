@@ -36,10 +36,10 @@ def test_thousands_of_answers() -> None:
 def test_hundreds_of_functions_of_functions() -> None:
     """With exponents of both signs and every size.  Processor time; a limit that is far above what the bench allows."""
     module = fuzzer()
-    tally = module.fuzz(250, seed=3, kinds=(module.expression,))
+    tally = module.fuzz(600, seed=3, kinds=(module.expression,))
     assert tally.crashes == []
     assert [slow for slow in tally.slowest if slow[0] > 5 * module.LIMIT] == []
-    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 190
+    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 450
     assert any("interval" in outcome for outcome in tally.outcomes)
     assert any("exact" in outcome for outcome in tally.outcomes)
 
