@@ -47,6 +47,13 @@ PROBLEMS = {
 }  # fmt: skip
 SYMBOLIC = ("note-000", "note-002")
 NAMES = (*PROBLEMS, *(f"example {name}" for name in examples()), *(f"symbolic {name}" for name in SYMBOLIC))
+QUICK = [
+    name for name in NAMES
+    if name in ("example note-000", "example note-004") or (name.startswith("type ") and "," not in name)
+]  # fmt: skip
+"""One of each type, and what has symbols."""
+FEW = [name for k, name in enumerate(NAMES) if name in QUICK or k % 4 == 0]
+"""These, and every fourth of the mechanisms, presets, layouts and examples, whose keys the catalogue marks anyhow."""
 
 
 @cache
@@ -170,4 +177,4 @@ def attempts(asked: Question, rng: Random) -> Iterator[Attempt]:
         yield rng.choice([spoilt(asked, rng), with_changes(asked, base, rng), with_changes(asked, base, rng)])
 
 
-__all__ = ["NAMES", "attempts", "in_symbols", "key", "question"]
+__all__ = ["FEW", "NAMES", "QUICK", "attempts", "in_symbols", "key", "question"]

@@ -20,7 +20,7 @@ from symattn.marking.submissions import read_submission
 from symattn.page.writers import html
 from symattn.teaching.explanation import question_document
 
-NAMES = ("full", "masks", "choice", "shapes")
+NAMES = ("full", "choice")
 SIGNS = ("−1/2", "√3/2", "1,5", "e^-1/(1 + e)")
 """Ways of writing numbers that a font or an encoding may not have."""
 

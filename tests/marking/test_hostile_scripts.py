@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hostile import NAMES, attempts, in_symbols, key, question
+from hostile import FEW, QUICK, attempts, in_symbols, key, question
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, shown
@@ -25,16 +25,6 @@ from symattn.teaching.question import Question, ShapeAnswer, StepAnswer
 from symattn.teaching.sheets import make_sheet
 
 POLICY_NAMES = sorted(POLICIES)
-QUICK = [
-    name
-    for name in NAMES
-    if name in ("example note-000", "example note-004") or (name.startswith("type ") and "," not in name)
-]
-"""One of each type, and what has symbols; the others take minutes."""
-
-every_kind = pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
-)
 WITHOUT_NUMBERS = ("note-001", "note-001-feed-forward", "note-003")
 
 
@@ -49,7 +39,7 @@ def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Repor
 
 
 @pytest.mark.slow
-@every_kind
+@pytest.mark.parametrize("name", FEW)
 def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
     asked, rng = question(name, 1), Random(name)
     assert marked_and_reported(asked, Attempt({}), "ecf").total == 0

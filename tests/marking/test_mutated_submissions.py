@@ -20,7 +20,7 @@ from symattn.marking.reports import feedback_document, report_json
 from symattn.marking.submissions import fill, read_submission, sheet_of
 from symattn.page.writers import latex, markdown, notebook, text
 from symattn.teaching.pool import pool
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import Sheet
 
@@ -37,7 +37,9 @@ Seed = tuple[str, str, list[Question]]
 
 @cache
 def questions() -> list[Question]:
-    return [next(pool(kind.spec({"level": "starter"}), Dice.seeded(5))) for kind in problem_types().values()]
+    """A few types with answers of every kind: matrices, choices, shapes, orders, cells, words, own examples."""
+    kinds = ("full", "choice", "shapes", "estimate", "masks", "find-error", "design")
+    return [next(pool(problem_type(kind).spec({"level": "starter"}), Dice.seeded(5))) for kind in kinds]
 
 
 @cache
@@ -116,11 +118,6 @@ def mutated(count: int, seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_whole_is_read():
-    assert {taken(*seed) for seed in seeds() if seed[0] in ("markdown", "latex", "notebook") or seed[2][1:]} == {"read"}
-
-
-@pytest.mark.slow
 def test_some_mutated_submissions():
     mutated(1500 if settings.get_current_profile_name() == "thorough" else 150, 1)
 
@@ -128,16 +125,14 @@ def test_some_mutated_submissions():
 # ------------------------------------------------------------------------------------------------ found so
 
 
-@pytest.mark.slow
 def test_latex_of_several_questions_without_headings_is_refused():
     content = "$S = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$"
     with pytest.raises(InputError, match=r"nothing in the file says which of them a matrix is of; headings such as"):
         read_submission(content, questions()[:2], form="latex")
 
 
-@pytest.mark.slow
 def test_a_line_of_dashes_alone_is_no_table():
-    for asked in questions():
+    for asked in questions()[:1]:
         content = markdown.write(Sheet(asked, "X").worksheet) + "\n\n| :---: | :---: |\n"
         assert read_submission(content, [asked], form="markdown")
 
@@ -158,17 +153,11 @@ def test_numbers_that_are_none_or_have_no_end(form, content):
 
 LONG: dict[str, tuple[Callable[[int], str], int]] = {
     "a key of many parts": (lambda n: "a." * n + "a = 1", 5_000),
-    "many keys of fifteen parts": (lambda n: "".join(f"{'a.' * 15}b{k} = 1\n" for k in range(n)), 300),
     "brackets": (lambda n: "[" * n, 100_000),
-    "brackets of a list": (lambda n: "a = " + "[" * n, 100_000),
     "braces": (lambda n: "a=" + "{a=" * n, 30_000),
     "underscores": (lambda n: "_" * n, 50_000),
-    "underscores in a key": (lambda n: "a_" * n, 25_000),
     "bullets": (lambda n: "-\n" * n, 20_000),
     "digits": (lambda n: "S = " + "9" * n, 100_000),
-    "quotes": (lambda n: '\\"' * n, 50_000),
-    "comments": (lambda n: "<!--\n" * n, 20_000),
-    "JSON": (lambda n: '{"a":' * n, 30_000),
 }
 
 

@@ -160,6 +160,7 @@ def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writi
     assert (wrong_parts(found), len(found.reports[0].events)) == ({part.name}, 1), other
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("label", range(len(LABELS)))
 @pytest.mark.parametrize("type", ["translate", "recurrence", "counts"])
 def test_columns_end_where_the_next_part_begins(type: str, label: int) -> None:
@@ -182,6 +183,7 @@ UNCLEAR = {
 }
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("way", UNCLEAR)
 @pytest.mark.parametrize("label", range(len(LABELS)))
 def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> None:
@@ -223,11 +225,12 @@ LONG: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("type", ["choice", "shapes", "full"])
-@pytest.mark.parametrize("text", LONG)
+@pytest.mark.parametrize(
+    ("type", "text"), [("choice", "options"), ("shapes", "reasons"), ("choice", "letters"), ("full", "parts")]
+)
 def test_long_texts_take_time_in_proportion_and_never_end_in_a_traceback(type: str, text: str) -> None:
     question, taken = drawn(type, 1), []
-    for n in (250, 2000):
+    for n in (125, 1000):
         start = time.process_time()
         with suppress(InputError):
             read_submission(LONG[text](n), [question], form="markdown")

@@ -87,7 +87,7 @@ def reading(text: str, form: str, question: Question) -> object:
         return str(error)
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("kind", TYPES)
 def test_reading_and_its_messages_do_not_depend_on_the_key(kind: str) -> None:
     question, changed = keys(kind, 3)

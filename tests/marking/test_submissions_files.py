@@ -1,4 +1,4 @@
-"""Answers in TOML, JSON, CSV and LaTeX; files that cannot be used; who handed in what."""
+"""Files of data in every language; files that cannot be used; who handed in what; tests/reading has what is read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import symattn
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
-from symattn.marking.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
-from symattn.marking.submissions import fill, form_of, grid, read_submission, sheet_of
+from symattn.marking.attempt import Attempt, Grid, Submission
+from symattn.marking.submissions import fill, form_of, read_submission, sheet_of
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import markdown
@@ -26,13 +26,8 @@ from symattn.teaching.explanation import question_document
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import (
-    CellsAnswer,
-    ChoiceAnswer,
     MatrixAnswer,
-    OrderAnswer,
     Question,
-    RubricAnswer,
-    ShapeAnswer,
 )
 
 SHEET = identity("a sheet")
@@ -58,33 +53,6 @@ Q = [[1, F(1, 2)], [F(1, 4), -3]]
 
 # ------------------------------------------------------------------------------------ one matrix, many ways
 
-TOML = {
-    "rows of numbers and texts": 'Q = [[1, "1/2"], [0.25, -3]]',
-    "texts": 'Q = [["1", "1/2"], ["25 %", "−3"]]',
-    "a common factor": 'Q = "1/4 * [[4, 2], [1, -12]]"',
-    "divided": 'Q = "[[4, 2], [1, -12]]/4"',
-    "brackets in one text": 'Q = "[[1, 1/2], [0.25, -3]]"',
-    "lines": 'Q = """\n1 1/2\n0.25 -3\n"""',
-    "semicolons": 'Q = "1 1/2 ; 0.25 -3"',
-    "MATLAB": 'Q = "[1, 1/2; 0.25, -3]"',
-    "NumPy": 'Q = "np.array([[1, 1/2], [0.25, -3]])"',
-    "a name inside": 'Q = "Q = X W = [[1, 1/2], [0.25, -3]]"',
-    "factor and rows": 'Q = {factor = "1/4", rows = [[4, 2], [1, -12]]}',
-    "in words": 'queries = [[1, "1/2"], [0.25, -3]]',
-    "one word, another case": '"QUERY" = [[1, "1/2"], [0.25, -3]]',
-    "by number": '"1" = [[1, "1/2"], [0.25, -3]]',
-    "by letter": '"(a)" = [[1, "1/2"], [0.25, -3]]',
-    "powers of ten": 'Q = [[1, 50e-2], [2.5e-1, -0.3e1]]',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("way", TOML, ids=str)
-@pytest.mark.parametrize("head", ["", "[answers]\n", "[answers.q1]\n", "[question.1]\n", "[[question]]\n"])
-def test_toml(way: str, head: str) -> None:
-    if "1" in TOML[way][:3] and not head:
-        head = "[answers]\n"
-    assert values(read(head + TOML[way], form="toml").answers["Q"]) == Q
-
 
 def test_decimals_of_toml_and_json_keep_their_digits() -> None:
     for text, form in (("Q = [[0.50, 1.0]]", "toml"), ('{"Q": [[0.50, 1.0]]}', "json")):
@@ -92,63 +60,6 @@ def test_decimals_of_toml_and_json_keep_their_digits() -> None:
         assert isinstance(said, Grid)
         assert [entry.unit for entry in said.rows[0]] == [F(1, 100), F(1, 10)]
     assert values(read("Q = [[0.5, 1]]", form="toml", mark=",").answers["Q"]) == [[F(1, 2), 1]]
-
-
-@pytest.mark.parametrize(
-    "answers", [{"Q": [[1, "1/2"], [0.25, -3]]}, {"Q": "1/4*[[4,2],[1,-12]]"}, {"Query": [["1", "½"], [".25", "-3"]]}]
-)
-@pytest.mark.parametrize(
-    "around", ['{"answers": %s}', '{"sheet": "x", "answers": {"q1": %s}}', '{"question": [%s]}', "%s"]
-)
-def test_json(answers: dict[str, object], around: str) -> None:
-    assert values(read(around % json.dumps(answers)).answers["Q"]) == Q
-
-
-CSV = {
-    "long": "part,row,column,answer\nQ,1,1,1\nQ,1,2,1/2\nQ,2,1,0.25\nQ,2,2,-3\n",
-    "long without a head": "Q,1,1,1\nQ,1,2,1/2\nQ,2,1,0.25\nQ,2,2,-3\n",
-    "other order of lines": "part,row,column,answer\nQ,2,2,-3\nQ,1,2,1/2\nQ,2,1,25 %\nQ,1,1,1\n",
-    "decimal comma": "part;row;column;answer\nQ;1;1;1\nQ;1;2;0,5\nQ;2;1;0,25\nQ;2;2;-3\n",
-    "tabs": "part\trow\tcolumn\tanswer\nQ\t1\t1\t1\nQ\t1\t2\t1/2\nQ\t2\t1\t0.25\nQ\t2\t2\t-3\n",
-    "with the question": "question,part,row,column,answer\n1,Q,1,1,1\n1,Q,1,2,1/2\n1,Q,2,1,0.25\n1,Q,2,2,-3\n",
-    "block": "Q\n1,1/2\n0.25,-3\n",
-    "block as a spreadsheet saves it": "Q,,,\n1,1/2,,\n0.25,-3,,\n,,,\nK,,,\n7,7,,\n7,7,,\n",
-    "block with semicolons": "Q\n1;0,5\n0,25;-3\n\nK\n7;7\n",
-    "name and sheet": f"sheet,{SHEET}\nname,Ada\n\nQ\n1,1/2\n0.25,-3\n",
-    "quoted": '"part","row","column","answer"\n"Q","1","1",1\n"Q",1,2,"1/2"\n"Q",2,1,".25"\n"Q",2,2,"-3"\n',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("way", CSV, ids=str)
-def test_csv(way: str) -> None:
-    assert values(read(CSV[way], form="csv").answers["Q"]) == Q
-
-
-LATEX = {
-    "pmatrix": r"Q = \begin{pmatrix} 1 & \frac12 \\ 25\,\% & -3 \end{pmatrix}",
-    "bmatrix on lines": "\\[\n Q = XW =\n \\begin{bmatrix}\n 1 & .5 \\\\[4pt]\n .25 & -3 \\\\\n \\end{bmatrix}\n\\]",
-    "array": r"$Q = \left[\begin{array}{c|c} 1 & 1/2 \\ \hline 0.25 & -3 \end{array}\right]$",
-    "factor": r"Q = \tfrac{1}{4}\begin{pmatrix} 4 & 2 \\ 1 & -12 \end{pmatrix}",
-    "factor and brackets": r"Q = \frac14\left(\begin{smallmatrix} 4 & 2 \\ 1 & -12 \end{smallmatrix}\right)",
-    "aligned": r"\begin{align*} Q &= X W \\ &= \begin{matrix} 1 & .5 \\ \tfrac14 & -3 \end{matrix} \end{align*}",
-    "comments": "% Q = \\begin{pmatrix}9\\end{pmatrix}\nQ = \\begin{pmatrix} 1 & 1/2 \\\\ %\n .25 & -3 \\end{pmatrix}",
-    "a product and its value": r"Q = \begin{pmatrix}1&2\end{pmatrix}\begin{pmatrix}1\\2\end{pmatrix} = "
-    r"\begin{pmatrix}1&1/2\\0.25&-3\end{pmatrix}",
-    "decimals behind": r"Q = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix} \approx \begin{pmatrix}1&.5\\.3&-3\end{pmatrix}",
-    "two in a line": r"Q = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix}, \qquad K = \begin{pmatrix}7\end{pmatrix}",
-    "one below another": "Q = \\begin{pmatrix}1&1/2\\\\1/4&-3\\end{pmatrix}\nK = \\begin{pmatrix}7\\end{pmatrix}",
-    "in text": r"so \(\mathbf{Q} = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix}\).",
-    "spaces": r"Q \;=\; \begin{pmatrix}1&\,\tfrac{1}{2}\\\quad 0.25&-3\end{pmatrix}",
-    "nested brackets": "$Q = [[1, 1/2], [0.25, -3]]$",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("way", LATEX, ids=str)
-def test_latex(way: str) -> None:
-    text = "\\documentclass{article}\n\\begin{document}\n" + LATEX[way] + "\n\\end{document}\n"
-    found = read(text)
-    assert values(found.answers["Q"]) == Q
-    assert [name for name in found.answers if name not in ("Q", "K")] == []
 
 
 @pytest.mark.slow
@@ -159,21 +70,6 @@ def test_a_whole_matrix_for_a_step_that_is_asked_token_by_token() -> None:
         assert values(found.answers[f"S'.{token}"]) == column
 
 
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [("S'", "S'.2"), (r"\hat{S}_2", "A.2"), (r"\widehat S_2", "A.2"), ("Ŝ₂", "A.2"), ("A.2", "A.2"),
-     ("S_2", "S.2"), ("S_2'", "S'.2"), ("S'_2", "S'.2"), ("S_{2}^{\\prime}", "S'.2")],
-)  # fmt: skip
-def test_names_of_a_notation(name: str, step: str) -> None:
-    """Note 003 writes the weights of token 2 as Ŝ₂; S' alone is no step of a derivation token by token."""
-    if name == "S'":
-        with pytest.raises(InputError, match="nothing in it belongs"):
-            read(f"[answers]\n{json.dumps(name)} = [[1], [2], [3]]", notation="note-003")
-        return
-    found = read(f"[answers]\n{json.dumps(name)} = [[1], [2], [3]]", notation="note-003")
-    assert values(found.answers[step]) == [[1], [2], [3]]
-
-
 # ------------------------------------------------------------------------------------ other answers
 
 
@@ -181,63 +77,11 @@ def parts(name: str, kind: type) -> list[str]:
     return [part.name for part in question(name).parts if isinstance(part.answer, kind)]
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize(("written", "options"), [("'B'", {1}), ("'b'", {1}), ("'(B)'", {1}), ("['A', 'C']", {0, 2}),
-                                                 ("'A and C'", {0, 2}), ("'AC'", {0, 2})])  # fmt: skip
-def test_choices(written: str, options: set[int]) -> None:
-    part = parts("choice", ChoiceAnswer)[0]
-    assert read(f"{part} = {written}", "choice", "toml").answers[part] == Ticked(frozenset(options))
-
-
-def test_other_kinds_of_answers() -> None:
-    shade, shape, order = (
-        parts(n, k)[0] for n, k in (("masks", CellsAnswer), ("shapes", ShapeAnswer), ("estimate", OrderAnswer))
-    )
-    for written in ("[[1, 2], [1, 3]]", "'(1,2), (1,3)'", "'. x x .; . . . .; . . . .; . . . .'"):
-        assert read(f"[answers]\n{shade} = {written}", "masks", "toml").answers[shade] == Shaded(
-            frozenset({(0, 1), (0, 2)})
-        )
-    assert read(f"{shape} = '3x4'", "shapes", "toml").answers[shape] == Shaped((3, 4))
-    assert read(f"{order} = ['C', 'A', 'B', 'D']", "estimate", "toml").answers[order] == Ordered(
-        (("C",), ("A",), ("B",), ("D",))
-    )
-    text = parts("design", RubricAnswer)[0]
-    found = read(f"[answers]\n{text} = 'Because.'\n[points]\n{text} = 2\n", "design", "toml")
-    assert found.answers[text] == Text("Because.", 2)
-
-
-def test_matrices_of_ones_own_choice() -> None:
-    found = read(
-        "[answers]\nb = [[1, 2], [3, 4]]\nc = {W_Q = [[1, 0], [0, 1]]}\nS = [[0, 1, 2], [1, 1, 1]]", "design", "toml"
-    )
-    assert found.answers["b"] == Grids({"W_Q": grid([["1", "2"], ["3", "4"]])})
-    assert found.answers["c"] == Grids({"W_Q": grid([["1", "0"], ["0", "1"]])})
-    assert found.answers["a"] == Grids({"S": grid([["0", "1", "2"], ["1", "1", "1"]])})
-
-
 def test_methods_and_steps_nobody_asked_for() -> None:
     found = read("methods = ['Q', 'weights']\n[answers]\nZ = [[1, 2]]", form="toml")
     assert found.methods == {"Q", "A"}
     drill = next(p.name for p in question("masks").parts if isinstance(p.answer, MatrixAnswer))
     assert values(read(f"[answers]\n{drill} = [[0, '-inf']]", "masks", "toml").answers[drill])[0][0] == 0
-
-
-def test_an_exam_with_several_questions() -> None:
-    questions = [question("full"), question("choice")]
-    first = parts("choice", ChoiceAnswer)[0]
-    for text in (
-        f"[answers.q1]\nQ = [[5]]\n[answers.q2]\n{first} = 'B'\n",
-        f"[question.1]\nQ = [[5]]\n[question.2]\n{first} = 'B'\n",
-        f"q1\nQ\n5\n\nq2\n{first}\nB\n",
-        f"question,part,row,column,answer\nq1,Q,1,1,5\nq2,{first},,,B\n",
-    ):
-        found = read_submission(text, questions, form="csv" if text.startswith("q") else "toml")
-        assert values(found.attempts[0].answers["Q"]) == [[5]]
-        assert found.attempts[1].answers == {first: Ticked(frozenset({1}))}
-    found = read_submission("[answers]\nQ = [[5]]\n[answers.q1]\nQ = [[6]]\n[answers.q7]\nK = [[1]]", questions)
-    assert [remark.where for remark in found.remarks] == ["answers.Q", "answers.q7"]
-    latex = "Question 1\n$$Q = \\begin{pmatrix}5\\end{pmatrix}$$\nQuestion 2 nothing"
-    assert values(read_submission(latex, questions, form="latex").attempts[0].answers["Q"]) == [[5]]
 
 
 # ------------------------------------------------------------------------------------ in every language
@@ -280,40 +124,7 @@ def test_labels_are_read_in_every_language(language: str) -> None:
         assert not found.remarks
 
 
-@pytest.mark.parametrize("written", ["nicht definiert", "Non défini.", "no definido", "无定义"])
-def test_what_is_not_defined_in_every_language(written: str) -> None:
-    part = parts("shapes", ShapeAnswer)[0]
-    assert read(f"[answers]\n{part} = '{written}'", "shapes", "toml").answers[part] == Shaped(None)
-
-
-@pytest.mark.parametrize("written", ["A und C", "A et C", "A y C", "A 和 C", "A和C"])
-def test_letters_with_and_between_them_in_every_language(written: str) -> None:
-    part = parts("choice", ChoiceAnswer)[0]
-    assert read(f"{part} = '{written}'", "choice", "toml").answers[part] == Ticked(frozenset({0, 2}))
-
-
 # ------------------------------------------------------------------------------------ what is said about a file
-
-
-def test_what_cannot_be_used_is_told_with_its_place() -> None:
-    found = read("[answers]\nQ = [[1, 'two']]\nfoo = 3\nK = [[['1']]]\nV = 'banana'\nS = 2020-01-01\n", form="toml")
-    assert [remark.where for remark in found.remarks] == ["answers.foo", "answers.K", "answers.S", "Q[1,2]", "V"]
-    assert all(remark.says.endswith(".") for remark in found.remarks)
-    assert values(found.answers["Q"]) == [[1, "two"]]
-
-
-def test_two_answers_to_one_part() -> None:
-    found = read("Q,1,1,3\nQ,1,1,4\n", form="csv")
-    assert values(found.answers["Q"]) == [[4]]
-    assert ["twice" in remark.says for remark in found.remarks] == [True]
-    latex = r"$Q = \begin{pmatrix}1\end{pmatrix}$ $Q = \begin{pmatrix}2\end{pmatrix}$"
-    assert ["twice" in remark.says for remark in read(latex, form="latex").remarks] == [True]
-
-
-def test_points_and_commas_in_one_file() -> None:
-    found = read_submission("Q = [['0,5', '0.25', '1/2']]", [question("full")], form="toml")
-    assert values(found.attempts[0].answers["Q"]) == [[F(1, 2), F(1, 4), F(1, 2)]]
-    assert len(found.remarks) == 1
 
 
 BROKEN = {
@@ -361,15 +172,6 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what: str, tmp_pa
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nobody\.md"):
         symattn.check("note-002", tmp_path / "nobody.md")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_encodings(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "ada.toml"
-    path.write_bytes("Q = [['½']]".encode(encoding))
-    found = read_submission(path.read_bytes(), [question("full")], form="toml", source=path.name)
-    assert values(found.attempts[0].answers["Q"]) == [[F(1, 2)]]
-    assert found.source == "ada.toml"
 
 
 @cache

@@ -23,10 +23,10 @@ def fuzzer() -> ModuleType:
 
 @pytest.mark.slow
 def test_thousands_of_answers() -> None:
-    tally = fuzzer().fuzz(5_000, seed=7)
+    tally = fuzzer().fuzz(2_000, seed=7)
     assert tally.crashes == []
     assert dict(tally.events) == {}
-    assert sum(tally.outcomes.values()) == 5_000
+    assert sum(tally.outcomes.values()) == 2_000
     kinds = {outcome.split()[0] for outcome in tally.outcomes}
     assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed", "expression"}
     assert any("accepted" in outcome for outcome in tally.outcomes)

@@ -40,8 +40,8 @@ from symattn.teaching.question import (
 )
 
 TYPES = sorted(problem_types())
-NOTATIONS = ("standard", "note-000", "note-001", "note-002", "note-003", "note-004")
-COLUMNS = ("full", "faded", "find-error", "translate", "drills", "choice", "counts", "recurrence")
+NOTATIONS = ("standard", "columns", "note-000", "note-001", "note-002", "note-003", "note-004")
+COLUMNS = {"full", "faded", "find-error", "translate", "drills", "choice", "counts", "recurrence"}
 """Types that can be worded for tokens as columns."""
 
 
@@ -128,24 +128,17 @@ def agree(found: Attempt, expected: Attempt) -> None:
 
 
 @pytest.mark.slow
-@tries(80)
+@tries(40)
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from(NOTATIONS), st.sampled_from([".", ","]))
 def test_what_was_filled_in_is_read_back(data: st.DataObject, name: str, notation: str, mark: str) -> None:
+    if notation == "columns" and name not in COLUMNS:
+        notation = "standard"
     q = question(name, notation)
     attempt = data.draw(attempts(q, mark))
     filled = fill(blank(name, notation), [q], [attempt], name="Ada Lovelace", student="17")
     found = read_submission(filled, [q], form="markdown", decimal_mark=mark)
     agree(found.attempts[0], attempt)
     assert (found.sheet, found.name, found.student) == (identity(q.frozen), "Ada Lovelace", "17")
-
-
-@pytest.mark.slow
-@tries(20)
-@given(st.data(), st.sampled_from(COLUMNS))
-def test_tokens_as_columns(data: st.DataObject, name: str) -> None:
-    q = question(name, "columns")
-    attempt = data.draw(attempts(q, "."))
-    agree(read(fill(blank(name, "columns"), [q], [attempt]), q, mark=".")[0], attempt)
 
 
 SPEC = ExamSpec("An exam", data_sheet=True, blank_pages=1, exponentials=True, formula_sheet="full")
@@ -172,20 +165,13 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
 
 
 @pytest.mark.covering(most=2, product=False)
-@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("notation", NOTATIONS[2:])
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
     found = read(blank(name, notation), question(name, notation))[0]
     assert not found.answers
     assert not found.more
     assert not found.remarks
-
-
-@pytest.mark.slow
-def test_a_blank_paper_holds_no_answer() -> None:
-    for names in PAPERS:
-        questions, page = exam(names)
-        assert not any(a.answers or a.more or a.remarks for a in read(page, *questions))
 
 
 def test_a_blank_paper_without_its_head_and_its_comments_has_nothing_unread() -> None:
@@ -291,7 +277,7 @@ def test_without_headings_grids_are_found_by_their_names(name: str, comments: bo
 
 @pytest.mark.covering(most=1)
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", SAMPLE[:6])
 def test_pandoc_writes_it_again(name: str) -> None:
     q = question(name)
     attempt = numbers_only(q)

@@ -64,7 +64,7 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix", look: Look = FILLABL
 LARGE = replace(FILLABLE, text_size=24, paper="letter")
 COMPACT = replace(FILLABLE, spacing="compact", paper="letter", language="de", decimal=",")
 FORMS: dict[str, Callable[[], bytes]] = {
-    **{name: lambda name=name: form(name) for name in TYPES},  # type: ignore[misc]
+    **{name: lambda name=name: form(name) for name in ("masks", "choice", "design", "faded")},  # type: ignore[misc]
     "Falk": lambda: form("full", "falk"),
     "columns": lambda: form("full", "columns"),
     "flow": lambda: form("full", "flow"),
@@ -150,7 +150,7 @@ def first_of_each_part(found: list[Box]) -> list[Box]:
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", ["masks", "flow", "24 pt, order", "paper"])
 def test_a_blank_form_is_accessible_and_always_the_same(name: str) -> None:
     data = FORMS[name]()
     kinds = [kind for kind, _ in tags(data)]
@@ -171,7 +171,7 @@ def test_independent_checkers_find_nothing(name: str, layout: Layout, look: Look
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name][::3])
 def test_whatever_stands_on_a_page_its_form_is_sound(name: str) -> None:
     """Pages with hostile text, and with every place to write in that there is."""
     document = presented(replace(SAMPLES[name], look=FILLABLE))
@@ -197,6 +197,8 @@ def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
     q = question(name)
+    [blank] = read_submission(form(name), [q]).attempts
+    assert not [*blank.answers, *blank.more, *blank.remarks]
     sheet, attempt = identity(q.frozen), numbers_only(q)
     head = {f"{sheet}/head/Name": "Ada Lovelace", f"{sheet}/head/Student ID": "17"}
     filled = typed(form(name), head | texts_of(sheet, [q], [attempt], letters=False))
@@ -230,15 +232,6 @@ def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) 
     for attempt, wanted in zip(found.attempts, expected, strict=True):
         agree(attempt, wanted)
     assert (found.sheet, found.name, found.student) == (sheet, "Bo", "3")
-
-
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_blank_form_holds_no_answer(name: str) -> None:
-    [attempt] = read_submission(form(name), [question(name)]).attempts
-    assert not attempt.answers
-    assert not attempt.more
-    assert not attempt.remarks
 
 
 def test_the_head_is_read_in_the_language_of_the_sheet() -> None:
@@ -294,10 +287,17 @@ def test_a_sheet_of_somebody_else_is_listed_field_by_field() -> None:
 # ------------------------------------------------------------------------------------ as viewers save
 
 
-def fields_below(data: bytes) -> bytes:
-    """Fields whose widgets hang below them."""
+def changed(data: bytes, change: Callable[[PdfWriter], object]) -> bytes:
+    """Another program's copy of a form."""
     writer = PdfWriter(clone_from=BytesIO(data))
-    top = writer.root_object["/AcroForm"]
+    change(writer)
+    done = BytesIO()
+    writer.write(done)
+    return done.getvalue()
+
+
+def fields_below(writer: PdfWriter) -> None:
+    """Fields whose widgets hang below them."""
     made = ArrayObject()
     for widget in widgets(writer):
         own = [NameObject(key) for key in ("/T", "/FT", "/V", "/Ff") if key in widget]
@@ -308,54 +308,38 @@ def fields_below(data: bytes) -> bytes:
         reference = writer._add_object(field)
         widget[NameObject("/Parent")] = reference
         made.append(reference)
-    top[NameObject("/Fields")] = made  # type: ignore[index]
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
+    writer.root_object["/AcroForm"][NameObject("/Fields")] = made  # type: ignore[index]
 
 
-def streams(data: bytes) -> bytes:
+def streams(writer: PdfWriter) -> None:
     """Long texts in streams."""
-    writer = PdfWriter(clone_from=BytesIO(data))
     for widget in widgets(writer):
         if widget["/FT"] == "/Tx" and widget["/V"]:
             stream = StreamObject()
             stream.set_data(b"\xfe\xff" + str(widget["/V"]).encode("utf-16-be"))
             widget[NameObject("/V")] = writer._add_object(stream)
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
 
 
-def with_script(data: bytes) -> bytes:
-    writer = PdfWriter(clone_from=BytesIO(data))
+def with_script(writer: PdfWriter) -> None:
     script = {"/S": NameObject("/JavaScript"), "/JS": TextStringObject("app.alert('x')")}
     action = DictionaryObject({NameObject(key): value for key, value in script.items()})
     writer.root_object[NameObject("/OpenAction")] = action
     for widget in widgets(writer):
         widget[NameObject("/AA")] = DictionaryObject({NameObject("/K"): action})
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
 
 
-def pages_alone(data: bytes) -> bytes:
-    """The pages in another file, without the list of fields."""
-    writer = PdfWriter()
-    for page in PdfReader(BytesIO(data)).pages:
-        writer.add_page(page)
-    assert "/AcroForm" not in writer.root_object
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
+def pages_alone(writer: PdfWriter) -> None:
+    """The pages without the list of fields."""
+    del writer.root_object["/AcroForm"]
 
 
-@pytest.mark.parametrize("change", [fields_below, streams, with_script, pages_alone, lambda data: b"\r\n" + data])
-def test_what_viewers_make_of_a_form_is_read_all_the_same(change: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize("change", [fields_below, streams, with_script, pages_alone])
+def test_what_viewers_make_of_a_form_is_read_all_the_same(change: Callable[[PdfWriter], None]) -> None:
     q = question("masks")
     attempt = numbers_only(q)
     filled = typed(form("masks"), texts_of(identity(q.frozen), [q], [attempt], letters=False))
-    agree(read_submission(change(filled), [q]).attempts[0], attempt)
+    for data in (changed(filled, change), b"\r\n" + filled):
+        agree(read_submission(data, [q]).attempts[0], attempt)
 
 
 @pytest.mark.parametrize("states", ["/V", "/AS"])
@@ -382,14 +366,6 @@ def test_signs_that_are_no_letters_can_be_seen_when_they_are_typed() -> None:
 
 
 # ------------------------------------------------------------------------------------ what is no form
-
-
-def changed(data: bytes, change: Callable[[PdfWriter], object]) -> bytes:
-    writer = PdfWriter(clone_from=BytesIO(data))
-    change(writer)
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
 
 
 def foreign(writer: PdfWriter) -> None:

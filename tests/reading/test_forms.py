@@ -183,8 +183,10 @@ def test_a_number_means_what_it_says(row: Form) -> None:
 
 # ------------------------------------------------------------------------------------------------ laws
 
-TEXTS = [form for form in TABLES["form"]
-         if "right" in form and not form.keys() & {"says", "fails", "closed"} and form.get("file", "") in ("", "markdown")]  # fmt: skip
+TEXTS = [
+    form for form in TABLES["form"]
+    if "right" in form and not form.keys() & {"says", "fails", "closed"} and form.get("file", "") in ("", "markdown")
+]  # fmt: skip
 """Forms to which something can be added: text that is no data and no LaTeX (`closed`), and of which nothing is said."""
 WORDS = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)
 
