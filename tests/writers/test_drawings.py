@@ -95,7 +95,7 @@ def test_lines_lead_from_every_box_to_where_its_arrows_go(diagram: Diagram) -> N
     """Followed from point to point, without a look at the diagram."""
     drawing = drawn(diagram)
     boxes = shapes(drawing, Box)
-    name = {box.content: place for place, box in _contents(diagram)}
+    name = {box: (i, j) for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes)}
     lines = shapes(drawing, Line)
     starts: dict[tuple[float, float], list[Line]] = {}
     for line in lines:
@@ -119,12 +119,6 @@ def test_lines_lead_from_every_box_to_where_its_arrows_go(diagram: Diagram) -> N
                 for line in leaving:
                     follow(line, name[box.content])
     assert found == set(diagram.edges)
-
-
-def _contents(diagram: Diagram) -> Iterator[tuple[tuple[int, int], Box]]:
-    for i, layer in enumerate(diagram.layers):
-        for j, box in enumerate(layer.boxes):
-            yield (i, j), Box(box, 0, 0, 0, 0, False)
 
 
 @given(diagrams())
@@ -237,33 +231,6 @@ def test_a_figure_keeps_to_its_columns_or_is_told_in_words(columns: int) -> None
     assert all(f"b0{j}" in picture for j in range(6))
     assert ("←" in picture) == (columns == 12)
     assert ("┌───" in picture) == (columns == 100)
-
-
-def test_a_figure_of_characters_as_a_whole() -> None:
-    assert FORMATS["text"].write(sheet(FIGURE)).split("\n", 3)[3] == "\n".join([
-        "       ┌────┐    ┌────┐",
-        "       │ h₁ │    │ h₂ │         outputs",
-        "       └────┘    └────┘",
-        "          ▲         ▲",
-        "    ┌─────┴───┐ ┌───┴─────┐",
-        "    │         └┬┘         │",
-        "    │   ┌────────────┐    │",
-        "    │   │ softmax(S) │    │     row by row, by √dₖ",
-        "    │   └────────────┘    │",
-        "    │          ▲          │",
-        "    └────┐ ┌───┴──┐       │",
-        "         └┬┘      │       │",
-        "        ┌───┐   ┌───┐   ┌───┐",
-        "        │ Q │   │ K │   │ V │",
-        "        └───┘   └───┘   └───┘",
-        "          ▲       ▲       ▲",
-        "          └───────┼───────┘",
-        "                  │",
-        "                ┌───┐",
-        "                │ X │           input",
-        "                └───┘",
-        "",
-    ])  # fmt: skip
 
 
 # --- the back ends -----------------------------------------------------------------------------------------------

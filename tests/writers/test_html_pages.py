@@ -121,6 +121,7 @@ SPOILT = {
 
 
 @pytest.mark.slow
+@pytest.mark.players
 def test_there_is_nothing_wrong_with_a_page_and_what_is_wrong_is_found() -> None:
     """Every page, and the pages that were spoilt on purpose: one run of the browser for all."""
     if lacking := browser.missing(*check_html.PACKAGES):
@@ -136,6 +137,7 @@ def test_there_is_nothing_wrong_with_a_page_and_what_is_wrong_is_found() -> None
 
 
 @pytest.mark.slow
+@pytest.mark.players
 def test_solutions_and_what_was_typed_are_on_paper(tmp_path: Path) -> None:
     if not (chromium := browser.chromium()):
         pytest.skip("Chromium is not installed")
@@ -185,12 +187,11 @@ def test_places_to_write_are_named() -> None:
     assert [place.get("aria-label") for place in places] == ["Working, Keys"] * 2
 
 
-@pytest.mark.parametrize("name", list(PAGES))
-def test_every_place_to_write_has_a_name(name: str) -> None:
-    page = tree(PAGES[name])
-    labelled = {place for label in page.iter("label") for place in label.iter("input")}
-    for place in (*page.iter("input"), *page.iter("textarea")):
-        assert place.get("aria-label") or place in labelled
+def test_every_place_to_write_has_a_name() -> None:
+    for page in map(tree, PAGES.values()):
+        labelled = {place for label in page.iter("label") for place in label.iter("input")}
+        for place in (*page.iter("input"), *page.iter("textarea")):
+            assert place.get("aria-label") or place in labelled
 
 
 def test_options_of_one_question_exclude_one_another_and_no_others() -> None:
@@ -243,14 +244,13 @@ def test_somebody_s_own_words_keep_to_their_direction() -> None:
     assert page.get("dir") is None
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_the_style_sheet_says_nothing_but_its_own(hostile: str) -> None:
+def test_the_style_sheet_says_nothing_but_its_own() -> None:
     """The identity at the foot of every printed page stands in it as a string that nothing ends."""
-    plain, spoilt = (write(sheet(sheet=words, recipe="")) for words in ("A1", hostile))
-    styles = [re.findall(r"<style>(.*?)</style>", source, re.DOTALL) for source in (plain, spoilt)]
-    assert [len(found) for found in styles] == [1, 1]
     string = re.compile(r'(@bottom-left \{ content: )"(?:[a-zA-Z0-9]|\\[0-9a-f]+ )*"')
-    assert string.sub(r"\1", styles[0][0]) == string.sub(r"\1", styles[1][0])
+    sources = [write(sheet(sheet=words, recipe="")) for words in ("A1", *HOSTILE)]
+    styles = [re.findall(r"<style>(.*?)</style>", source, re.DOTALL) for source in sources]
+    assert {len(found) for found in styles} == {1}
+    assert len({string.sub(r"\1", found[0]) for found in styles}) == 1
 
 
 def test_a_fragment_keeps_to_itself() -> None:

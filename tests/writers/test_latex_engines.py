@@ -79,19 +79,18 @@ def without(*letters: str) -> str:
     return "".join(f"symattn: no letter for U+{ord(x):04X}, in its place U+{ord(x):04X}\n" for x in letters)
 
 
-def test_the_first_engine_is_used_where_it_has_all_letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = pretend(monkeypatch, {"pdflatex": "", "lualatex": "", "xelatex": ""})
-    assert pdf.write_latex_pdf(LATIN) == b"pdflatex"
-    assert run == ["pdflatex"]
-
-
-def test_pdftex_is_not_asked_for_letters_that_it_has_not(
+def test_pdftex_is_asked_for_its_own_letters_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run = pretend(monkeypatch, {"pdflatex": without("张"), "lualatex": "", "xelatex": ""})
-    assert pdf.write_latex_pdf(CHINESE) == b"xelatex"
-    assert run == ["xelatex"]
-    assert caplog.messages == []
+    """The first engine is used where it has all letters; where another may help, it is not run at all; where none
+    helps, it is the first again."""
+    cases = [(LATIN, ["", "", ""], "pdflatex"), (CHINESE, [without("张"), "", ""], "xelatex"),
+             (CHINESE, [without(*"张伟")] * 3, "pdflatex")]  # fmt: skip
+    for document, logs, chosen in cases:
+        run = pretend(monkeypatch, dict(zip(["pdflatex", "lualatex", "xelatex"], logs, strict=True)))
+        caplog.clear()
+        assert pdf.write_latex_pdf(document).decode() == chosen
+        assert logs[1] or (run, caplog.messages) == ([chosen], [])
 
 
 @pytest.mark.parametrize("xelatex", [None, without(*"张伟"), "Missing character: There is no 张 (U+5F20) in font x!\n"])
@@ -115,11 +114,6 @@ def test_where_every_engine_fails_the_reason_is_told(monkeypatch: pytest.MonkeyP
     pretend(monkeypatch, {"pdflatex": None, "xelatex": None})
     with pytest.raises(InputError, match="it is broken"):
         pdf.write_latex_pdf(CHINESE)
-
-
-def test_where_nothing_is_won_it_is_pdftex(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, dict.fromkeys(["pdflatex", "lualatex", "xelatex"], without(*"张伟")))
-    assert pdf.write_latex_pdf(CHINESE) == b"pdflatex"
 
 
 LETTERS = "张伟注意力矩阵"
@@ -153,6 +147,7 @@ def test_a_formula_alone_has_its_letters() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.players
 @pytest.mark.parametrize("names", [("pdflatex", "xelatex"), ("pdflatex", "lualatex")], ids=lambda names: names[1])
 def test_chinese_is_printed(
     names: tuple[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -166,7 +161,8 @@ def test_chinese_is_printed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["xelatex", "lualatex"])
+@pytest.mark.players
+@pytest.mark.parametrize("name", ["xelatex"])
 def test_letters_of_a_font_are_printed(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,6 +176,7 @@ def test_letters_of_a_font_are_printed(
 
 
 @pytest.mark.slow
+@pytest.mark.players
 @pytest.mark.parametrize(
     "make", [lambda m: only(m, "pdflatex"), lambda m: only(m, embedded=True)], ids=["pdflatex", "embedded"]
 )
@@ -196,7 +193,8 @@ def test_pdftex_alone_prints_codes_and_latin_letters(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["xelatex", "lualatex"])
+@pytest.mark.players
+@pytest.mark.parametrize("name", ["lualatex"])
 def test_whatever_has_no_letter_is_told(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

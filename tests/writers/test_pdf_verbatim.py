@@ -82,10 +82,6 @@ def found_in(data: bytes) -> dict[int, str]:
     }
 
 
-def test_there_are_311_different_strings() -> None:
-    assert len(set(STRINGS)) == len(STRINGS) == 311
-
-
 def test_typst_prints_every_string_verbatim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf.COMPILER, "printable", lambda characters: "")
     found = found_in(pdf.write_pdf(PAGE))

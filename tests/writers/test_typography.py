@@ -118,16 +118,6 @@ def test_columns_of_latex_are_aligned_and_equally_wide() -> None:
         assert len({number.partition(".")[2] and len(number.partition(".")[2]) for number in whole}) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("tex")
-def test_decimals_are_below_one_another_in_tex() -> None:
-    [here] = glyphs(page(Display((matrix(DECIMALS),))), "latex-pdf")
-    points = sorted(x for text, x, _, _ in here if text == ".")
-    assert len(points) == 4
-    assert points[0] == pytest.approx(points[1], abs=0.05)
-    assert points[2] == pytest.approx(points[3], abs=0.05)
-
-
 def test_columns_in_html_are_padded_to_the_same_width() -> None:
     source = render(page(Display((matrix(DECIMALS),))), "html")[1].decode()
     table = ET.fromstring(source[source.index('<mtable class="matrix"') :].partition("</mtable>")[0] + "</mtable>")
