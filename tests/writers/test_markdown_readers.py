@@ -1,7 +1,5 @@
 """Portable Markdown: the rules find what they are there to find, and three readers show all that was written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -29,12 +27,12 @@ from symattn.page.writers import FORMATS, text
 READERS = ("pandoc", "markdown-it", "mistune")
 
 
-def markdown(document: Document) -> str:
+def markdown(document):
     return FORMATS["markdown"].write(document)
 
 
 @pytest.fixture(params=READERS)
-def reader(request: pytest.FixtureRequest) -> str:
+def reader(request):
     if request.param not in readers():
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
@@ -83,7 +81,7 @@ UNSOUND = {
 }
 
 
-def test_rules_let_through_what_is_sound_and_find_every_fault() -> None:
+def test_rules_let_through_what_is_sound_and_find_every_fault():
     assert [source for source in SOUND if lint(source)] == []
     assert {source: lint(source) for source, said in UNSOUND.items() if not any(said in f for f in lint(source))} == {}
 
@@ -93,7 +91,7 @@ def test_rules_let_through_what_is_sound_and_find_every_fault() -> None:
 
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", ["all", "wide", "hostile", "exam"])
-def test_every_document_keeps_its_rows(name: str, reader: str) -> None:
+def test_every_document_keeps_its_rows(name, reader):
     source = markdown(EVERYTHING[name])
     assert lint(source) == []
     assert lost(source, reader) == []
@@ -107,7 +105,7 @@ def test_every_document_keeps_its_rows(name: str, reader: str) -> None:
         ("| a | b |\n| --- | --- |\n| $|x|$ | y |", "table"),
     ],
 )
-def test_what_a_reader_loses_is_seen(broken: str, what: str) -> None:
+def test_what_a_reader_loses_is_seen(broken, what):
     if set(readers()) != set(READERS):
         pytest.skip("Not every reader is installed, and each loses something else.")
     assert any(what in fault for name in readers() for fault in lost(broken, name))
@@ -120,7 +118,7 @@ PRODUCT = matrix([-1, 26], [-1, 11])
 NAMES = (n("Q"), n("K"))
 
 
-def test_falk_in_markdown_is_one_formula_with_all_numbers(reader: str) -> None:
+def test_falk_in_markdown_is_one_formula_with_all_numbers(reader):
     source = markdown(sheet(Falk(LEFT, ABOVE, PRODUCT, NAMES)))
     assert lint(source) == []
     assert lost(source, reader) == []
@@ -128,7 +126,7 @@ def test_falk_in_markdown_is_one_formula_with_all_numbers(reader: str) -> None:
     assert formula.count("\\begin{bmatrix}") == 3
 
 
-def test_a_grid_in_falks_scheme_is_found_again() -> None:
+def test_a_grid_in_falks_scheme_is_found_again():
     grid = AnswerGrid(n("S"), 2, 2)
     source = markdown(sheet(Falk(LEFT, ABOVE, grid, NAMES)))
     assert lint(source) == []
@@ -136,14 +134,14 @@ def test_a_grid_in_falks_scheme_is_found_again() -> None:
     assert len(displayed(source)) == 1
 
 
-def drawn(*blocks: object) -> list[str]:
+def drawn(*blocks):
     document = blocks[0] if isinstance(blocks[0], Document) else sheet(*blocks)
     lines = text.write(document).rstrip().split("\n")
     assert max(map(len, lines)) <= text.COLUMNS
     return lines[3:]
 
 
-def test_falk_in_text_has_columns_below_columns() -> None:
+def test_falk_in_text_has_columns_below_columns():
     lines = drawn(Falk(LEFT, ABOVE, PRODUCT, NAMES))
     assert lines == [
         "                    ⎡  1   2 ⎤",
@@ -155,13 +153,13 @@ def test_falk_in_text_has_columns_below_columns() -> None:
     ]
 
 
-def test_falk_in_text_has_room_to_write() -> None:
+def test_falk_in_text_has_room_to_write():
     lines = drawn(Falk(LEFT, ABOVE, AnswerGrid(n("S"), 2, 2), NAMES))
     assert sum(line.count("____") for line in lines) == 4
     assert any(line.endswith("= S") for line in lines)
 
 
-def test_falk_too_wide_for_a_line_stands_one_after_another() -> None:
+def test_falk_too_wide_for_a_line_stands_one_after_another():
     wide, high = matrix([10**20, 10**20, 10**20]), matrix([10**20], [10**20], [10**20])
     lines = drawn(Falk(wide, high, matrix([3 * 10**40]), NAMES))
     assert "".join(lines).count("0" * 20) == 8
@@ -171,14 +169,14 @@ def test_falk_too_wide_for_a_line_stands_one_after_another() -> None:
 STEP = (Paragraph((Words("Scores"),)),)
 
 
-def test_columns_of_lines_are_a_table(reader: str) -> None:
+def test_columns_of_lines_are_a_table(reader):
     working = (Display((equal("s", 2),)),)
     source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, ())))))
     assert tables(source) == [[[" Step ", " Working "], [" Scores ", " s = 2 "], [" Scores ", "  "]]]
     assert lost(source, reader) == []
 
 
-def test_columns_of_more_stand_one_after_another() -> None:
+def test_columns_of_more_stand_one_after_another():
     working = (Display((equal("S", PRODUCT),)), Paragraph((Words("done"),)))
     source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working),))))
     assert lint(source) == []
@@ -186,7 +184,7 @@ def test_columns_of_more_stand_one_after_another() -> None:
     assert source.index("Scores") < source.index("bmatrix") < source.index("done")
 
 
-def test_columns_in_text_stand_side_by_side() -> None:
+def test_columns_in_text_stand_side_by_side():
     working = (Display((equal("S", PRODUCT),)),)
     lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, working))))
     assert lines[0].index("│") == lines[2].index("│") == lines[1].index("┼")
@@ -196,7 +194,7 @@ def test_columns_in_text_stand_side_by_side() -> None:
     assert first.index("⎡") > lines[0].index("│")
 
 
-def test_columns_that_do_not_fit_stand_one_after_another() -> None:
+def test_columns_that_do_not_fit_stand_one_after_another():
     heads = tuple((Words(letter * 31),) for letter in "abc")
     wide = (Table(heads, (tuple((Math(n(letter)),) for letter in "xyz"),)),)
     lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, wide),)))
@@ -207,12 +205,12 @@ def test_columns_that_do_not_fit_stand_one_after_another() -> None:
 
 
 @pytest.mark.parametrize(("layout", "solutions"), [("falk", "blank"), ("columns", "key")])
-def test_layouts_of_a_worksheet(layout: str, solutions: str, reader: str) -> None:
+def test_layouts_of_a_worksheet(layout, solutions, reader):
     document = sheet_of(CAUSAL).document(solutions, layout=layout)
     assert lint(markdown(document)) == []
     assert lost(markdown(document), reader) == []
     drawn(replace(document, recipe=""))
 
 
-def test_a_heading_holds_no_formula() -> None:
+def test_a_heading_holds_no_formula():
     assert lint(markdown(sheet(Heading((Math(n("S")), Words(" by $5")))))) == []

@@ -1,7 +1,5 @@
 """Notebooks of derivations in letters: SymPy alone runs them, and they end in a comparison that can fail."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re
