@@ -175,18 +175,20 @@ SIZES = [(11, 8.0), (18, 13.0), (24, 18.0)]
 
 @pytest.mark.parametrize(("size", "least"), SIZES)
 def test_nothing_is_too_small(size, least):
-    found = [glyph for here in glyphs(everything(size)) for glyph in here]
-    assert min(found, key=lambda glyph: glyph[3])[3] > least - 0.06
-    assert any("symattn worksheet" in text for text, *_ in found)
+    check_sizes(everything(size), "pdf", least)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-@pytest.mark.parametrize(("size", "least"), SIZES)
+@pytest.mark.parametrize(("size", "least"), SIZES[::2])
 def test_nothing_is_too_small_in_tex(size, least):
     """TeX's points are smaller than those of a PDF; pieces of brackets come from a font of one size."""
-    found = [glyph for here in glyphs(everything(size), "latex-pdf") for glyph in here if glyph[0].isascii()]
-    assert min(found, key=lambda glyph: glyph[3])[3] > least * 72 / 72.27 - 0.06
+    check_sizes(everything(size), "latex-pdf", least * 72 / 72.27)
+
+
+def check_sizes(document, form, least):
+    found = [glyph for here in glyphs(document, form) for glyph in here if glyph[0].isascii() or form == "pdf"]
+    assert min(found, key=lambda glyph: glyph[3])[3] > least - 0.06
     assert any("symattn worksheet" in text for text, *_ in found)
 
 

@@ -221,13 +221,10 @@ OPTIONS = Choices(
 )
 
 
-def test_options_in_text():
+def test_options_in_text_and_markdown():
     assert body("text", OPTIONS) == (
         "  [ ] A.  ⎡ 1  2 ⎤     [ ] B.  ⎡ 1  3 ⎤     [x] C.  none of them\n          ⎣ 3  4 ⎦             ⎣ 2  4 ⎦"
     )
-
-
-def test_options_in_markdown():
     assert body("markdown", OPTIONS) == (
         "<!-- symattn:choices pick=one -->\n\n"
         "- [ ] **A.** $[1\\;\\; 2;\\; 3\\;\\; 4]$\n- [ ] **B.** $[1\\;\\; 3;\\; 2\\;\\; 4]$\n- [x] **C.** none of them"
@@ -374,20 +371,13 @@ DRAWN = """
 """.strip("\n")
 
 
-def test_a_picture_in_text_and_markdown():
+def test_a_picture_in_text_and_markdown_keeps_its_words_and_is_described():
     assert body("text", MAP) == DRAWN
     assert body("markdown", MAP) == f"```text\n{DRAWN}\n```\n\n{MAP.description}"
-
-
-def test_words_stay_readable_in_a_picture():
-    words_in = (("the", "cat"), ("sat", "日本"))
-    drawn = body("text", HeatMap(((0, 1), (2, 4)), "", words=words_in))
+    assert ("/Figure", MAP.description) in list(tags(pdf.write_pdf(sheet(MAP))))
+    drawn = body("text", HeatMap(((0, 1), (2, 4)), "", words=(("the", "cat"), ("sat", "日本"))))
     assert "│  the   │░ cat ░░│" in drawn
     assert "│▒ sat ▒▒│█ 日本 █│" in drawn
-
-
-def test_a_picture_is_described():
-    assert ("/Figure", MAP.description) in list(tags(pdf.write_pdf(sheet(MAP))))
 
 
 def test_levels_differ_in_pattern_as_well_as_in_tone():
