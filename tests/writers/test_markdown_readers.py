@@ -8,7 +8,7 @@ from catalogue_sheets import sheet as sheet_of
 from check_markdown import displayed, lost, readers, tables
 from writer_exam_samples import EVERYTHING
 from writer_markdown_rules import lint
-from writer_samples import equal, matrix, n, sheet
+from writer_samples import FORMULAS, equal, matrix, n, sheet
 
 from symattn.page.document import (
     AnswerGrid,
@@ -89,10 +89,17 @@ def test_rules_let_through_what_is_sound_and_find_every_fault():
 # ------------------------------------------------------------------------------------------------ the readers
 
 
+WRITTEN = {
+    **{name: EVERYTHING[name] for name in ("all", "wide", "hostile", "exam")},
+    "formulas": sheet(*(Display((formula,)) for formula in FORMULAS.values()),
+                      *(Paragraph((Words("so "), Math(formula), Words("."))) for formula in FORMULAS.values())),
+}  # fmt: skip
+
+
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", ["all", "wide", "hostile", "exam"])
+@pytest.mark.parametrize("name", [*WRITTEN])
 def test_every_document_keeps_its_rows(name, reader):
-    source = markdown(EVERYTHING[name])
+    source = markdown(WRITTEN[name])
     assert lint(source) == []
     assert lost(source, reader) == []
 

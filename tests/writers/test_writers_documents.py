@@ -1,9 +1,7 @@
 """Whole documents: they compile, nothing overflows, nothing is lost, and no text becomes a command."""
 
-import json
 import re
 import shutil
-import subprocess
 
 import pytest
 from pypdf import PdfReader
@@ -119,43 +117,6 @@ def test_a_document_cannot_read_files():
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if " at " not in name])
 def test_markdown_is_portable(name):
     assert lint(FORMATS["markdown"].write(EVERYTHING[name])) == []
-
-
-def test_every_formula_in_markdown_is_portable():
-    for formula in FORMULAS.values():
-        page = sheet(Display((formula,)), Paragraph((Words("so "), Math(formula))))
-        assert lint(FORMATS["markdown"].write(page)) == []
-
-
-@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
-@pytest.mark.parametrize("dialect", ["markdown", "gfm+tex_math_dollars"])
-def test_pandoc_reads_the_formulas(dialect):
-    page = sheet(
-        *(Display((formula,)) for formula in FORMULAS.values()),
-        *(Paragraph((Words("so "), Math(formula), Words("."))) for formula in FORMULAS.values()),
-    )
-    command = ["pandoc", "-f", dialect, "-t", "json"]
-    done = subprocess.run(command, input=FORMATS["markdown"].write(page), capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(done.stderr)
-    found = list(math_nodes(json.loads(done.stdout)))
-    shown = [source for kind, source in found if kind == "DisplayMath"]
-    assert len(shown) == len(FORMULAS)
-    assert len(found) == 2 * len(FORMULAS)
-    for formula, source in zip(FORMULAS.values(), shown, strict=True):
-        assert " ".join(FORMATS["markdown"].formula(formula).split()) == " ".join(source.split())
-
-
-def math_nodes(node):
-    match node:
-        case {"t": "Math", "c": [{"t": kind}, source]}:
-            return [(str(kind), str(source))]
-        case dict():
-            return [found for child in node.values() for found in math_nodes(child)]
-        case list():
-            return [found for child in node for found in math_nodes(child)]
-        case _:
-            return []
 
 
 def test_an_answer_grid_in_markdown():
