@@ -8,7 +8,6 @@ import sympy
 from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import questions
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
@@ -130,7 +129,7 @@ def test_places_are_balanced_in_every_block():
 # ------------------------------------------------------------------------------------------------ ways
 
 
-def derivation(mask=None) -> Derivation:
+def derivation(mask=None):
     """Golden variant G1 (rules.md 2.3)."""
     given = {
         "X": [[0, 1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 1, 1, -1, -1]],

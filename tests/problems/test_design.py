@@ -1,7 +1,5 @@
 """Inverse problems: model answers and wrong ones against NumPy, solvability against SymPy's ranks."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 
@@ -17,10 +15,10 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.teaching.problems.design import TYPE
 from symattn.teaching.problems.properties import RULES, verdict
 from symattn.teaching.problems.systems import solution
-from symattn.teaching.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
+from symattn.teaching.question import CellsAnswer, ChoiceAnswer, FormulaAnswer
 
 
-def one(kind: str, count: int = 30):
+def one(kind, count=30):
     """(item, content, question) of questions with that item only, the first two as JSON."""
     for question in questions(TYPE, count, options={"items": [kind]}):
         yield question.frozen["items"][0], question.frozen, question
@@ -109,7 +107,7 @@ def test_linear_systems_are_solved_where_sympy_solves_them(rows):
 # ------------------------------------------------------------------------------------------------ properties
 
 
-def answer_of(kind: str) -> PropertyAnswer:
+def answer_of(kind):
     return next(one(kind, 1))[2].parts[0].answer
 
 

@@ -1,9 +1,6 @@
 """Where tokens are columns, no page says of rows what is true of columns, nor the other way round."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 
@@ -35,7 +32,7 @@ SHAPES = re.compile(r"\W*Matrix\W+Rows\W+Columns\W*")
 """The heading of a table of shapes, whose cells are no sentences."""
 
 
-def directions(text: str) -> set[str]:
+def directions(text):
     """The sentences that name a direction, without numbers and formulas."""
     found = set()
     for line in text.splitlines():
@@ -50,9 +47,9 @@ def directions(text: str) -> set[str]:
 
 
 def pages(
-    folder: Path, notation: str | Path, problem: str, mechanism: str, options: dict[str, object] | None = None,
-    **sizes: int,
-) -> str:  # fmt: skip
+    folder, notation, problem, mechanism, options = None,
+    **sizes,
+):  # fmt: skip
     """All that is written of a sheet: blank, its key, common wrong answers, the overview."""
     worksheet(
         mechanism, problem=problem, notation=str(notation), seed=5, out=folder, forms=["markdown"], overview=True,
@@ -70,7 +67,7 @@ KINDS = [
 
 
 @pytest.fixture(scope="session")
-def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mine(tmp_path_factory):
     path = tmp_path_factory.mktemp("notation") / "mine.toml"
     path.write_text(MINE, encoding="utf-8")
     return path
@@ -78,7 +75,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("problem", "name"), KINDS)
-def test_no_sentence_on_a_direction_is_that_of_the_other_one(problem: str, name: str, tmp_path: Path) -> None:
+def test_no_sentence_on_a_direction_is_that_of_the_other_one(problem, name, tmp_path):
     """What is said of rows where tokens are rows is said of columns, or not at all, where they are columns."""
     rows, columns = (
         directions(pages(tmp_path / lies, notation, problem, name))
@@ -87,7 +84,7 @@ def test_no_sentence_on_a_direction_is_that_of_the_other_one(problem: str, name:
     assert not rows & columns
 
 
-def test_no_way_of_working_goes_the_other_way(mine: Path, tmp_path: Path) -> None:
+def test_no_way_of_working_goes_the_other_way(mine, tmp_path):
     """Options that are ways of working, and why each is right or wrong."""
     rows, columns, own = (
         directions(pages(tmp_path / str(k), notation, "choice", "causal_self_attention", {"several": True}))
@@ -97,7 +94,7 @@ def test_no_way_of_working_goes_the_other_way(mine: Path, tmp_path: Path) -> Non
     assert not {said for said in rows if "column j of F times row j of F" not in said} & (columns | own)
 
 
-def test_every_letter_is_that_of_the_notation(mine: Path, tmp_path: Path) -> None:
+def test_every_letter_is_that_of_the_notation(mine, tmp_path):
     """Inputs are C there, and W_q is one of the weights: no X, and no W^Q as in the standard notation."""
     text = pages(tmp_path, mine, "full", "causal_self_attention", n=3, d_model=4)
     formulas = " ".join(re.findall(r"\$[^$]+\$", text))

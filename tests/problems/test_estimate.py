@@ -1,7 +1,5 @@
 """Orders, effects and limits against NumPy's entropies and softmax."""
 
-from __future__ import annotations
-
 import itertools
 import re
 
@@ -26,7 +24,7 @@ def entropy(weights):
     return float(-(visible * np.log(visible)).sum())
 
 
-def items(kind: str, count: int = 20, level: str = "standard"):
+def items(kind, count=20, level="standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
@@ -56,7 +54,7 @@ def test_the_largest_score_does_not_give_the_order_away():
     assert np.mean(by_score) < 0.3
 
 
-def done(effect: str, row: list[int], key: int, other: int):
+def done(effect, row, key, other):
     """(scores before, scores after, where the key is after): the words of each effect, done over again."""
     s = np.array(row, float)
     match effect:
@@ -120,7 +118,7 @@ def test_limits_are_where_extreme_temperatures_lead():
         assert len(fitting) == 1
 
 
-def _value(formula) -> float:
+def _value(formula):
     if hasattr(formula, "digits"):
         return float(formula.digits)
     return float(formula.above.digits) / float(formula.below.digits)

@@ -1,7 +1,5 @@
 """Pictures against NumPy: levels, masks, patterns of heads, statements, and that only one answer fits each."""
 
-from __future__ import annotations
-
 import numpy as np
 from problem_laws import questions
 
@@ -35,7 +33,7 @@ def levels(weights):
     return [[0 if w == 0 else 1 + int((w > ends).sum()) for w in row] for row in weights]
 
 
-def items(kind: str, count: int = 20, level: str = "standard"):
+def items(kind, count=20, level="standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
@@ -69,7 +67,7 @@ def test_one_of_four_matrices_is_shown_and_the_others_are_what_misconceptions_gi
     assert used == set(found)
 
 
-def _within(weight: float, level: int) -> bool:
+def _within(weight, level):
     return weight == 0 if level == 0 else [0, 0.2, 0.4, 0.7][level - 1] < weight <= [0.2, 0.4, 0.7, 1][level - 1]
 
 

@@ -1,7 +1,5 @@
 """What every type promises, as tables: variants, where right answers stand, wrong keys, and what is refused."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The theorems: their instances against NumPy, and the properties of the whole type."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 
@@ -10,7 +8,6 @@ import pytest
 from problem_laws import contents, is_written, questions
 
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix
 from symattn.teaching.problems.instances_of_outputs import Rounded
 from symattn.teaching.problems.prove import TYPE
 from symattn.teaching.problems.theorems import THEOREMS
@@ -23,7 +20,7 @@ def number(value):
     return float(sympy.N(sympy.sympify(value)))
 
 
-def floats(matrix: Matrix) -> np.ndarray:
+def floats(matrix):
     return np.array([[number(x) for x in row] for row in matrix.rows])
 
 

@@ -1,38 +1,33 @@
 """Where tokens are columns, a question asks for what it asks for where they are rows, transposed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 import sympy
 
 import symattn
-from symattn.exact import Matrix
 from symattn.formula import read_formula
 from symattn.foundation.dice import Dice
-from symattn.marking.attempt import Attempt, Grid, Grids, Said, Shaded, Shaped, Text, Ticked
-from symattn.marking.marker import Report, mark
+from symattn.marking.attempt import Attempt, Grid, Grids, Shaded, Shaped, Text, Ticked
+from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.asking import for_columns
 from symattn.teaching.problems.theorems import THEOREMS
 from symattn.teaching.question import (
-    Answer,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
     FormulaAnswer,
     MatrixAnswer,
     PropertyAnswer,
-    Question,
     RubricAnswer,
     ShapeAnswer,
     matrix_of,
 )
 
 
-def both(problem: str, seed: int, level: str) -> tuple[Question, Question]:
+def both(problem, seed, level):
     """One question with tokens as rows and with tokens as columns: the same content in two notations."""
     rows = symattn.worksheet(problem=problem, seed=seed, level=level)[0].question
     columns = problem_type(problem).make(replace(rows.content, notation="columns"))
@@ -40,11 +35,11 @@ def both(problem: str, seed: int, level: str) -> tuple[Question, Question]:
     return rows, columns
 
 
-def written(matrix: Matrix) -> Grid:
+def written(matrix):
     return grid([[str(x) for x in row] for row in matrix.rows])
 
 
-def said(question: Question, answer: Answer) -> Said:
+def said(question, answer):
     """An answer as in the key."""
     match answer:
         case MatrixAnswer(value):
@@ -67,11 +62,11 @@ def said(question: Question, answer: Answer) -> Said:
     raise AssertionError(answer)
 
 
-def texts(own: Grid) -> list[list[str]]:
+def texts(own):
     return [[x.text for x in row] for row in own.rows]
 
 
-def laid(question: Question, answer: Answer) -> object:
+def laid(question, answer):
     """What is asked for, laid so that tokens are columns: the transpose of what it is where they are rows."""
     match said(question, answer):
         case Grid() as own:
@@ -87,7 +82,7 @@ def laid(question: Question, answer: Answer) -> object:
             return other
 
 
-def as_it_is(question: Question, answer: Answer) -> object:
+def as_it_is(question, answer):
     match said(question, answer):
         case Grid() as own:
             cells = answer.cells if isinstance(answer, EntriesAnswer) else ()
@@ -102,13 +97,13 @@ def as_it_is(question: Question, answer: Answer) -> object:
             return other
 
 
-def earned(question: Question, answers: Question) -> Report:
+def earned(question, answers):
     """What the key of a question earns as the answers to another."""
     pairs = zip(question.parts, answers.parts, strict=True)
     return mark(question, Attempt({own.name: said(answers, part.answer) for own, part in pairs}))
 
 
-def check(rows: Question, columns: Question) -> None:
+def check(rows, columns):
     """Every answer is the transposed one, earns everything, and what lies as for rows does not."""
     for own, other in zip(rows.parts, columns.parts, strict=True):
         if rows.type == "shapes" and isinstance(own.answer, MatrixAnswer):  # a table with a shape in every row
@@ -125,7 +120,7 @@ def check(rows: Question, columns: Question) -> None:
 @pytest.mark.parametrize(
     ("problem", "level"), [("masks", "starter"), ("masks", "long"), ("shapes", "standard"), ("design", "long")]
 )
-def test_every_answer_is_the_transposed_one_and_no_other(problem: str, level: str) -> None:
+def test_every_answer_is_the_transposed_one_and_no_other(problem, level):
     for seed in (1, 3):
         rows, columns = both(problem, seed, level)
         check(rows, columns)
@@ -135,7 +130,7 @@ def test_every_answer_is_the_transposed_one_and_no_other(problem: str, level: st
 
 @pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", THEOREMS)
-def test_every_theorem_has_its_numbers_transposed(name: str) -> None:
+def test_every_theorem_has_its_numbers_transposed(name):
     chosen = problem_type("prove")
     spec = chosen.spec({"type": "prove", "options": {"theorem": name}})
     content = chosen.draw(spec, Dice.seeded(7).rng(1), 1, {})
@@ -152,17 +147,17 @@ def test_every_theorem_has_its_numbers_transposed(name: str) -> None:
         ("W_Q C (W_K (C^{-1})^T)^T", "((C^{-1})^T W_K)^T C W_Q"), ("q_l k_l", "q_l k_l"), ("Q ⊙ K", "Q ⊙ K"),
     ],
 )  # fmt: skip
-def test_factors_change_places_where_they_are_matrices(rows: str, columns: str) -> None:
+def test_factors_change_places_where_they_are_matrices(rows, columns):
     assert for_columns(read_formula(rows)) == read_formula(columns)
 
 
-def mask(kind: str, number: int = 1) -> Question:
+def mask(kind, number=1):
     chosen = problem_type("masks")
     spec = chosen.spec({"type": "masks", "notation": "columns", "options": {"kind": kind}})
     return chosen.make(chosen.draw(spec, Dice.seeded(7).rng(number), number, {}))
 
 
-def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie() -> None:
+def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie():
     """The upper triangle is what a causal mask leaves where a column is a query; marks are for whole columns."""
     question = mask("causal")
     n = len(question.content.tokens)
@@ -181,7 +176,7 @@ def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie(
     assert (accurate.why.reason, accurate.why.right, accurate.why.of) == ("columns", 1, 2)
 
 
-def test_weights_follow_from_the_own_mask_as_it_lies() -> None:
+def test_weights_follow_from_the_own_mask_as_it_lies():
     """Weights under the other triangle, which was shaded, are marked as what follows from it."""
     question = mask("window")
     assert question.problem is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,12 +15,12 @@ import symattn
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.formula import Bracketed, Formula, Name, Product, Root, Transposed
-from symattn.page.document import Inlines, Math, Sentence
+from symattn.page.document import Math, Sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.choice import TYPE
-from symattn.teaching.problems.ways import WAYS, Way
-from symattn.teaching.question import ChoiceAnswer, Question
+from symattn.teaching.problems.ways import WAYS
+from symattn.teaching.question import ChoiceAnswer
 
 Table = sympy.Matrix
 exp = sympy.exp
@@ -29,7 +29,7 @@ exp = sympy.exp
 class Columns:
     """The matrices of a question as they lie, worked out from the inputs: S = K^T Q, softmax down, Z = V A."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question):
         assert question.problem is not None
         d = question.problem.derivation
         assert d.orientation == "columns"
@@ -46,38 +46,38 @@ class Columns:
         names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A")
         self.signs: dict[Formula, Table] = {wording.name(name): getattr(self, name) for name in names}
 
-    def given(self, name: str) -> Table:
+    def given(self, name):
         value = self.d.value(name)
         assert isinstance(value, Matrix)
         return value.sympy()
 
-    def hidden(self, key: int, query: int) -> bool:
+    def hidden(self, key, query):
         return self.causal and key > query
 
-    def each(self, f: Callable[[int, int], object]) -> Table:
+    def each(self, f):
         return Table(*self.S.shape, f)
 
-    def softmax(self, scores: Table) -> Table:
+    def softmax(self, scores):
         return self.shares(self.powers(scores))
 
-    def powers(self, scores: Table) -> Table:
+    def powers(self, scores):
         return self.each(lambda i, j: 0 if self.hidden(i, j) else exp(scores[i, j]))
 
-    def shares(self, m: Table) -> Table:
+    def shares(self, m):
         """Every column divided by its sum."""
         return self.each(lambda i, j: m[i, j] / sum(m[:, j]))
 
-    def seen(self, scores: Table) -> Iterator[tuple[int, int, sympy.Expr]]:
+    def seen(self, scores):
         rows, columns = scores.shape
         yield from ((i, j, scores[i, j]) for i in range(rows) for j in range(columns) if not self.hidden(i, j))
 
-    def open(self) -> Columns:
+    def open(self):
         """The same without the mask."""
         other = object.__new__(Columns)
         other.__dict__.update(self.__dict__, causal=False)
         return other
 
-    def value(self, node: Formula) -> Table | sympy.Expr:
+    def value(self, node):
         """A formula as printed, in matrices that lie as they do."""
         if node in self.signs:
             return self.signs[node]
@@ -93,35 +93,35 @@ class Columns:
         raise AssertionError(node)
 
 
-def largest(values: list[sympy.Expr]) -> sympy.Expr:
+def largest(values):
     return max(values, key=float)
 
 
-def rows_maxima(c: Columns) -> Table:
+def rows_maxima(c):
     return c.softmax(c.each(lambda i, j: c.scaled[i, j] - largest([x for k, _, x in c.seen(c.scaled) if k == i])))
 
 
-def columns_maxima(c: Columns) -> Table:
+def columns_maxima(c):
     return c.softmax(c.each(lambda i, j: c.scaled[i, j] - largest([x for _, k, x in c.seen(c.scaled) if k == j])))
 
 
-def whole_maximum(c: Columns) -> Table:
+def whole_maximum(c):
     most = largest([x for _, _, x in c.seen(c.scaled)])
     return c.softmax(c.scaled.applyfunc(lambda x: x - most))
 
 
-def softmax_along_rows_of_the_transpose(c: Columns) -> Table:
+def softmax_along_rows_of_the_transpose(c):
     powers = c.powers(c.scaled).T
     return Table(*powers.shape, lambda i, j: powers[i, j] / sum(powers[i, :])).T
 
 
-def without(c: Columns, m: Table) -> Table:
+def without(c, m):
     return c.each(lambda i, j: 0 if c.hidden(i, j) else m[i, j])
 
 
 Work = Callable[..., Table]
 
-SAID: Mapping[str, Work] = {
+SAID = {
     "F": lambda c, f: f,
     "the transpose of F": lambda c, f: f.T,
     "F, without the queries and the keys": lambda c, f: f,
@@ -180,7 +180,7 @@ SAID: Mapping[str, Work] = {
 """What each sentence on tokens as columns says, done by hand; F is a formula, evaluated as it is printed."""
 
 
-def sentence_and_formulas(text: Inlines) -> tuple[str, list[Formula]]:
+def sentence_and_formulas(text):
     """An option as text with F for its formulas, and the formulas."""
     [said] = text
     assert isinstance(said, Sentence)
@@ -193,7 +193,7 @@ def sentence_and_formulas(text: Inlines) -> tuple[str, list[Formula]]:
     return re.sub(r"\$[^$]*\$", "F", said.template), found
 
 
-def done(columns: Columns, text: Inlines) -> Table | None:
+def done(columns, text):
     """What somebody gets who does what an option says; None where a product is not defined."""
     said, formulas = sentence_and_formulas(text)
     try:
@@ -202,7 +202,7 @@ def done(columns: Columns, text: Inlines) -> Table | None:
         return None
 
 
-def gives(columns: Columns, step: str, text: Inlines) -> bool:
+def gives(columns, step, text):
     result, right = done(columns, text), {"S": columns.S, "S'": columns.scaled, "A": columns.A, "Z": columns.Z}[step]
     if result is None or result.shape != right.shape:
         return False
@@ -213,7 +213,7 @@ MASKED, UNMASKED = {"A masked after", "A M5", "A M4"}, {"A X5", "A X9"}
 """The ways that there are only with a mask, and only without one."""
 
 
-def with_all_ways(question: Question) -> Question:
+def with_all_ways(question):
     """The same question with every way that has a place in it among its options."""
     assert question.problem is not None
     others = UNMASKED if "M" in question.problem.derivation else MASKED
@@ -225,7 +225,7 @@ def with_all_ways(question: Question) -> Question:
 
 
 @pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}])
-def test_what_every_sentence_says_of_columns_gives_the_step_where_it_is_ticked(stated: dict[str, object]) -> None:
+def test_what_every_sentence_says_of_columns_gives_the_step_where_it_is_ticked(stated):
     tried = set()
     said = {"mechanism": "self_attention", "options": {"several": True}, "notation": "columns", **stated}
     for drawn in questions(TYPE, 1, **said):
@@ -244,20 +244,20 @@ TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.id)
-def test_what_names_a_direction_is_said_anew_of_columns(way: Way) -> None:
+def test_what_names_a_direction_is_said_anew_of_columns(way):
     for text, turned in ((way.text, way.turned), (way.why, way.turned_why)):
         if words := DIRECTION.findall(text):
             assert sorted(DIRECTION.findall(turned)) == sorted(TURNED[word] for word in words)
 
 
-def test_settings_lay_tokens_as_a_notation_does() -> None:
+def test_settings_lay_tokens_as_a_notation_does():
     """Columns by the setting, in the notation of rows: the same sentences, in that notation's signs."""
     said = {"mechanism": "attention", "options": {"several": True}}
     [by_setting] = questions(TYPE, 1, **said, settings={"orientation": "columns"})
     assert load_notation("standard").settings.get("orientation", "rows") == "rows"
     [by_notation] = questions(TYPE, 1, **said, notation="columns")
     for one, other in zip(by_setting.parts, by_notation.parts, strict=True):
-        texts = [[sentence_and_formulas(o.text)[0] for o in part.answer.options] for part in (one, other)]  # type: ignore[union-attr]
+        texts = [[sentence_and_formulas(o.text)[0] for o in part.answer.options] for part in (one, other)]
         assert texts[0] == texts[1]
     is_written(by_notation)
 
@@ -267,7 +267,7 @@ SOME = ("cross_attention", pytest.param("kv_cache", marks=pytest.mark.slow))
 
 
 @pytest.mark.parametrize("name", [*NONE, *SOME])
-def test_a_mechanism_has_ways_or_a_sentence(name: str) -> None:
+def test_a_mechanism_has_ways_or_a_sentence(name):
     """No sheet without a question, none whose key is wrong, in rows and in columns."""
     for stated in ({}, {"options": {"several": True}, "notation": "columns"}):
         if name in NONE:

@@ -1,7 +1,5 @@
 """Windows of the operations of gradients: they hold whatever may come of numbers inside their boxes."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

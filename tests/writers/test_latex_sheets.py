@@ -1,25 +1,21 @@
 """LaTeX for teachers: the solutions' switch, names said once, Falk's scheme, columns, whole folders, large print."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from check_latex import complaints_of_class, trouble
-from pypdf import PageObject, PdfReader
+from pypdf import PdfReader
 from writer_samples import W_Q, equal, indexed, matrix, n, sheet, times
 
 from symattn.api import make_recipe
 from symattn.formula.nodes import Name, Power
 from symattn.page.document import (
     AnswerGrid,
-    Block,
     Columns,
     Display,
     Document,
@@ -38,7 +34,7 @@ from symattn.page.writers.latex_text import escaped
 from symattn.teaching.sheets import Setting, render, sheets, write_documents, write_sheets
 
 
-def said(text: str) -> Paragraph:
+def said(text):
     return Paragraph((Words(text),))
 
 
@@ -51,11 +47,11 @@ SOLVED = Solved(
 SHOWN = {"blank": {"asked"}, "partly": {"partly"}, "worked": {"worked"}, "key": {"worked", "key"}}
 
 
-def words_of(data: bytes) -> str:
+def words_of(data):
     return " ".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
-def words_shown(source: str) -> set[str]:
+def words_shown(source):
     words = words_of(pdf.latex_pdf(source)[0])
     return {name for name in ("asked", "partly", "worked", "key") if f"{name} words" in words}
 
@@ -66,26 +62,23 @@ def words_shown(source: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("solutions", ["partly", "key"])
-def test_the_switch_says_what_is_printed(solutions: str) -> None:
+def test_the_switch_says_what_is_printed(solutions):
     source = latex.write(sheet(SOLVED, Together((SOLVED,)), solutions="key"))
     source = source.replace("\n\\solutions{key}", f"\n\\solutions{{{solutions}}}")
     assert words_shown(source) == SHOWN[solutions]
     assert list(trouble(source, pdf.latex_engine())) == []
 
 
-@pytest.mark.parametrize("solutions", SHOWN)
-def test_the_switch_stands_as_the_document_says(solutions: str) -> None:
-    source = latex.write_beside_macros(sheet(SOLVED, solutions=solutions))
-    if solutions == "blank":
-        assert "asked words" in source
-        assert not {"partly", "worked", "key"} & {w for w in SHOWN if f"{w} words" in source}
-        assert "\\solutions{" not in source
-    else:
-        assert f"\n\\solutions{{{solutions}}}" in source
-        assert all(f"{name} words" in source for name in ("asked", "partly", "worked", "key"))
+def test_the_switch_stands_as_the_document_says():
+    sources = {name: latex.write_beside_macros(sheet(SOLVED, solutions=name)) for name in SHOWN}
+    there = {name: {word for word in SHOWN if f"{word} words" in source} for name, source in sources.items()}
+    asked = {name: "asked words" in source for name, source in sources.items()}
+    assert all(asked.values())
+    assert there == {name: {"partly", "worked", "key"} if name != "blank" else set() for name in SHOWN}
+    assert [f"\n\\solutions{{{name}}}" in source for name, source in sources.items()] == [False, True, True, True]
 
 
-def test_what_is_asked_and_partly_done_alike_stands_there_once() -> None:
+def test_what_is_asked_and_partly_done_alike_stands_there_once():
     page = sheet(Solved((said("same"),), (said("same"),), (said("done"),)), solutions="key")
     source = latex.write_beside_macros(page)
     assert source.count("same") == 1
@@ -93,7 +86,7 @@ def test_what_is_asked_and_partly_done_alike_stands_there_once() -> None:
 
 
 @pytest.mark.usefixtures("tex")
-def test_an_unknown_setting_is_named() -> None:
+def test_an_unknown_setting_is_named():
     source = latex.write(sheet(SOLVED, solutions="key")).replace("\n\\solutions{key}", "\n\\solutions{all}")
     with pytest.raises(pdf.InputError, match="blank, partly, worked or key was expected"):
         pdf.latex_pdf(source)
@@ -101,7 +94,7 @@ def test_an_unknown_setting_is_named() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_what_a_teacher_may_uncomment_works() -> None:
+def test_what_a_teacher_may_uncomment_works():
     source = latex.write(sheet(SOLVED, solutions="key", sheet="3f9a"))
     for command in ("sheetcourse", "geometry", "hidemarks"):
         assert f"\n% \\{command}" in source
@@ -130,18 +123,18 @@ ITALIC = indexed("W", "Q")
     ],
     ids=["said once", "another meaning", "of the first one", "in one formula", "primes and powers"],
 )  # fmt: skip
-def test_weights_have_a_command(blocks: tuple[Block, ...], written: list[str]) -> None:
+def test_weights_have_a_command(blocks, written):
     source = latex.write_beside_macros(sheet(*blocks))
     assert [text for text in written if text not in source] == []
     assert source.count("\\notation{\\WQ}") == 1
 
 
-def test_a_formula_alone_needs_no_command_of_ours() -> None:
+def test_a_formula_alone_needs_no_command_of_ours():
     assert latex.formula(equal("Q", times("X", W_Q))) == "Q = X W^{Q}"
 
 
 @pytest.mark.usefixtures("tex")
-def test_a_name_is_changed_in_one_place() -> None:
+def test_a_name_is_changed_in_one_place():
     page = sheet(Paragraph((Words("named "), Math(W_Q))))
     source = latex.write(page).replace("\\begin{document}", "\\renewcommand{\\WQ}{\\mathrm{Weights}}\\begin{document}")
     assert "named Weights" in words_of(pdf.latex_pdf(source)[0])
@@ -156,20 +149,20 @@ LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 @pytest.mark.parametrize(
     ("size", "inside"), [(11, matrix([-1, 8], [2, 21])), (24, AnswerGrid(n("Q"), 2, 2, "fraction"))]
 )
-def test_schemes_compile_at_every_size(inside: object, size: int) -> None:
-    scheme = Falk(LEFT, ABOVE, inside, (n("X"), W_Q))  # type: ignore[arg-type]
+def test_schemes_compile_at_every_size(inside, size):
+    scheme = Falk(LEFT, ABOVE, inside, (n("X"), W_Q))
     page = sheet(scheme, Columns(((Words("Step"),), (Words("Working"),)), (((said("Do it."),), (scheme,)),)))
     page = replace(page, look=Look(text_size=size))
     assert list(trouble(latex.write(page), pdf.latex_engine())) == []
 
 
 @pytest.mark.usefixtures("tex")
-def test_the_columns_of_a_scheme_are_level() -> None:
+def test_the_columns_of_a_scheme_are_level():
     """The same number above and inside stands at the same place of a line, and left and inside in the same line."""
     page = sheet(Falk(matrix([1234], [5678]), matrix([4321, 8765]), matrix([4321, 8765], [1111, 2222]), ()))
-    found: dict[str, list[tuple[float, float]]] = {}
+    found = {}
 
-    def place(text: str, _: object, tm: list[float], *rest: object) -> None:
+    def place(text, _, tm, *rest):
         for number in re.findall(r"\d{4}", text):
             found.setdefault(number, []).append((round(tm[4]), round(tm[5])))
 
@@ -183,7 +176,7 @@ def test_the_columns_of_a_scheme_are_level() -> None:
 
 
 @pytest.mark.usefixtures("tex")
-def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other() -> None:
+def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other():
     long = tuple(said(f"line {i}") for i in range(120))
     page = sheet(Columns(((Words("Step"),), (Words("Working"),)), (((said("left words"),), long),)))
     data, log = pdf.latex_pdf(latex.write(page))
@@ -191,16 +184,16 @@ def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other(
     assert all(f"line {i}" in words_of(data) for i in (0, 60, 119))
 
 
-def uprights(page: PageObject) -> list[float]:
+def uprights(page):
     """The heights of the vertical rules of a page, in millimetres."""
-    lines = re.findall(rb"0 0 m 0 ([\d.]+) l S", page.get_contents().get_data())  # type: ignore[union-attr]
+    lines = re.findall(rb"0 0 m 0 ([\d.]+) l S", page.get_contents().get_data())
     return [float(high) / 72 * 25.4 for high in lines]
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("lines", [18, 26, 38])
-def test_a_frame_to_write_in_stays_on_one_page(lines: int) -> None:
+def test_a_frame_to_write_in_stays_on_one_page(lines):
     """It is as high as it was asked for."""
     page = sheet(*(said(f"line {i}") for i in range(lines)), WorkingSpace(90))
     engine = shutil.which("pdflatex") or pdf.embedded_engine()
@@ -216,7 +209,7 @@ def test_a_frame_to_write_in_stays_on_one_page(lines: int) -> None:
 # --- folders --------------------------------------------------------------------------------------------
 
 
-def compiled(folder: Path, name: str) -> list[str]:
+def compiled(folder, name):
     """The pages of a file that reads others of its folder, as text."""
     engine = pdf.latex_engine()
     for _ in range(2):
@@ -230,7 +223,7 @@ def compiled(folder: Path, name: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path: Path) -> None:
+def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path):
     made = list(sheets(make_recipe("self_attention", {}, seed=7), 3))
     written = write_sheets(made, tmp_path, Setting(["latex"], "a"))
     names = {path.name for path in written}
@@ -246,7 +239,7 @@ def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_settings_of_one_sheet_end_with_it(tmp_path: Path) -> None:
+def test_settings_of_one_sheet_end_with_it(tmp_path):
     one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
     two = sheet(Paragraph((Words("second "), Math(indexed("W", "Q")))), SOLVED, solutions="partly", sheet="two")
     for name, document in (("a-01", one), ("a-02", two)):
@@ -272,7 +265,7 @@ def test_settings_of_one_sheet_end_with_it(tmp_path: Path) -> None:
     assert "asked words" in first
 
 
-def test_large_print_has_a_master_of_its_own() -> None:
+def test_large_print_has_a_master_of_its_own():
     beside = latex.Folder()
     for k, size in enumerate((11, 11, 18, 18, 24)):
         page = replace(sheet(said("x")), look=Look(text_size=size))
@@ -283,7 +276,7 @@ def test_large_print_has_a_master_of_its_own() -> None:
     assert "\\includesheet{2}\n\\includesheet{3}\n" in files["papers/class-18pt.tex"]
 
 
-def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path: Path) -> None:
+def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
     page = sheet(said("x"))
     assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
     assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text(encoding="utf-8")
@@ -295,7 +288,7 @@ def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path: Path)
 
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("look", [Look(18, "letter", "compact")])
-def test_paper_and_sizes(look: Look) -> None:
+def test_paper_and_sizes(look):
     page = replace(sheet(Heading((Words("Head"),)), said("words " * 300), SOLVED), look=look)
     data, log = pdf.latex_pdf(latex.write(page))
     assert not re.findall(r"^(?:Overfull|LaTeX Warning).*", log, re.MULTILINE)
@@ -303,7 +296,7 @@ def test_paper_and_sizes(look: Look) -> None:
     assert (round(box.width), round(box.height)) == ((612, 792) if look.paper == "letter" else (595, 842))
 
 
-def test_what_tex_cannot_print_is_listed(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_tex_cannot_print_is_listed(caplog):
     page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
     source = latex.write_beside_macros(page)
     assert "\\sheetcharacters{041F=P,0432=v,0435=e,0438=i,0440=r,0442=t,4E2D,540D,6587}" in source
@@ -315,7 +308,7 @@ def test_what_tex_cannot_print_is_listed(caplog: pytest.LogCaptureFixture) -> No
     assert "in their place stand П as P, в as v, е as e, и as i, р as r, and so on, 10 in all (" in said_of_it
 
 
-def test_text_that_looks_like_codes_of_letters_stays() -> None:
+def test_text_that_looks_like_codes_of_letters_stays():
     text = "\\unprintable{4E2D} \x00 \\sheetcharacters{4E2D}"
     source = latex.write_beside_macros(Document(text, (said(text),), fields=(text,)))
     assert "中" not in source
@@ -326,11 +319,11 @@ def test_text_that_looks_like_codes_of_letters_stays() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("fault", ["\\noindent\\rule{300mm}{1pt}\\par", "\\nonsense"])
-def test_what_is_wrong_in_a_class_is_found_and_named(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_in_a_class_is_found_and_named(fault, monkeypatch):
     for name in ("write", "write_beside_macros"):
         written = getattr(latex, name)
 
-        def spoilt(document: Document, written: Callable[[Document], str] = written) -> str:
+        def spoilt(document, written=written):
             words = "words" if document.sheet != "two" else f"words\n\n{fault}\n"
             return written(document).replace("\nwords\n", f"\n{words}\n")
 

@@ -1,30 +1,25 @@
 """Templates of the user's own, and the class exam: what they change, what they may not do, what is said of mistakes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from writer_samples import matrix, n, sheet
 
 from symattn.api import make_recipe
-from symattn.cli import main
 from symattn.errors import InputError
-from symattn.foundation.installed import templates
 from symattn.page.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
 from symattn.page.writers import FORMATS, latex, pdf
 from symattn.page.writers.page import typesetting
 from symattn.teaching.question import total
-from symattn.teaching.sheets import Sheet, sheets
+from symattn.teaching.sheets import sheets
 
 PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
 
 
-def put(folder: Path, name: str, text: str) -> Path:
+def put(folder, name, text):
     (folder / name).write_text(text, encoding="utf-8")
     return folder
 
@@ -41,7 +36,7 @@ def put(folder: Path, name: str, text: str) -> Path:
         ("typst", "document.typ.j2"),
     ],
 )
-def test_a_template_replaces_ours_in_every_format(format: str, name: str, tmp_path: Path) -> None:
+def test_a_template_replaces_ours_in_every_format(format, name, tmp_path):
     ours = FORMATS[format].write(PAGE)
     put(tmp_path, name, "My own: <<body>>\n")
     with typesetting(tmp_path):
@@ -53,7 +48,7 @@ def test_a_template_replaces_ours_in_every_format(format: str, name: str, tmp_pa
     assert FORMATS[format].write(PAGE) == ours
 
 
-def test_macros_can_be_replaced_alone(tmp_path: Path) -> None:
+def test_macros_can_be_replaced_alone(tmp_path):
     put(tmp_path, "symattn.sty", "% mine\n")
     with typesetting(tmp_path):
         assert "% mine\n\\makeatother" in latex.write(PAGE)
@@ -75,20 +70,20 @@ def test_macros_can_be_replaced_alone(tmp_path: Path) -> None:
         ("<% include '../../pyproject.toml' %>", 1, "pyproject.toml"),
     ],
 )
-def test_a_mistake_is_a_sentence_with_file_and_line(template: str, line: int, said: str, tmp_path: Path) -> None:
+def test_a_mistake_is_a_sentence_with_file_and_line(template, line, said, tmp_path):
     put(tmp_path, "document.tex.j2", template)
     with typesetting(tmp_path), pytest.raises(InputError, match=f"document.tex.j2, line {line}: ") as raised:
         latex.write(PAGE)
     assert said in str(raised.value)
 
 
-def test_a_folder_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_replaces_nothing_is_refused(tmp_path):
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(InputError, match=r"has none of the templates .*document\.tex\.j2"), typesetting(folder):
             pass
 
 
-def test_a_class_of_ones_own(tmp_path: Path) -> None:
+def test_a_class_of_ones_own(tmp_path):
     with pytest.raises(InputError, match=r"no LaTeX class 'handout'.*handout\.tex\.j2"), typesetting(None, "handout"):
         pass
     put(tmp_path, "handout.tex.j2", "\\documentclass{handout}\n<<body>>\n")
@@ -96,35 +91,21 @@ def test_a_class_of_ones_own(tmp_path: Path) -> None:
         assert latex.write(PAGE).startswith("\\documentclass{handout}\nsome words")
 
 
-def test_the_command_line_says_what_is_wrong(tmp_path: Path) -> None:
-    put(tmp_path, "document.tex.j2", "<<nonsense>>")
-    command = ["derive", "note-000", "--format", "latex", "--templates", str(tmp_path)]
-    result = CliRunner().invoke(main, command)
-    assert result.exit_code == 2
-    assert "document.tex.j2, line 1: 'nonsense' is undefined" in result.output
-    assert "Traceback" not in result.output
-
-
-def test_ours_are_all_there() -> None:
-    names = {path.name for path in templates().iterdir()}
-    assert {"document.tex.j2", "exam.tex.j2", "class.tex.j2", "symattn.sty"} <= names
-
-
 # --- the class exam ---------------------------------------------------------------------------------------
 
 
-def made(**options: object) -> Sheet:
-    [found] = sheets(make_recipe("self_attention", {}, seed=7, **options), 1)  # type: ignore[arg-type]
+def made(**options):
+    [found] = sheets(make_recipe("self_attention", {}, seed=7, **options), 1)
     return found
 
 
-def for_exam(document: object) -> str:
+def for_exam(document):
     with typesetting(latex_class="exam"):
-        return latex.write(document)  # type: ignore[arg-type]
+        return latex.write(document)
 
 
 @pytest.mark.slow
-def test_questions_are_counted_by_the_class() -> None:
+def test_questions_are_counted_by_the_class():
     one = made()
     source = for_exam(one.worksheet)
     assert source.count("\\question[") == len(one.question.parts)
@@ -134,11 +115,11 @@ def test_questions_are_counted_by_the_class() -> None:
     assert "\n\\printanswers" not in source
 
 
-def heading(label: str, title: str, level: int, marks: str) -> Heading:
+def heading(label, title, level, marks):
     return Heading((Words(title),), level, marks, (Words(label),), "question" if level == 1 else "part")
 
 
-def test_words_that_look_like_a_number_make_no_question() -> None:
+def test_words_that_look_like_a_number_make_no_question():
     """A heading is what it is made as: a lemma's number, or a letter in brackets, counts nothing."""
     source = for_exam(sheet(Heading((Words("Lemma 1. Masks"),)), Heading((Words("(a) remark"),), 2)))
     body = source.partition("\\makesheettitle")[2]
@@ -146,7 +127,7 @@ def test_words_that_look_like_a_number_make_no_question() -> None:
     assert "Lemma 1. Masks" in body
 
 
-def test_parts_carry_the_marks_of_their_question() -> None:
+def test_parts_carry_the_marks_of_their_question():
     source = for_exam(sheet(
         Together((heading("Question 1.", "Masks", 1, "[5]"), Paragraph((Words("Given."),)))),
         heading("(a)", "First", 2, "M1 A2"),
@@ -176,7 +157,7 @@ SOLVED = Solved(
 )
 
 
-def test_solutions_are_those_of_the_class() -> None:
+def test_solutions_are_those_of_the_class():
     blocks = (heading("1.", "Scores", 1, "[2]"), SOLVED, Solved((), (), (), (Paragraph((Words("after"),)),)))
     key = for_exam(sheet(*blocks, solutions="key"))
     assert "\n\\printanswers" in key
@@ -189,12 +170,12 @@ def test_solutions_are_those_of_the_class() -> None:
     assert not [word for word in ("partly", "worked", "key") if f"{word} words" in blank]
 
 
-def test_options_are_those_of_the_class() -> None:
+def test_options_are_those_of_the_class():
     page = sheet(Choices(((Words("yes"),), (Words("no"),)), ticked=frozenset({1})))
     assert "\\begin{checkboxes}\n  \\choice yes\n  \\CorrectChoice no\n\\end{checkboxes}" in for_exam(page)
 
 
-def test_a_tex_without_the_class_says_so() -> None:
+def test_a_tex_without_the_class_says_so():
     engine = pdf.embedded_engine()
     if engine is None:
         pytest.skip("the embedded TeX is not installed")
@@ -202,16 +183,17 @@ def test_a_tex_without_the_class_says_so() -> None:
         pdf.latex_pdf(for_exam(PAGE), engine)
 
 
-def has_the_class() -> bool:
+def has_the_class():
     found = shutil.which("kpsewhich") and subprocess.run(["kpsewhich", "exam.cls"], capture_output=True, check=False)
     return bool(found and found.stdout and shutil.which("pdflatex"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not has_the_class(), reason="no TeX with exam.cls (Debian: texlive-latex-extra) is installed")
-@pytest.mark.parametrize("solutions", ["blank", "partly", "worked", "key"])
-def test_the_class_compiles(solutions: str) -> None:
+@pytest.mark.players
+@pytest.mark.parametrize("solutions", ["blank", "key"])
+def test_the_class_compiles(solutions):
     engine = Path(shutil.which("pdflatex") or "")
-    data, log = pdf.latex_pdf(for_exam(made().document(solutions)), engine)  # type: ignore[arg-type]
+    data, log = pdf.latex_pdf(for_exam(made().document(solutions)), engine)
     assert data.startswith(b"%PDF")
     assert not re.findall(r"^(?:Overfull|LaTeX Warning|Class exam Warning).*", log, re.MULTILINE)

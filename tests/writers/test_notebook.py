@@ -1,7 +1,5 @@
 """Notebooks: valid, reproducible, without a key where none belongs, and right when they are run with NumPy alone."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json
@@ -17,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from catalogue_sheets import ROWS, Row, every_row, page
+from catalogue_sheets import ROWS, every_row, page
 from catalogue_sheets import sheet as sheet_of
 from check_notebook import complaints, sources
 from hypothesis import assume, given
-from strategies import RandomProblem, problems
+from strategies import problems
 from trials import tries
 from writer_exam_samples import EVERYTHING
 from writer_samples import HOSTILE, sheet
 
 import symattn.derivation.ops
 from symattn.api import derive, worksheet
-from symattn.derivation.derivation import Derivation, Op, StepName
+from symattn.derivation.derivation import Op, StepName
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import value
 from symattn.errors import UndecidedError, UndefinedError
@@ -37,35 +35,33 @@ from symattn.foundation.dice import Dice
 from symattn.marking.submissions import entry
 from symattn.marking.submissions.code import read_code
 from symattn.marking.submissions.written import Cells
-from symattn.page.document import Document, Heading, Paragraph, Program, Words, WorkingSpace
+from symattn.page.document import Heading, Paragraph, Program, Words, WorkingSpace
 from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.papers import Copy, key, paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.examples import examples
-from symattn.teaching.explanation import Layout, question_document
+from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
 from symattn.teaching.explanation.names import identifier
 from symattn.teaching.explanation.program import Computation, functions
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question
-from symattn.teaching.sheets import Sheet
 
 
-def made(name: str) -> Sheet:
+def made(name):
     [row] = [row for row in ROWS if row.name == name]
     return sheet_of(row)
 
 
-def run(*cells: str) -> dict[str, object]:
+def run(*cells):
     """The names that some cells leave behind."""
-    names: dict[str, object] = {}
+    names = {}
     for cell in cells:
         exec(compile(cell, "cell", "exec"), names)
     return names
 
 
-def program(derivation: Derivation) -> list[str]:
+def program(derivation):
     """Everything in a derivation, step by step."""
     computation, defined = Computation(derivation), set[str]()
     steps = [computation.worked([step]) for step in derivation]
@@ -77,26 +73,26 @@ def program(derivation: Derivation) -> list[str]:
 
 
 @pytest.mark.parametrize("name", list(EVERYTHING))
-def test_every_document_is_a_valid_notebook(name: str) -> None:
+def test_every_document_is_a_valid_notebook(name):
     assert complaints(EVERYTHING[name]) == []
 
 
 @pytest.mark.covering(most=5)
 @every_row
-def test_every_key_is_a_notebook_that_runs(row: Row) -> None:
+def test_every_key_is_a_notebook_that_runs(row):
     """In its language and layout; in a sheet that is blank nothing can be wrong but its form."""
     assert complaints(page(row, "key")) == []
 
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", list(examples()))
-def test_every_example_is_a_notebook_that_runs(name: str) -> None:
+def test_every_example_is_a_notebook_that_runs(name):
     for corrected in (True, False):
         assert complaints(derive(name, corrected=corrected).document) == []
 
 
 @pytest.mark.slow
-def test_keys_run_in_a_python_of_its_own() -> None:
+def test_keys_run_in_a_python_of_its_own():
     """Nothing of symattn is there: only the standard library and NumPy."""
     notebooks = [sources(made(name).key, "code") for name in ("attention_gradient", "language_model", "layer_norm")]
     script = (
@@ -109,7 +105,7 @@ def test_keys_run_in_a_python_of_its_own() -> None:
     subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(notebooks), text=True, check=True)
 
 
-def test_identities_follow_from_content() -> None:
+def test_identities_follow_from_content():
     document = sheet(Heading((Words("a"),)), Program("1"), Heading((Words("a"),)), Program("1"))
     cells = json.loads(notebook.write(document))["cells"]
     more = json.loads(notebook.write(sheet(Program("0"), *document.blocks)))["cells"]
@@ -117,13 +113,13 @@ def test_identities_follow_from_content() -> None:
     assert {cell["id"] for cell in cells} < {cell["id"] for cell in more}
 
 
-def test_a_program_is_left_out_everywhere_else() -> None:
+def test_a_program_is_left_out_everywhere_else():
     for name, writer in FORMATS.items():
         text = writer.write(sheet(Paragraph((Words("before"),)), Program("S_secret = 1"), Paragraph((Words("after"),))))
         assert ("S_secret" in text) == (name == "notebook")
 
 
-def test_space_for_working_is_a_cell_where_there_is_no_program() -> None:
+def test_space_for_working_is_a_cell_where_there_is_no_program():
     space = WorkingSpace(30)
     blocks = (Heading((Words("a"),)), space, Program("Q = ..."), Heading((Words("b"),)), space)
     said = sources(sheet(*blocks), "markdown")
@@ -131,7 +127,7 @@ def test_space_for_working_is_a_cell_where_there_is_no_program() -> None:
     assert said.index("## b") + 1 == said.index("Working:")
 
 
-def test_no_text_of_anybody_stands_in_a_program() -> None:
+def test_no_text_of_anybody_stands_in_a_program():
     """Whatever a step is called, its name in Python is one, and none is taken twice."""
     assert [identifier(text).isidentifier() for text in HOSTILE].count(False) == 0
     assert not {"np", "math", "lambda", "softmax"} & set(map(identifier, (*HOSTILE, "np", "lambda", "softmax")))
@@ -148,7 +144,7 @@ def test_no_text_of_anybody_stands_in_a_program() -> None:
 @pytest.mark.slow
 @given(problems())
 @tries(60)
-def test_numpy_agrees_with_the_exact_key(problem: RandomProblem) -> None:
+def test_numpy_agrees_with_the_exact_key(problem):
     try:
         d = problem.run()
     except (UndefinedError, UndecidedError):  # nothing to agree with
@@ -157,7 +153,7 @@ def test_numpy_agrees_with_the_exact_key(problem: RandomProblem) -> None:
 
 
 FUNCTIONS = ["relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"]
-VARIANTS: dict[str, dict[str, object]] = {
+VARIANTS = {
     "sum": {"weights": "sum", "scale": "none"},
     "hardmax": {"weights": "hardmax"},
     "cap": {"cap": 2},
@@ -179,7 +175,7 @@ NETWORK = {"X": [[1, -2], [0, 1]], "W_1": [[1, 0], [2, -1]], "b_1": [[0, 1]], "W
 BACK = {**NETWORK, "dF": [[1], [3]]}
 NORM = {"X": [[1, 2, 6], [0, -1, 4]], "gamma": [[1, 2, 1]], "beta": [[0, 0, 1]]}
 
-OTHERS: dict[str, tuple[str, dict[str, list[list[object]]], dict[str, object]]] = {
+OTHERS = {
     **{name: ("attention", ATTENTION, chosen) for name, chosen in VARIANTS.items()},
     **{f: ("feed_forward", NETWORK, {"function": f}) for f in ["identity", *FUNCTIONS]},
     **{f"back through {f}": ("feed_forward_gradient", BACK, {"function": f}) for f in FUNCTIONS},
@@ -195,7 +191,7 @@ OTHERS: dict[str, tuple[str, dict[str, list[list[object]]], dict[str, object]]] 
 }
 """Mechanisms with givens, tokens as rows, and settings."""
 
-DRAWN: dict[str, tuple[str, dict[str, object]]] = {
+DRAWN = {
     **{f"slopes of {f}": ("recurrent_jacobian", {"function": f}) for f in ("relu", "tanh", "sigmoid")},
     **{f: ("linear_attention", {"feature": f}) for f in ("elu+1", "relu", "square", "identity")},
     "by token": ("self_attention", {"by": "token"}),
@@ -211,7 +207,7 @@ DRAWN: dict[str, tuple[str, dict[str, object]]] = {
 @pytest.mark.covering(most=20, product=False)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(OTHERS))
-def test_variants_agree(name: str, orientation: str) -> None:
+def test_variants_agree(name, orientation):
     mechanism, givens, chosen = OTHERS[name]
     if orientation == "columns":
         givens = {key: [list(column) for column in zip(*rows, strict=True)] for key, rows in givens.items()}
@@ -221,7 +217,7 @@ def test_variants_agree(name: str, orientation: str) -> None:
 @pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(DRAWN))
-def test_drawn_variants_agree(name: str, orientation: str) -> None:
+def test_drawn_variants_agree(name, orientation):
     mechanism, chosen = DRAWN[name]
     [found] = worksheet(mechanism, seed=2, **chosen, orientation=orientation)
     run(*program(found.problem.derivation))
@@ -229,7 +225,7 @@ def test_drawn_variants_agree(name: str, orientation: str) -> None:
 
 @pytest.mark.parametrize("over", ["rows", "columns"])
 @pytest.mark.parametrize("of", ["rows", "columns"])
-def test_gradients_of_sums_means_and_parts_agree(over: str, of: str) -> None:
+def test_gradients_of_sums_means_and_parts_agree(over, of):
     steps = [
         {"name": "part", "op": "part", "operands": ["A"], "first": 2, "of": of},
         {"name": "means", "op": "mean", "operands": ["part"], "over": over},
@@ -238,7 +234,7 @@ def test_gradients_of_sums_means_and_parts_agree(over: str, of: str) -> None:
     run(*program(custom.run({"A": [[1, 2], [3, "1/2"]]}, steps, gradients=[{"of": "sums"}])))
 
 
-def test_every_operation_has_a_line_of_numpy() -> None:
+def test_every_operation_has_a_line_of_numpy():
     """Every one that symattn has itself: other tests add some, from folders of their own."""
     folder = Path(symattn.derivation.ops.__file__).parent
     own = {
@@ -246,7 +242,7 @@ def test_every_operation_has_a_line_of_numpy() -> None:
         for info in pkgutil.iter_modules([str(folder)])
     }
 
-    def below(kind: type) -> set[type]:
+    def below(kind):
         return {kind, *(found for sub in kind.__subclasses__() for found in below(sub))}
 
     kinds = {kind for kind in below(Op) if kind.__module__ in own and not isabstract(kind)}
@@ -255,7 +251,7 @@ def test_every_operation_has_a_line_of_numpy() -> None:
 
 
 @pytest.mark.slow
-def test_a_wrong_key_is_found() -> None:
+def test_a_wrong_key_is_found():
     """The assertions can fail: with one given number changed, they do."""
     cells = sources(made("self_attention").key, "code")
     givens = next(i for i, cell in enumerate(cells) if cell.startswith("X = "))
@@ -265,7 +261,7 @@ def test_a_wrong_key_is_found() -> None:
 
 
 @pytest.mark.slow
-def test_every_step_is_compared_with_the_exact_key() -> None:
+def test_every_step_is_compared_with_the_exact_key():
     """The numbers beside `assert` are those of the derivation, evaluated by SymPy to 10 places."""
     for name in ("causal_self_attention", "layer_norm", "softmax_jacobian"):
         problem = made(name).problem
@@ -288,7 +284,7 @@ def test_every_step_is_compared_with_the_exact_key() -> None:
     "text", ["1/3", "-7", "sqrt(3)/2", "e^(1/2)", "1/(1+e^2)", "-e^(-1/3)/2", "(1+sqrt(2))*e", "2^(1/3)", "e/(e-1)",
              "3^200*3^200*e", "(3^200*3^100*sqrt(2)+1)/(1+e)"]
 )  # fmt: skip
-def test_values_as_source(text: str) -> None:
+def test_values_as_source(text):
     import sympy
 
     wanted = float(sympy.sympify(text, locals={"e": sympy.E}))
@@ -300,7 +296,7 @@ def test_values_as_source(text: str) -> None:
 _ARRAY = re.compile(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", re.DOTALL)
 
 
-def printed(markdown: str) -> list[list[list[float]]]:
+def printed(markdown):
     """The matrices of numbers that stand in formulas."""
     found = []
     for body in _ARRAY.findall(markdown):
@@ -316,13 +312,13 @@ def printed(markdown: str) -> list[list[list[float]]]:
     return found
 
 
-def _number(cell: str) -> float:
+def _number(cell):
     if logarithm := re.fullmatch(r"(-?)\\ln\((\d+)\)", cell):
         return float(f"{logarithm[1]}1") * math.log(int(logarithm[2]))
     return float(Fraction(cell))
 
 
-def gives_nothing_away(document: Document) -> None:
+def gives_nothing_away(document):
     """Its programs only repeat matrices that are printed on it, and compute nothing."""
     shown = printed("\n".join(sources(document, "markdown")))
     for node in (node for cell in sources(document, "code") for node in ast.walk(ast.parse(cell))):
@@ -335,7 +331,7 @@ def gives_nothing_away(document: Document) -> None:
 
 @pytest.mark.covering(most=5)
 @every_row
-def test_a_worksheet_gives_nothing_away_and_has_a_place_for_every_step(row: Row) -> None:
+def test_a_worksheet_gives_nothing_away_and_has_a_place_for_every_step(row):
     blank = sheet_of(row).worksheet
     gives_nothing_away(blank)
     if row.kind == "mechanism":
@@ -344,7 +340,7 @@ def test_a_worksheet_gives_nothing_away_and_has_a_place_for_every_step(row: Row)
         assert [step.name for step in problem.asked_steps if f"{names[step.name]} = ..." not in code] == []
 
 
-def test_names_say_what_they_are() -> None:
+def test_names_say_what_they_are():
     assert identifier("S'_2") == "S_scaled_2"
     assert identifier("H.3") == "H_token_3"
     assert StepName.of("S'_2").head == 2
@@ -356,11 +352,11 @@ EXAMS = (("full", "choice", "full"), ("drills", "faded"), ("gradient", "find-err
 
 
 @cache
-def asked(name: str) -> Question:
+def asked(name):
     return next(iter(pool(problem_type(name).spec({}), Dice.seeded(4))))
 
 
-def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, Document]:
+def exam(names, layout="matrix"):
     """A paper with these questions, and its key."""
     spec, questions = ExamSpec("An exam", layout=layout), [asked(name) for name in names]
     return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
@@ -369,14 +365,14 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, D
 @pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("names", EXAMS, ids=str)
-def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], layout: Layout) -> None:
+def test_exam_papers_and_keys_are_notebooks_that_run(names, layout):
     blank, solved = exam(names, layout)
     gives_nothing_away(blank)
     assert complaints(blank) == complaints(solved) == []
 
 
 @pytest.mark.parametrize("names", EXAMS[:1], ids=str)
-def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names: tuple[str, ...]) -> None:
+def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names):
     """On the paper and in the key; what opens a notebook and the helper functions stand in it once."""
     for document, solutions in zip(exam(names), ("blank", "key"), strict=True):
         single = [question_document(asked(name), solutions=solutions) for name in names]
@@ -389,7 +385,7 @@ def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names: 
         assert ("assert" in "\n".join(together)) == (solutions == "key" and bool(together))
 
 
-def test_how_to_fill_it_in_is_said_once_before_the_first_program() -> None:
+def test_how_to_fill_it_in_is_said_once_before_the_first_program():
     said = [cell for cell in sources(made("self_attention").worksheet, "markdown") if notebook.EXACT in cell]
     assert len(said) == 1
     cells = json.loads(notebook.write(exam(("full", "full"))[0]))["cells"]
@@ -399,7 +395,7 @@ def test_how_to_fill_it_in_is_said_once_before_the_first_program() -> None:
         assert notebook.EXACT not in "".join(sources(document, "markdown"))
 
 
-def test_what_it_tells_students_to_write_can_be_read() -> None:
+def test_what_it_tells_students_to_write_can_be_read():
     code = read_code(notebook.EXACT)
     assert code is not None
     assert code.names["Q"] == Cells((("1/2", "sqrt(3)"), ("e^2/(1 + e)", "0")))

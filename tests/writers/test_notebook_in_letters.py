@@ -1,7 +1,5 @@
 """Notebooks of derivations in letters: SymPy alone runs them, and they end in a comparison that can fail."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re
@@ -170,7 +168,7 @@ def is_step(program):
     return "np.allclose(" in program.source
 
 
-@pytest.mark.parametrize("name", ["self_attention", "cross_entropy_gradient", "recurrent_network"])
+@pytest.mark.parametrize("name", ["rotary_attention", "cross_entropy_gradient", "recurrent_network"])
 def test_every_program_in_numpy_stands_below_its_step(name):
     [row] = [row for row in ROWS if row.name == name]
     problem = sheet(row).problem

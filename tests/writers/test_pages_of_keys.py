@@ -1,29 +1,23 @@
 """Keys take no more pages than they need, and lose nothing by it: results, marks, and what notebooks have besides."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction as Ratio
 from functools import cache, reduce
 from itertools import chain
 from operator import mul
-from typing import Literal
 
 import pytest
 from catalogue_sheets import ROWS
 from catalogue_sheets import sheet as sheet_of
 from check_pdf import complaints
 from pdf_marks import ink, pages, words_on
-from pypdf import PageObject
 from writer_samples import equal, indexed, n, over, plus, sheet
 
 from symattn.exact import Matrix
 from symattn.formula.nodes import (
-    Formula,
     Fraction,
     MatrixOf,
     Name,
@@ -39,10 +33,8 @@ from symattn.formula.nodes import (
 from symattn.formula.width import fold, width
 from symattn.page.document import (
     ONLY_MARKS,
-    Block,
     Choices,
     Display,
-    Document,
     Entries,
     Heading,
     HeatMap,
@@ -61,30 +53,29 @@ from symattn.page.writers import FORMATS, text, typst
 from symattn.page.writers.common import Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf
-from symattn.page.writers.rows import InRow, Labelled, Placed, WorkedRow, worked_in_rows
+from symattn.page.writers.rows import InRow, Labelled, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.solutions import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
-from symattn.teaching.sheets import Sheet
 
 MECHANISMS = ("layer_norm", "multi_head_attention", "attention_gradient", "language_model", "recurrent_network")
 """Short keys and long ones, of several heads, with wide fractions, with words: each is laid out once."""
 
 
 @cache
-def made(mechanism: str) -> Sheet:
+def made(mechanism):
     [row] = [row for row in ROWS if row.name == mechanism]
     return sheet_of(row)
 
 
 @cache
-def key_of(mechanism: str) -> tuple[Document, str, list[PageObject]]:
+def key_of(mechanism):
     """A key with its recipe, its source in Typst, and its pages."""
     key = presented(made(mechanism).document("key"))
     return key, typst.write(key), pages(write_pdf(key))
 
 
-def words_of(data: bytes) -> Counter[str]:
+def words_of(data):
     """What stands on all pages but for their heads and feet."""
     whole = " ".join(map(words_on, pages(data)))
     return Counter(re.sub(r"page \d+ of \d+|A sheet", "", whole).split())
@@ -95,7 +86,7 @@ def words_of(data: bytes) -> Counter[str]:
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_mark_and_matrix_of_a_key_stands_on_its_pages_once(mechanism: str) -> None:
+def test_every_mark_and_matrix_of_a_key_stands_on_its_pages_once(mechanism):
     key, source, _ = key_of(mechanism)
     blocks = [block for block in all_blocks(settled(key).blocks) if isinstance(block, Paragraph) and block.marks]
     without_purpose = re.sub(r"((?<![\w-])[MAB]\d+) \([^()]+\)", r"\1", source)
@@ -109,7 +100,7 @@ def test_every_mark_and_matrix_of_a_key_stands_on_its_pages_once(mechanism: str)
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_typst_measures_few_formulas_and_the_key_is_the_same_to_the_byte(mechanism: str) -> None:
+def test_typst_measures_few_formulas_and_the_key_is_the_same_to_the_byte(mechanism):
     """As if all of them were measured, and as if its last questions could be kept on one page."""
     key, source, _ = key_of(mechanism)
     every = source.replace("if fits {", "if false {")
@@ -121,7 +112,7 @@ def test_typst_measures_few_formulas_and_the_key_is_the_same_to_the_byte(mechani
 
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_headings_stay_whole_and_pages_are_full(mechanism: str) -> None:
+def test_headings_stay_whole_and_pages_are_full(mechanism):
     """No heading breaks at its equals sign; marks stand on its first line, for below it they would touch what hangs
     from a formula (those of words alone may break); no page but the last is more than a third empty."""
     key, _, found = key_of(mechanism)
@@ -133,7 +124,7 @@ def test_headings_stay_whole_and_pages_are_full(mechanism: str) -> None:
     for page in found:
         for line in page.extract_text().splitlines():
             assert not (line.split(" ")[0] in short and line.rstrip().endswith("=")), line
-        pieces: list[tuple[float, str]] = []
+        pieces = []
         page.extract_text(visitor_text=lambda text, cm, tm, *_, seen=pieces: seen.append((cm[3] * tm[5] + cm[5], text)))
         starts = [y for y, text in pieces if re.match(r"\s*\d+\. [A-Z]", text)]
         marks = [(y, text) for y, text in pieces if re.fullmatch(r"\s*[MAB]\d .*\[\d+\]\s*", text)]
@@ -144,7 +135,7 @@ def test_headings_stay_whole_and_pages_are_full(mechanism: str) -> None:
         assert lowest - 21 < (297 - 18 - 21) / 3
 
 
-def _matrices(blocks: tuple[Block, ...]) -> Iterator[Formula]:
+def _matrices(blocks):
     """The matrices of numbers in the equations."""
     for formula in formulas_among(blocks):
         if isinstance(formula, Relation):
@@ -154,7 +145,7 @@ def _matrices(blocks: tuple[Block, ...]) -> Iterator[Formula]:
 
 
 @pytest.mark.parametrize("purpose", ["", "every row"])
-def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: str) -> None:
+def test_marks_stand_in_the_heading_with_what_they_are_for(purpose):
     part = Part("S", (Words("Scores"),), (), (), MatrixAnswer(Matrix([[1]])), (Mark("M", 1), Mark("A", 1, purpose)))
     blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), *marking(part))
     (page,) = pages(plain(sheet(*blocks)))
@@ -163,10 +154,12 @@ def test_marks_stand_in_the_heading_with_what_they_are_for(purpose: str) -> None
     assert "Marks" not in words_on(page)
 
 
-def test_marks_stay_where_they_are_if_no_heading_has_room_for_them() -> None:
+def test_marks_stay_where_they_are_if_no_heading_has_room_for_them():
     said = "A1: every row that is right, and every other one. " * 3
-    long = Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")
-    for blocks in ((Heading((Words("Scores"),), 1, "[2]"), long), (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),)):
+    for blocks in (
+        (Heading((Words("Scores"),), 1, "[2]"), Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")),
+        (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),),
+    ):
         source = typst.write(sheet(*blocks))
         assert '#at-margin[#text("M1 A1")]' in source
         assert "M1 A1 [2]" not in source
@@ -175,21 +168,19 @@ def test_marks_stay_where_they_are_if_no_heading_has_room_for_them() -> None:
 # --- questions side by side ----------------------------------------------------------------------------------
 
 
-def letters_of(data: bytes) -> Counter[str]:
+def letters_of(data):
     """All signs on the pages; words may be broken."""
     return Counter(re.sub("[-\u00ad]", "", "".join(words_of(data).elements())))
 
 
-def bare(mechanism: str) -> Document:
+def bare(mechanism):
     """A key with nothing above or below its pages."""
     return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", MECHANISMS[:2])
-def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
-    mechanism: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism, monkeypatch):
     together = plain(bare(mechanism))
     for page in pages(together):
         across = [x for x, _, _ in ink(page)]
@@ -205,7 +196,7 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(
 
 
 @pytest.mark.parametrize("letters", ["W", "Ж"])
-def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(letters: str) -> None:
+def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(letters):
     """Of words only the mean width is known: whatever their letters are, nothing stands in the margin."""
     few = Entries(tuple(equal(f"x_{k}", n(k)) for k in range(2)), 2)
     beside = 0
@@ -217,12 +208,12 @@ def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(
     assert beside  # where there is room for it, it is used
 
 
-def _question(number: int, *blocks: Block) -> list[Block]:
+def _question(number, *blocks):
     return [Heading((Words("Step"),), 1, label=(Words(f"{number}."),), of="question"), *blocks]
 
 
 @pytest.mark.parametrize(("digits", "count"), [(5, 1), (5, 2), (5, 7), (20, 3), (60, 4)])
-def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits: int, count: int) -> None:
+def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count):
     line = Display((equal("x", Number("1" * digits)),))
     blocks = [block for k in range(count) for block in _question(k + 1, line)]
     placed = worked_in_rows(
@@ -235,29 +226,28 @@ def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits: int, c
     assert max((len(row.widths) for row in rows), default=1) == min(count, {5: 3, 20: 3, 60: 1}[digits])
 
 
-def _blocks_of(placed: Placed) -> list[Block]:
+def _blocks_of(placed):
     assert not isinstance(placed, Labelled | InRow)
     return list(chain.from_iterable(placed.questions)) if isinstance(placed, WorkedRow) else [placed]
 
 
-def test_a_question_with_a_table_stands_alone() -> None:
+def test_a_question_with_a_table_stands_alone():
     table = Table(((Words("a"),),), (((Words("b"),),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, Paragraph((Words("Of these:"),)), table)]
     assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
 
 
-def _tick(answer: Formula, remark: str) -> tuple[Choices, ItemList]:
+def _tick(answer, remark):
     options = Choices(((Math(answer),), (Math(n(0)),)), frozenset({0}))
     return options, ItemList(((Words(remark),), (Words("The other one is 0."),)))
 
 
-@pytest.mark.parametrize(("digits", "side_by_side"), [(4, True), (45, False)])
-@pytest.mark.parametrize("count", [2, 3])
-def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
-    digits: int, side_by_side: bool, count: int
-) -> None:
+@pytest.mark.parametrize(("digits", "side_by_side", "count"), [(4, True, 2), (4, True, 3), (45, False, 2)])
+def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(digits, side_by_side, count):
     """A line has room for two such questions and no third, and none where a formula would be made smaller for it."""
-    parts = [_question(k, *_tick(n("1" * digits), f"This is remark {k}.")) for k in range(1, count + 1)]
+    options = Choices(((Math(n("1" * digits)),), (Math(n(0)),)), frozenset({0}))
+    remarks = [((Words(f"This is remark {k}."),), (Words("The other one is 0."),)) for k in range(1, count + 1)]
+    parts = [_question(k, options, ItemList(remark)) for k, remark in enumerate(remarks, 1)]
     document = sheet(*chain.from_iterable(parts), solutions="key")
     rows = re.findall(r"#worked-row\((.*?)\)", typst.write(document))
     assert [len(row.split("mm")) - 1 for row in rows] == ([2] if side_by_side else [])
@@ -265,21 +255,18 @@ def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(
     assert all(page.count(f"This is remark {k}.") == 1 for k in range(1, count + 1))
 
 
-@pytest.mark.parametrize("letters", [10, 60, 120])
-@pytest.mark.parametrize("count", [2, 3])
-def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters: int, count: int) -> None:
+@pytest.mark.parametrize(("letters", "count"), [(10, 3), (60, 2), (120, 3)])
+def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters, count):
     parts = [_question(k, Paragraph((Words("letters " * (letters // 8)),))) for k in range(1, count + 1)]
     source = typst.write(sheet(*chain.from_iterable(parts), solutions="key"))
-    rows = [
-        [float(wide) for wide in re.findall(r"([\d.]+)mm", row)] for row in re.findall(r"#worked-row\((.*?)\)", source)
-    ]
+    rows = [list(map(float, re.findall(r"([\d.]+)mm", row))) for row in re.findall(r"#worked-row\((.*?)\)", source)]
     # 72 mm have room for 36 letters of average width, and 2 columns are at most 84 mm wide.
     assert all(min(row) >= 72 for row in rows if letters > 36)
     assert [len(row) for row in rows] == ([count] if letters < 36 else [2])
 
 
 @pytest.mark.parametrize(("columns", "digits", "size"), [(3, 4, 11), (4, 64, 11), (12, 4, 11), (3, 4, 18)])
-def test_options_stand_beside_a_picture_where_there_is_room(columns: int, digits: int, size: Literal[11, 18]) -> None:
+def test_options_stand_beside_a_picture_where_there_is_room(columns, digits, size):
     """Of 174 mm, 12 cells of 10 mm leave too little, and 3 of them less than 64 digits need; so does large print."""
     picture = HeatMap(((0,) * columns,) * 3, "A picture.", row_labels=(n("q"),) * 3)
     options = Choices(((Math(n("1" * digits)),), (Words("None of them."),)))
@@ -294,7 +281,7 @@ def test_options_stand_beside_a_picture_where_there_is_room(columns: int, digits
 
 
 @pytest.mark.parametrize("count", range(1, 5))
-def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lines(count: int) -> None:
+def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lines(count):
     heading = Heading((Words("Given"),), 1, of="given")
     short, long = (Display((Row((equal("X", n("1" * digits)),) * count),)) for digits in (4, 70 // count))
     assert typst.write(sheet(heading, short)).count("#labelled(1)") == 1
@@ -306,9 +293,7 @@ def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lin
 
 
 @pytest.mark.parametrize(("paper", "closer", "length"), [("a4", False, 0), ("letter", False, 70), ("a4", True, 140)])
-def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(
-    paper: Literal["a4", "letter"], closer: bool, length: int
-) -> None:
+def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(paper, closer, length):
     document = replace(_of_headings(3), sheet="7746-97FH", recipe="symattn " + "gy " * (length // 3))
     document = replace(document, look=Look(paper=paper))
     (page,) = pages(COMPILER.compile(typst.written(document, closer=closer)[0].encode()))
@@ -321,7 +306,7 @@ def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(
 
 
 @pytest.mark.parametrize(("count", "digits"), [(1, 3), (4, 3), (9, 3), (5, 12), (8, 17), (12, 17), (5, 40)])
-def test_equations_take_the_fewest_lines_and_of_these_the_fewest_columns(count: int, digits: int) -> None:
+def test_equations_take_the_fewest_lines_and_of_these_the_fewest_columns(count, digits):
     equations = tuple(equal(indexed("q", 1, k % 9), Number("1" * digits)) for k in range(count))
     source = typst.write(sheet(Entries(equations, 6)))
     body = source[source.rindex("#formulas(") :]
@@ -333,7 +318,7 @@ def test_equations_take_the_fewest_lines_and_of_these_the_fewest_columns(count: 
     assert max(lines) == next(k for k in range(1, count + 1) if -(-count // k) == fewest)
 
 
-def test_a_result_stands_beside_equations_where_that_is_lower() -> None:
+def test_a_result_stands_beside_equations_where_that_is_lower():
     short, result = tuple(equal(indexed("h", k), k) for k in (1, 2)), Display((equal("H", MatrixOf(((n(1), n(2)),))),))
     assert typst.write(sheet(Entries(short, 6), result)).count("#beside[") == 1
     long = tuple(equal(indexed("h", k), Number("1" * 70)) for k in (1, 2))
@@ -343,7 +328,7 @@ def test_a_result_stands_beside_equations_where_that_is_lower() -> None:
 # --- long fractions -----------------------------------------------------------------------------------------
 
 
-def value(formula: Formula) -> Ratio:
+def value(formula):
     match formula:
         case Name() | Text():
             return Ratio(0)
@@ -364,7 +349,7 @@ def value(formula: Formula) -> Ratio:
 
 @pytest.mark.parametrize("limit", [12, 20, 40])
 @pytest.mark.parametrize("product", [False, True])
-def test_what_is_too_wide_becomes_a_sum_with_its_value(product: bool, limit: int) -> None:
+def test_what_is_too_wide_becomes_a_sum_with_its_value(product, limit):
     """A fraction, or a fraction times brackets."""
     for count in range(2, 9):
         terms = [Negative(Number(str(3**k))) if k % 3 == 1 else Number(str(7**k)) for k in range(6, 6 + count)]
@@ -377,7 +362,7 @@ def test_what_is_too_wide_becomes_a_sum_with_its_value(product: bool, limit: int
 # --- the last page ------------------------------------------------------------------------------------------
 
 
-def _of_headings(count: int) -> Document:
+def _of_headings(count):
     """Headings and equations, as keys have them."""
     line = Display((equal("x", 1),))
     blocks = [block for k in range(count) for block in (Heading((Words(f"Step {k}"),), 1), line)]
@@ -385,7 +370,7 @@ def _of_headings(count: int) -> Document:
 
 
 @pytest.mark.slow
-def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
+def test_a_last_page_with_little_on_it_is_pulled_in():
     one_page = next(k for k in range(60, 5, -1) if len(pages(plain(_of_headings(k)))) == 1)
     document = _of_headings(one_page + 1)
     pulled = write_pdf(document)
@@ -396,12 +381,12 @@ def test_a_last_page_with_little_on_it_is_pulled_in() -> None:
     assert write_pdf(long) == plain(long)
 
 
-def plain(document: Document) -> bytes:
+def plain(document):
     return COMPILER.compile(typst.write(document).encode())
 
 
 @pytest.mark.parametrize("questions", [0, 1, 2])
-def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions: int) -> None:
+def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions):
     """Of headings with an equation, and twelve lines below the last one, which the page before has no room for."""
     lines = tuple(Paragraph((Words(f"line {k}"),)) for k in range(12))
     made = (replace(document := _of_headings(count), blocks=(*document.blocks, *lines)) for count in range(10, 60))
@@ -413,7 +398,7 @@ def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questi
     assert "line 11" in last
 
 
-def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch):
     monkeypatch.setattr(COMPILER, "compile", lambda source, system_fonts: b"%PDF-1.7")
     assert write_pdf(sheet()) == b"%PDF-1.7"
 
@@ -422,7 +407,7 @@ def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("form", ["typst", "html", "latex", "text", "markdown"])
-def test_programs_part_nothing(form: str) -> None:
+def test_programs_part_nothing(form):
     marks, line = Paragraph((Words("Marks"),), "M1 A1"), Display((equal("x", 1),))
     without, program = (Heading((Words("Step"),), 1), line, marks), Program("x = 1")
     among = tuple(chain.from_iterable((block, program) for block in without))

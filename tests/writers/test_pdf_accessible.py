@@ -1,7 +1,5 @@
 """Accessible PDF: independent checkers find nothing, everything is inside the margins, and words say what is shown."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -20,7 +18,6 @@ from symattn.page.document import (
     AnswerGrid,
     Columns,
     Display,
-    Document,
     Entries,
     Falk,
     Look,
@@ -65,18 +62,18 @@ LOOKS = [
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", ["empty", "all", "wide", "hostile", "exam", "pictures", "all at 24 pt"])
-def test_checkers_find_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkers_find_nothing(name, monkeypatch):
     monkeypatch.setattr("symattn.page.writers.pdf.COMPILER.printable", lambda characters: "")
     assert complaints(EVERYTHING[name]) == []
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.text_size}-{look.paper}-{look.spacing}")
-def test_checkers_find_nothing_in_any_layout(look: Look) -> None:
+def test_checkers_find_nothing_in_any_layout(look):
     assert complaints(replace(LAYOUTS, look=look)) == []
 
 
-def test_the_checks_find_faults() -> None:
+def test_the_checks_find_faults():
     wide = sheet(Paragraph((Words("a"),)), sheet="x" * 5)
     data = write_pdf(wide)
     assert faults(data) == []
@@ -85,12 +82,12 @@ def test_the_checks_find_faults() -> None:
 
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", (595, 842)), ("letter", (612, 792))])
-def test_paper(paper: str, size: tuple[int, int]) -> None:
-    first = pages(write_pdf(sheet(look=Look(paper=paper))))[0]  # type: ignore[arg-type]
+def test_paper(paper, size):
+    first = pages(write_pdf(sheet(look=Look(paper=paper))))[0]
     assert (round(float(first.mediabox.width)), round(float(first.mediabox.height))) == size
 
 
-def test_lines_break_at_the_same_words_on_both_papers() -> None:
+def test_lines_break_at_the_same_words_on_both_papers():
     page = sheet(*[Paragraph((Words("some words that go on and on, " * 30),))] * 3)
     a4, letter = (
         [line for part in pages(write_pdf(replace(page, look=Look(paper=paper)))) for line in
@@ -100,22 +97,22 @@ def test_lines_break_at_the_same_words_on_both_papers() -> None:
     assert a4 == letter
 
 
-def test_compact_pages_are_fewer() -> None:
+def test_compact_pages_are_fewer():
     page = sheet(*[AnswerGrid(n("S"), 3, 3), WorkingSpace(60), Display((equal("S", PRODUCT),))] * 12)
-    roomy, compact = (len(pages(write_pdf(replace(page, look=Look(spacing=s))))) for s in ("roomy", "compact"))  # type: ignore[arg-type]
+    roomy, compact = (len(pages(write_pdf(replace(page, look=Look(spacing=s))))) for s in ("roomy", "compact"))
     assert compact < roomy
 
 
 @pytest.mark.parametrize(
     ("solutions", "shown"), [("blank", "asked"), ("worked", "solution"), ("key", "solution marks"), ("partly", "")]
 )
-def test_only_the_solutions_that_are_wanted_are_there(solutions: str, shown: str) -> None:
+def test_only_the_solutions_that_are_wanted_are_there(solutions, shown):
     solved = LAYOUTS.blocks[-1]
     words = words_on(pages(write_pdf(sheet(solved, solutions=solutions)))[0])
     assert [word for word in words.split() if word in ("asked", "solution", "marks")] == shown.split()
 
 
-def test_a_matrix_that_is_much_too_wide_is_set_row_by_row() -> None:
+def test_a_matrix_that_is_much_too_wide_is_set_row_by_row():
     numbers = [[10**8 + 100 * i + j for j in range(15)] for i in range(3)]
     data = write_pdf(sheet(Display((equal("A", matrix(*numbers)),))))
     words = " ".join(map(words_on, pages(data)))
@@ -126,14 +123,14 @@ def test_a_matrix_that_is_much_too_wide_is_set_row_by_row() -> None:
 
 
 @pytest.mark.parametrize("n_rows", [40])
-def test_lines_that_belong_together_leave_no_page_too_full(n_rows: int) -> None:
+def test_lines_that_belong_together_leave_no_page_too_full(n_rows):
     page = sheet(Display(tuple(equal("x", WEIGHT) for _ in range(n_rows))),
                  Entries((equal("x", *range(n_rows)),) * 3))  # fmt: skip
     assert faults(write_pdf(page)) == []
 
 
 @pytest.mark.slow
-def test_what_fits_by_estimate_fits() -> None:
+def test_what_fits_by_estimate_fits():
     """Where the estimate says that lines fit, typst does not measure them: the margins show whether that was right."""
     pieces = (lambda k: Number("8" * k), lambda k: Text("W" * k), lambda k: Name("Ж" * k))
     lines = [equal("S", *[piece(k)] * parts) for piece in pieces for parts in (1, 2, 4, 8)
@@ -143,7 +140,7 @@ def test_what_fits_by_estimate_fits() -> None:
     assert faults(write_pdf(sheet(*blocks))) == []
 
 
-def test_what_is_not_measured_comes_out_as_if_it_were() -> None:
+def test_what_is_not_measured_comes_out_as_if_it_were():
     """Boxes, equations side by side, tables as wide as a line: measured, they are the same page."""
     words = (Words("what a long cell of a table says, so that its columns share the line " * 3),)
     page = sheet(
@@ -163,13 +160,13 @@ def test_what_is_not_measured_comes_out_as_if_it_were() -> None:
 
 
 @pytest.fixture(scope="module")
-def key() -> Document:
+def key():
     (made,) = symattn.worksheet("self_attention", seed=3)
     return made.key
 
 
 @pytest.mark.slow
-def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key: Document) -> None:
+def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key):
     """What is read aloud: the text of the page where there is no formula, and the words for each formula."""
     spoken = [alternative for kind, alternative in tags(write_pdf(key)) if kind == "/Formula"]
     blocks = all_blocks(settled(key).blocks)
@@ -181,7 +178,7 @@ def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key: Docum
     assert missing == []
 
 
-def test_boxes_and_schemes_are_described(key: Document) -> None:
+def test_boxes_and_schemes_are_described(key):
     spoken = [alternative for kind, alternative in tags(write_pdf(LAYOUTS)) if kind == "/Figure"]
     assert len(spoken) == 6
     assert spoken[0].endswith(speak(PRODUCT))

@@ -1,13 +1,10 @@
 """The process that compiles: it answers, is limited, is replaced, and never outlives whom it works for."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,18 +20,18 @@ PAGE = b'#set document(title: "x")\n'
 
 
 @pytest.fixture
-def compiler() -> Iterator[Compiler]:
+def compiler():
     made = Compiler()
     yield made
     made.end()
 
 
-def number(compiler: Compiler) -> int:
+def number(compiler):
     assert compiler.pid
     return compiler.pid
 
 
-def runs(pid: int) -> bool:
+def runs(pid):
     """Whether there is a process of that number that is not only waiting to be collected."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -42,7 +39,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_one_process_compiles_many_documents(compiler: Compiler) -> None:
+def test_one_process_compiles_many_documents(compiler):
     made = [compiler.compile(PAGE + f"text {k}".encode()) for k in range(5)]
     first = number(compiler)
     assert len(set(made)) == 5
@@ -50,9 +47,7 @@ def test_one_process_compiles_many_documents(compiler: Compiler) -> None:
     assert number(compiler) == first
 
 
-def test_a_process_is_replaced_before_what_it_keeps_adds_up(
-    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_is_replaced_before_what_it_keeps_adds_up(compiler, monkeypatch):
     monkeypatch.setattr(compiling, "SOURCES", 3 * len(PAGE))
     processes = []
     for _ in range(7):
@@ -61,7 +56,7 @@ def test_a_process_is_replaced_before_what_it_keeps_adds_up(
     assert [processes.count(one) for one in dict.fromkeys(processes)] == [3, 3, 1]
 
 
-def test_what_typst_refuses_is_a_sentence_and_the_process_goes_on(compiler: Compiler) -> None:
+def test_what_typst_refuses_is_a_sentence_and_the_process_goes_on(compiler):
     compiler.compile(PAGE)
     first = number(compiler)
     with pytest.raises(RefusedError, match=r"could not make a PDF of this document: unknown variable: nonsense\."):
@@ -81,13 +76,13 @@ def test_what_typst_refuses_is_a_sentence_and_the_process_goes_on(compiler: Comp
         '#plugin("x.wasm")',
     ],
 )
-def test_source_reads_no_file_and_reaches_no_network(compiler: Compiler, source: str) -> None:
+def test_source_reads_no_file_and_reaches_no_network(compiler, source):
     with pytest.raises(RefusedError):
         compiler.compile(PAGE + source.encode())
 
 
 @pytest.mark.slow
-def test_what_never_ends_is_stopped() -> None:
+def test_what_never_ends_is_stopped():
     compiler = Compiler(seconds=1)
     with pytest.raises(LostError, match="stopped after 1 seconds"):
         compiler.compile(ENDLESS)
@@ -96,7 +91,7 @@ def test_what_never_ends_is_stopped() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of a process is limited on Linux only")
-def test_what_takes_all_memory_ends_only_itself() -> None:
+def test_what_takes_all_memory_ends_only_itself():
     compiler = Compiler(memory=2**29)
     with pytest.raises(LostError, match=r"0\.5 GiB of memory"):
         compiler.compile(GREEDY)
@@ -105,7 +100,7 @@ def test_what_takes_all_memory_ends_only_itself() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are a matter of POSIX")
-def test_a_process_that_was_killed_is_replaced(compiler: Compiler) -> None:
+def test_a_process_that_was_killed_is_replaced(compiler):
     compiler.compile(PAGE)
     first = number(compiler)
     os.kill(first, signal.SIGKILL)
@@ -115,7 +110,7 @@ def test_a_process_that_was_killed_is_replaced(compiler: Compiler) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are a matter of POSIX")
-def test_a_process_that_is_killed_at_work_is_told_of_and_replaced(compiler: Compiler) -> None:
+def test_a_process_that_is_killed_at_work_is_told_of_and_replaced(compiler):
     compiler.compile(PAGE)
     killer = threading.Timer(0.3, os.kill, [number(compiler), signal.SIGKILL])
     killer.start()
@@ -125,10 +120,10 @@ def test_a_process_that_is_killed_at_work_is_told_of_and_replaced(compiler: Comp
     assert compiler.compile(PAGE).startswith(b"%PDF")
 
 
-def test_threads_get_their_own_documents(compiler: Compiler) -> None:
+def test_threads_get_their_own_documents(compiler):
     sources = [PAGE + f"text {k}".encode() for k in range(12)]
     alone = [compiler.compile(source) for source in sources]
-    found: dict[int, bytes] = {}
+    found = {}
     threads = [threading.Thread(target=lambda k=k: found.update({k: compiler.compile(sources[k])})) for k in range(12)]
     for thread in threads:
         thread.start()
@@ -139,7 +134,7 @@ def test_threads_get_their_own_documents(compiler: Compiler) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_fork_has_a_process_of_its_own() -> None:
+def test_a_fork_has_a_process_of_its_own():
     made = compiling.COMPILER.compile(PAGE + b"fork")
     before = number(compiling.COMPILER)
     child = os.fork()
@@ -160,7 +155,7 @@ print(COMPILER._process.pid, flush=True)
 """
 
 
-def python(program: str) -> subprocess.Popen[str]:
+def python(program):
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     return subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
@@ -169,7 +164,7 @@ def python(program: str) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look at processes")
 @pytest.mark.parametrize("killed", [False, True])
-def test_the_process_ends_with_whoever_started_it(killed: bool) -> None:
+def test_the_process_ends_with_whoever_started_it(killed):
     program = PRINTS_ITS_CHILD + ("import signal; signal.pause()" if killed else "")
     with python(program) as started:
         assert started.stdout
@@ -187,7 +182,7 @@ DOCUMENT = "\\documentclass{article}\\begin{document}%s\\end{document}"
 
 @pytest.mark.usefixtures("tex")
 @pytest.mark.skipif(os.name != "posix", reason="files are limited on POSIX only")
-def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tex_writes_no_file_without_end(monkeypatch):
     monkeypatch.setattr(pdf, "LARGEST_LATEX_FILE", 2**20)
     endless = r"\newwrite\x\immediate\openout\x=x.txt \loop\iftrue\immediate\write\x{%s}\repeat" % ("x" * 1000)
     with pytest.raises(InputError, match="LaTeX"):
@@ -196,7 +191,7 @@ def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_tex_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tex_that_never_ends_is_stopped(monkeypatch):
     monkeypatch.setattr(pdf, "LATEX_SECONDS", 1)
     with pytest.raises(InputError, match="LaTeX was stopped after 1 seconds"):
         pdf.latex_pdf(DOCUMENT % r"\loop\iftrue\repeat")

@@ -5,8 +5,6 @@ character is shown by the code of the sign for none.  TeX has quotes of one form
 prints, and signs that a PDF spells otherwise (≠ as = and a stroke), are left to other tests.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata
@@ -60,16 +58,16 @@ SAME_IN_TEX = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 LIGATURES = {"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl"}
 
 
-def wanted(text: str) -> str:
+def wanted(text):
     return without_space(unicodedata.normalize("NFC", visible(text)).replace("\ufffd", "U+FFFD"))
 
 
-def without_space(text: str) -> str:
+def without_space(text):
     """Where a line ends depends on the page."""
     return re.sub(r"\s+", "", text)
 
 
-def found_in(data: bytes) -> dict[int, str]:
+def found_in(data):
     """What the paragraphs of `PAGE` say, read out of a PDF, without the feet of its pages."""
     pages = (re.sub(r"\n?page\s\d+\sof\s\d+\s*$", "", page.extract_text()) for page in PdfReader(BytesIO(data)).pages)
     words = unicodedata.normalize("NFC", "".join(page.removeprefix("Verbatim\n") + "\n" for page in pages))
@@ -82,19 +80,15 @@ def found_in(data: bytes) -> dict[int, str]:
     }
 
 
-def test_there_are_311_different_strings() -> None:
-    assert len(set(STRINGS)) == len(STRINGS) == 311
-
-
-def test_typst_prints_every_string_verbatim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_typst_prints_every_string_verbatim(monkeypatch):
     monkeypatch.setattr(pdf.COMPILER, "printable", lambda characters: "")
     found = found_in(pdf.write_pdf(PAGE))
     assert {STRINGS[k]: found.get(k) for k in range(311) if found.get(k) != wanted(STRINGS[k])} == {}
 
 
 @pytest.mark.usefixtures("tex")
-def test_tex_prints_every_string_verbatim() -> None:
-    def alike(text: str) -> str:
+def test_tex_prints_every_string_verbatim():
+    def alike(text):
         return text.translate(SAME_IN_TEX).replace("''", '"')
 
     found = found_in(pdf.latex_pdf(FORMATS["latex"].write(PAGE))[0])

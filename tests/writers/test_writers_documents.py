@@ -1,11 +1,7 @@
 """Whole documents: they compile, nothing overflows, nothing is lost, and no text becomes a command."""
 
-from __future__ import annotations
-
-import json
 import re
 import shutil
-import subprocess
 
 import pytest
 from pypdf import PdfReader
@@ -24,7 +20,7 @@ NUMBERS = [
 ]
 
 
-def words_of(data: bytes) -> str:
+def words_of(data):
     from io import BytesIO
 
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
@@ -32,7 +28,7 @@ def words_of(data: bytes) -> str:
 
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize("name", ["all", "empty", "deep", "wide", "hostile", "exam", "outside"])
-def test_every_format_writes_every_document(name: str, format: str) -> None:
+def test_every_format_writes_every_document(name, format):
     text = FORMATS[format].write(EVERYTHING[name])
     assert text.endswith("\n")
     assert text == FORMATS[format].write(EVERYTHING[name])
@@ -42,14 +38,14 @@ def test_every_format_writes_every_document(name: str, format: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("name", ["empty", "all", "wide", "hostile", "exam", "outside", "exam at 24 pt"])
-def test_latex_compiles_and_nothing_overflows(name: str) -> None:
+def test_latex_compiles_and_nothing_overflows(name):
     _, log = pdf.latex_pdf(FORMATS["latex"].write(EVERYTHING[name]))
     assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
-def test_both_engines_print_every_formula_and_tex_the_same_bytes() -> None:
+def test_both_engines_print_every_formula_and_tex_the_same_bytes():
     page = sheet(*(Display((formula,)) for formula in FORMULAS.values()))
     data, log = pdf.latex_pdf(FORMATS["latex"].write(page))
     assert "Overfull" not in log
@@ -59,7 +55,7 @@ def test_both_engines_print_every_formula_and_tex_the_same_bytes() -> None:
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("engine", ["typst", "tex"])
-def test_every_number_is_printed(engine: str, request: pytest.FixtureRequest) -> None:
+def test_every_number_is_printed(engine, request):
     if engine == "tex":
         request.getfixturevalue("tex")
         data, _ = pdf.latex_pdf(FORMATS["latex"].write(ALL))
@@ -75,7 +71,7 @@ def test_every_number_is_printed(engine: str, request: pytest.FixtureRequest) ->
 # --- text that was not meant to be read as markup ------------------------------------------------------
 
 
-def plain(text: str) -> str:
+def plain(text):
     """Text as it can be compared: no spaces, and one form for quotes, dashes and letters."""
     alike = str.maketrans({"’": "'", "‘": "'", "“": "''", "”": "''", "ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi"})
     return re.sub(r"\s+", "", text.translate(alike)).replace("-", "")
@@ -84,7 +80,7 @@ def plain(text: str) -> str:
 ASCII = [text for text in HOSTILE if text.isascii() and text.isprintable() and text.strip()]
 
 
-def test_typst_prints_text_verbatim_wherever_it_stands() -> None:
+def test_typst_prints_text_verbatim_wherever_it_stands():
     for text in ASCII[::4]:
         words = words_of(pdf.write_pdf(Document(text, (Paragraph((Words(text), Strong("."))),), fields=(text,))))
         assert plain(words).count(plain(text)) >= 3
@@ -106,11 +102,11 @@ def test_typst_prints_text_verbatim_wherever_it_stands() -> None:
         ("a\x00\u202eb\nc", r"a\unprintable{FFFD}b c"),
     ],
 )
-def test_text_in_latex(text: str, source: str) -> None:
+def test_text_in_latex(text, source):
     assert escaped(text) == source
 
 
-def test_a_document_cannot_read_files() -> None:
+def test_a_document_cannot_read_files():
     page = sheet(Paragraph((Words('"#read("/etc/passwd")'), Math(n('x")#read("/etc/passwd")')))))
     assert "root:" not in words_of(pdf.write_pdf(page))
 
@@ -119,48 +115,11 @@ def test_a_document_cannot_read_files() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if " at " not in name])
-def test_markdown_is_portable(name: str) -> None:
+def test_markdown_is_portable(name):
     assert lint(FORMATS["markdown"].write(EVERYTHING[name])) == []
 
 
-def test_every_formula_in_markdown_is_portable() -> None:
-    for formula in FORMULAS.values():
-        page = sheet(Display((formula,)), Paragraph((Words("so "), Math(formula))))
-        assert lint(FORMATS["markdown"].write(page)) == []
-
-
-@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
-@pytest.mark.parametrize("dialect", ["markdown", "gfm+tex_math_dollars"])
-def test_pandoc_reads_the_formulas(dialect: str) -> None:
-    page = sheet(
-        *(Display((formula,)) for formula in FORMULAS.values()),
-        *(Paragraph((Words("so "), Math(formula), Words("."))) for formula in FORMULAS.values()),
-    )
-    command = ["pandoc", "-f", dialect, "-t", "json"]
-    done = subprocess.run(command, input=FORMATS["markdown"].write(page), capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(done.stderr)
-    found = list(math_nodes(json.loads(done.stdout)))
-    shown = [source for kind, source in found if kind == "DisplayMath"]
-    assert len(shown) == len(FORMULAS)
-    assert len(found) == 2 * len(FORMULAS)
-    for formula, source in zip(FORMULAS.values(), shown, strict=True):
-        assert " ".join(FORMATS["markdown"].formula(formula).split()) == " ".join(source.split())
-
-
-def math_nodes(node: object) -> list[tuple[str, str]]:
-    match node:
-        case {"t": "Math", "c": [{"t": kind}, source]}:
-            return [(str(kind), str(source))]
-        case dict():
-            return [found for child in node.values() for found in math_nodes(child)]
-        case list():
-            return [found for child in node for found in math_nodes(child)]
-        case _:
-            return []
-
-
-def test_an_answer_grid_in_markdown() -> None:
+def test_an_answer_grid_in_markdown():
     written = FORMATS["markdown"].write(sheet(AnswerGrid(n("S"), 2, 3), sheet="3f9a", recipe='say "x"'))
     assert written == (
         '---\nsymattn: 1\nsheet: "3f9a"\nrecipe: "say \\"x\\""\n---\n\n# A sheet\n\n'
@@ -173,19 +132,19 @@ def test_an_answer_grid_in_markdown() -> None:
 # --- blocks ----------------------------------------------------------------------------------------------
 
 
-def test_headings_keep_their_order() -> None:
+def test_headings_keep_their_order():
     assert FORMATS["typst"].write(DEEP).count("#heading(level: 1)") == 1
     assert FORMATS["typst"].write(DEEP).count("#heading(level: 2)") == 1
 
 
-def test_lines_are_aligned_at_their_first_sign() -> None:
+def test_lines_are_aligned_at_their_first_sign():
     page = sheet(Display((equal("S", 1), Relation((n("S"), n(2)), ("≈",)))))
     assert "  S &= 1 \\\\\n  S &\\approx 2\n" in FORMATS["latex"].write(page)
     assert "  S &= 1 \\\n  S &≈ 2\n" in FORMATS["typst"].write(page)
     assert "    S = 1\n    S ≈ 2\n" in FORMATS["text"].write(page)
 
 
-def test_a_worksheet_in_latex_is_good_to_edit() -> None:
+def test_a_worksheet_in_latex_is_good_to_edit():
     source = FORMATS["latex"].write(sheet(
         Heading((Words("Scores"),)),
         Display((equal("S", matrix([1, 2], [3, 4])),), (Words("So:"),)),
@@ -215,12 +174,12 @@ $\blank[1.1cm]$
     )
 
 
-def test_a_long_table_goes_on_with_its_head() -> None:
+def test_a_long_table_goes_on_with_its_head():
     rows = tuple(((Words(str(i)),),) for i in range(60))
     assert FORMATS["latex"].write(sheet(Table(((Words("head"),),), rows))).count("textbf{head}") == 3
 
 
-def test_without_tex_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_tex_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(pdf, "embedded_engine", lambda: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(pdf.InputError, match="No LaTeX was found"):
@@ -228,6 +187,6 @@ def test_without_tex_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("tex")
-def test_a_fault_in_latex_is_a_sentence() -> None:
+def test_a_fault_in_latex_is_a_sentence():
     with pytest.raises(pdf.InputError, match="Undefined control sequence"):
         pdf.latex_pdf("\\documentclass{article}\\begin{document}\\nonsense\\end{document}")
