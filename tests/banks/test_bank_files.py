@@ -106,11 +106,6 @@ def test_one_choice_and_a_grid_are_questions_of_their_own_kind(tmp_path):
     assert any(answer.findtext("feedback/text") for answer in answers if answer.get("fraction") == "0")
     item = canvas_reader.only(tmp_path / "choice.canvas.zip")
     assert item.kind == "multiple_choice_question"
-    write_sheets(sheets(make_recipe(problem="masks", seed=4), 1), tmp_path, Setting(["moodle"], "masks"))
-    question = cloze_reader.only(tmp_path / "masks.moodle.xml")
-    cells = [part for part in question.parts if part.kind == "MULTICHOICE"]
-    assert cells
-    assert {alternative.answer for part in cells for alternative in part.alternatives} == {"■", "□"}
 
 
 def test_what_is_no_page_is_refused_where_pages_are_wanted():

@@ -2,15 +2,14 @@
 
 import os
 import re
-import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import test_whose_work
 from hypothesis import given
 from hypothesis import strategies as st
+from test_whose_work import WHOSE
 
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew
@@ -267,11 +266,10 @@ LECTURE = in_class(
 FAR = in_class(*((name, f"x{k}") for k, name in enumerate(
     ["Jürgen Müller", "Łukasz Żółć", "Søren Ærø", "Ana Pérez", "Ana Peréz", "李伟"], 1
 )))  # fmt: skip
-CLASSES = {"exam": EXAM, "lecture": LECTURE, "far": FAR, "people": test_whose_work.EXAM}
-WHOSE = tomllib.loads(Path(__file__).with_name("whose.toml").read_text(encoding="utf-8"))
+CLASSES = {"exam": EXAM, "lecture": LECTURE, "far": FAR}
 
 
-@pytest.mark.parametrize(("some", "path"), [(some, path) for some, paths in WHOSE.items() for path in paths])
+@pytest.mark.parametrize(("some", "path"), [(some, path) for some in CLASSES for path in WHOSE[some]])
 def test_whose_a_file_is_is_told_by_its_name_and_its_folders(some, path):
     """The number of a student of the class, or 0 for nobody."""
     [one] = in_order([File.of(path, head().encode())], CLASSES[some])

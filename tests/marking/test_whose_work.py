@@ -1,8 +1,10 @@
 """Whose work a file is: what a platform calls it decides, and no file of one student changes what another is given."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -23,6 +25,7 @@ PEOPLE = [
 CLASS = tuple(Entrant(k, name, id, SHEETS[k % 4], f"{k:03}-{id}") for k, (name, id) in enumerate(PEOPLE, 1))
 EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS}, CLASS)
 MALLORY = "Mallory Malone"
+WHOSE = tomllib.loads(Path(__file__).with_name("whose.toml").read_text(encoding="utf-8"))
 
 ANSWER = b"[answers]\nQ = [[1]]\n"
 
@@ -176,6 +179,13 @@ def test_no_file_of_one_changes_what_another_is_given(situation):
             after = given_out(export(platform, {**handed, one.number: (one.name, files)}, top))
             assert {k: what for k, what in after.items() if k != one.number} == before
             break
+
+
+@pytest.mark.parametrize("path", WHOSE["people"])
+def test_a_file_named_by_hand(path):
+    """A short number, or an id of two, is nobody's: 2 and 1912 are ids, and so are a1 and A1."""
+    number = WHOSE["people"][path]
+    assert list(given_out([File.of(path, ANSWER)])) == ([number] if number else [])
 
 
 def test_names_in_a_zip_say_nothing():

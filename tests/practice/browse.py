@@ -1,5 +1,7 @@
 """Practice pages in a browser: scripts typed by keyboard in headless Chromium, and the same scripts marked here.
 
+    NODE_PATH=node_modules python tests/practice/browse.py docs/pictures      its pictures
+
 On a machine without Node, Chromium or the npm packages (playwright-core, axe-core, pyodide, found through NODE_PATH)
 `browser.missing` says what there is not.
 """
@@ -9,16 +11,22 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from browser import chromium
-from practice_pages import drawn, filled, places
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from browser import chromium
+from practice_pages import cells_of, drawn, filled, lines_of, places
+
+import symattn
+from symattn.practice.course import read_course
 from symattn.practice.session import Session
+from symattn.practice.site import write_site
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 
 RUNNER = Path(__file__).with_name("browser.cjs")
@@ -76,13 +84,32 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def unscaled() -> dict[str, Any]:
+    """A sheet of somebody who forgot to scale the scores, and went on from there without a mistake."""
+    session = Session()
+    shown, sheet = drawn(session, "attention", 7)
+    lines = lines_of(sheet)
+    followed = symattn.derive("attention", **sheet.problem.givens, scale="none")
+    lines |= {
+        "S'": lines["S"],
+        **{name: [[str(x) for x in row] for row in followed[name].result.rows] for name in "AZ"},
+    }
+    cells = {place: text.replace(" ", "") for place, text in cells_of(sheet, lines).items()}
+    order = sorted(cells, key=lambda b: (b[0], b[2], b[1]))
+    return {
+        "recipe": "attention", "seed": 7, "name": sheet.name, "typed": [cells[place] for place in order],
+        "session": session, "sheet": shown["sheet"], "page": filled(shown["html"], cells),
+    }  # fmt: skip
+
+
 TOLD = ("recipe", "seed", "name", "typed", "edition")
 """What the browser is told of a script."""
 
 
-def browsed(made: Sequence[dict[str, Any]], site: Path) -> dict[str, Any]:
+def browsed(made: Sequence[dict[str, Any]], site: Path, pictures: Path | None = None) -> dict[str, Any]:
     """What the page said of the scripts."""
-    return _run(RUNNER, site, [{key: one[key] for key in TOLD if key in one} for one in made])
+    told = [{key: one[key] for key in TOLD if key in one} for one in made]
+    return _run(RUNNER, site, told, *([str(pictures)] if pictures else []))
 
 
 def on_a_platform(script: dict[str, Any], package: Path) -> dict[str, Any]:
@@ -90,13 +117,25 @@ def on_a_platform(script: dict[str, Any], package: Path) -> dict[str, Any]:
     return _run(PLATFORM, package, {key: script[key] for key in TOLD})
 
 
-def _run(runner: Path, site: Path, told: object) -> dict[str, Any]:
+def _run(runner: Path, site: Path, told: object, *more: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
         listed.write_text(json.dumps(told), encoding="utf-8")
-        command = ["node", str(runner), str(site), str(listed)]
+        command = ["node", str(runner), str(site), str(listed), *more]
         run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": chromium()})
         if run.returncode:
             raise RuntimeError(run.stderr)
         said: dict[str, Any] = json.loads(run.stdout)
         return said
+
+
+def main(pictures: Path) -> None:
+    """The pictures of a report and of a hint."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder) / "site"
+        write_site(read_course(), site, pyodide())
+        browsed([unscaled(), *scripts(3)], site, pictures)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
