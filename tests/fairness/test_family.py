@@ -211,14 +211,6 @@ def test_columns_are_the_transposed_rows():
     assert {name: matrix.T for name, matrix in b.items()} == a
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_givens():
-    m = mechanism("causal_self_attention")
-    settings = Settings.read(m.defaults)
-    drawn = [draw_givens(m, settings, FULL, "standard", "e", random.Random(8)) for _ in range(2)]
-    assert drawn[0] == drawn[1]
-
-
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("count", [12, 25])
 def test_a_pool_is_balanced(n, count):
