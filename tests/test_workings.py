@@ -75,7 +75,7 @@ def uses(draw):
     )
 
 
-@tries(60)
+@tries(40)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use
@@ -153,7 +153,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
     check()
 
 
-@pytest.mark.covering(product=False)
+@pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("example", ["note-000", "note-002"])
 @pytest.mark.parametrize("corrected", [True, False])
