@@ -51,6 +51,10 @@ from symattn.teaching.problems.derived import Family
 from symattn.teaching.sheets import Recipe, Sheet, freeze_sheets, render, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
+LONG = {
+    "encoder", "encoder_block", "encoder_block_gradient", "decoder_block", "multi_head_gradient",
+    "cross_attention_gradient", "rotary_attention_gradient",
+}  # fmt: skip
 ROOT = Path(__file__).parents[1]
 DAY = 24 * 60 * 60
 
@@ -91,8 +95,13 @@ ROWS = _rows()
 
 def only(**values: str) -> pytest.MarkDecorator:
     """Cases of a test: the rows that have these values."""
-    chosen = [row for row in ROWS if all(getattr(row, choice) == value for choice, value in values.items())]
-    return pytest.mark.parametrize("row", chosen, ids=str)
+    return the(*(row for row in ROWS if all(getattr(row, choice) == value for choice, value in values.items())))
+
+
+def the(*rows: Row) -> pytest.MarkDecorator:
+    """Cases of a test: these rows; those of very many steps are left to the whole suite."""
+    cases = [pytest.param(row, marks=pytest.mark.slow if row.name in LONG else ()) for row in rows]
+    return pytest.mark.parametrize("row", cases, ids=str)
 
 
 every_row = only()

@@ -1,4 +1,4 @@
-"""Layouts: Falk's scheme and two columns written out, and how they are chosen; laws of every sheet are in `tests/catalogue`."""
+"""Layouts: Falk's scheme and columns written out, and how they are chosen; laws of every sheet: `tests/catalogue`."""
 
 from __future__ import annotations
 

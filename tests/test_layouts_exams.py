@@ -11,7 +11,7 @@ import pytest
 
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
-from symattn.page.document import AnswerGrid, Columns, Document, Falk, Heading, all_blocks
+from symattn.page.document import AnswerGrid, Columns, Document, Falk, all_blocks
 from symattn.teaching.exam.deploy import copies, freeze, make_exam
 from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import exam_spec
@@ -35,29 +35,16 @@ def found(document: Document, kind: type) -> list[object]:
 
 
 @pytest.mark.slow
-def test_products_stand_in_schemes_on_papers_and_keys() -> None:
-    page, answers, _ = exam("falk")
+def test_papers_and_keys_have_the_layout_that_the_exam_states_and_the_frozen_questions_none() -> None:
+    (page, answers, _), columns, usual = exam("falk"), exam("columns")[0], exam("matrix")[0]
     assert len(found(page, Falk)) == 2  # scores and output
     assert found(answers, Falk)  # exact weights may be too wide for one
-    assert not found(exam("matrix")[0], Falk)
-
-
-@pytest.mark.slow
-def test_columns_hold_the_parts_with_boxes() -> None:
-    page = exam("columns")[0]
-    [columns] = found(page, Columns)
-    assert isinstance(columns, Columns)
-    assert [isinstance(left[0], Heading) for left, _ in columns.rows] == [True] * 3
-    usual = exam("matrix")[0]
-    assert found(page, AnswerGrid) == found(usual, AnswerGrid)
-    headings = [[(h.label, h.marks) for h in found(document, Heading)] for document in (page, usual)]
-    assert headings[0] == headings[1]  # elsewhere their rules stand in them
-
-
-@pytest.mark.slow
-def test_what_is_frozen_of_the_questions_knows_no_layout() -> None:
-    questions = {json.dumps(json.loads(exam(layout)[2])["questions"]) for layout in ("matrix", "falk", "columns")}
-    assert len(questions) == 1
+    assert not found(usual, Falk)
+    [both] = found(columns, Columns)
+    assert isinstance(both, Columns)
+    assert len(both.rows) == 3
+    assert found(columns, AnswerGrid) == found(usual, AnswerGrid)
+    assert len({json.dumps(json.loads(exam(layout)[2])["questions"]) for layout in ("matrix", "falk", "columns")}) == 1
 
 
 @pytest.mark.slow

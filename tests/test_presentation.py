@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
+from catalogue_sheets import ROWS, document, leaves
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.api import derive, make_recipe
+from symattn.api import derive
 from symattn.errors import InputError
 from symattn.formula import (
     Call,
@@ -29,29 +28,14 @@ from symattn.formula import (
 from symattn.page.document import Document, Heading, Look, Math, Paragraph, Strong, Words
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.sheets import render, sheets
+from symattn.teaching.sheets import render
 
 COMMA = Look(decimal=",")
 
 
 @pytest.fixture(scope="module")
 def key() -> Document:
-    [sheet] = sheets(make_recipe("self_attention", {}, seed=3), 1)
-    return sheet.key
-
-
-def nodes(node: Any) -> list[Formula]:
-    """Every formula in whatever this is, and the formulas inside them."""
-    if isinstance(node, tuple):
-        return [found for item in node for found in nodes(item)]
-    if not is_dataclass(node):
-        return []
-    own = [node] if isinstance(node, Formula) else []
-    return own + [found for f in fields(node) for found in nodes(getattr(node, f.name))]
-
-
-def numbers(document: Document) -> Counter[str]:
-    return Counter(n.digits for n in nodes(document.blocks) if isinstance(n, Number))
+    return document(next(row for row in ROWS if row.name == "self_attention"), "key")
 
 
 def one(*content: Words | Strong | Math) -> Document:
@@ -98,7 +82,7 @@ def test_what_commas_parted_semicolons_part(node):
 
 
 def test_brackets_and_transpose_sign_are_everywhere(key):
-    shown = nodes(presented(replace(key, look=Look(brackets="(", transpose="T"))).blocks)
+    shown = [*leaves(presented(replace(key, look=Look(brackets="(", transpose="T"))).blocks, Formula)]
     assert {n.bracket for n in shown if isinstance(n, MatrixOf)} == {"("}
     assert {n.sign for n in shown if isinstance(n, Transposed)} == {"T"}
     assert any(isinstance(n, Transposed) for n in shown)
@@ -107,7 +91,7 @@ def test_brackets_and_transpose_sign_are_everywhere(key):
 def test_bars_are_no_brackets():
     node = MatrixOf(((Number("1"),),), "|")
     [paragraph] = presented(replace(one(Math(node)), look=Look(brackets="("))).blocks
-    assert nodes(paragraph)[0] == node
+    assert [*leaves(paragraph, MatrixOf)] == [node]
 
 
 @given(st.integers(0, 999), st.integers(0, 999))

@@ -34,25 +34,17 @@ DECIMAL = {"arithmetic": "decimal"}
 KEYS: list[tuple[str, dict[str, object]]] = [
     ("attention", DECIMAL | {"exact": False, "places": 2}),
     ("attention", DECIMAL | {"cap": 2, "notation": "note-004"}),
-    ("attention_gradient", DECIMAL),
-    ("causal_self_attention", DECIMAL | {"orientation": "columns"}),
     ("cross_attention", DECIMAL | {"places": 6}),
-    ("cross_attention_gradient", DECIMAL),
     ("decoder_block", {}),
-    ("encoder", {"places": 3}),
     ("encoder_block_gradient", {}),
     ("feed_forward", DECIMAL | {"function": "gelu", "places": 5}),
-    ("feed_forward_gradient", DECIMAL | {"function": "silu"}),
-    ("kv_cache", DECIMAL),
     ("language_model", DECIMAL),
     ("linear_attention", DECIMAL),
-    ("multi_head_attention", DECIMAL),
     ("online_softmax", DECIMAL),
     ("positional_encoding", DECIMAL),
     ("rotary_attention", DECIMAL),
     ("self_attention", DECIMAL | {"by": "token"}),
     ("self_attention", DECIMAL | {"notation": "note-000", "places": 3}),
-    ("self_attention", DECIMAL | {"notation": "note-002"}),
 ]
 """Mechanisms with settings whose keys go on in decimals: those of all others are exact."""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import printed_lines
 import pytest
-from catalogue_sheets import ROWS, Row, document, draw, every_row, leaves, only, page, sheet, written
+from catalogue_sheets import ROWS, Row, document, draw, every_row, leaves, only, page, sheet, the, written
 from writer_markdown_rules import lint
 
 from symattn.derivation.derivation import StepName
@@ -203,7 +203,7 @@ def without_rules(one: Document) -> tuple[Counter[str], list[Formula]]:
     return Counter(rest), rules
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.layout in ("falk", "columns")], ids=str)
+@the(*(row for row in ROWS if row.layout in ("falk", "columns")))
 def test_a_layout_moves_things_and_loses_none(row: Row) -> None:
     for solutions in ("blank", "key"):
         usual, rules = without_rules(sheet(row).document(solutions))  # type: ignore[arg-type]
@@ -263,9 +263,7 @@ def test_boxes_of_every_product_stand_in_a_scheme_that_shows_only_what_is_given(
                 assert any(m.shape == numbers.shape and np.allclose(m, numbers) for m in known)
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.layout == "matrix" and row.notation not in ("note-001", "note-003")], ids=str
-)
+@the(*(row for row in ROWS if row.layout == "matrix" and row.notation not in ("note-001", "note-003")))
 def test_all_that_is_asked_stays_on_one_page(row: Row) -> None:
     """The part's boxes and its space for working among it, in one frame; its rule may stand in the heading."""
     blocks = document(row).blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import check_latex
 import check_markdown
 import pytest
-from catalogue_sheets import ROWS, Row, only, page, pdf, written
+from catalogue_sheets import ROWS, Row, only, page, pdf, the, written
 
 from symattn.api import derive
 from symattn.page.writers import FORMATS
@@ -13,7 +13,7 @@ from symattn.teaching.examples import examples
 
 pytestmark = pytest.mark.slow
 NOTES = [name for name in examples() if name in ("note-000", "note-001", "note-002", "note-003", "note-004")]
-SOME = pytest.mark.parametrize("row", ROWS[::3], ids=str)
+SOME = the(*ROWS[::3])
 
 
 @SOME

@@ -69,27 +69,6 @@ def test_all_are_different_and_equally_hard(variants):
 
 
 @pytest.mark.slow
-def test_they_share_their_radicals_and_none_is_degenerate(variants):
-    questions, _, _ = variants
-    patterns, ties = set(), set()
-    for q in questions:
-        _, found = matrices(q)
-        scores = found["S"] / 2
-        assert np.array_equal(scores, np.round(scores))
-        rows = scores - scores.min(axis=1, keepdims=True)
-        patterns.add(tuple(sorted(tuple(sorted(row)) for row in rows)))
-        ties.add(sum(len(row) - len(set(row)) for row in rows))
-        assert found["A"].max(axis=1).min() >= 0.40
-        assert found["A"].max() <= 0.90
-        assert not np.array_equal(found["S"], found["S"].T)
-        for name in "QKV":
-            assert (found[name] != 0).any(axis=1).all()
-            assert len(np.unique(found[name], axis=0)) == 3
-    assert len(patterns) == 1
-    assert len(ties) == 1
-
-
-@pytest.mark.slow
 def test_keys_share_at_most_thirty_percent(variants):
     """The entries that have to be worked out, as far as the family has room; text of the key under test is not used."""
     questions, most, tally = variants

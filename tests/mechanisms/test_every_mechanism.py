@@ -403,11 +403,3 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
             return chosen.run(givens, settings)
         except UndefinedError:
             continue
-
-
-@pytest.mark.parametrize("name", MECHANISMS[::6])
-def test_letters_on_the_command_line(name):
-    sizes = ",".join(f"{letter}={size}" for letter, size in small(name).items())
-    result = CliRunner().invoke(main, ["derive", name, "--symbolic", "--size", sizes])
-    assert result.exit_code == 0, result.output
-    assert len(result.output.splitlines()) > len(derivation(name).steps)
