@@ -135,15 +135,6 @@ def test_the_command_line_says_the_same():
                        ("problem", "masks")):  # fmt: skip
         done = runner.invoke(main, ["list", what, name])
         assert (done.exit_code, done.output) == (0, f"{symattn.describe(name)}\n")
-    for arguments, says in (
-        (["mechanism"], "symattn list mechanism NAME describes one; symattn list mechanisms names them all."),
-        (["mechanism", "layernrm"], "There is no mechanism 'layernrm'; did you mean layer_norm?"),
-        (["problem", "layer_norm"], "layer_norm is a mechanism, not a type of problem."),
-        (["notations", "x"], "There is nothing more on 'x': symattn list notations says it all."),
-    ):
-        done = runner.invoke(main, ["list", *arguments])
-        assert done.exit_code == 2
-        assert says in done.stderr
 
 
 @pytest.mark.slow
