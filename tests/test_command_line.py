@@ -347,3 +347,10 @@ def test_a_mask_that_is_no_mask_by_thousands_of_signs(mask, folder):
     assert done.exit_code == 2
     assert "mask" in done.output
     assert files(folder) == []
+
+
+def test_as_many_places_as_are_asked_for(folder):
+    assert run("worksheet", "attention", "--seed", 1, "--decimal", "--places", 2, "--format", "text").exit_code == 0
+    key = (folder / "output/attention-1-01-key.txt").read_text(encoding="utf-8")
+    assert "--places 2" in key
+    assert {len(digits) for digits in re.findall(r"\b\d+\.(\d+)\b", key)} == {2}
