@@ -83,6 +83,7 @@ def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
             assert [(s.name, s.op, s.operands) for s in other] == steps, (setting, value)
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_defaults_are_what_is_used_where_nothing_is_said(name):
     """Stated as they are told, as on the command line, they change nothing."""

@@ -367,7 +367,7 @@ def same(entry, right):
     return entry == right or abs(sympy.N(entry - right, 40)) < 1e-30
 
 
-@pytest.mark.covering(most=16)
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
 def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
     """Every matrix before a step is made any numbers, in its expression in letters as in that entry by entry."""
