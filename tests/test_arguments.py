@@ -69,7 +69,7 @@ VERBS: Mapping[str, tuple[Callable[..., object], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.covering(most=25)
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, (_, names) in VERBS.items() for name in names])
 def test_an_odd_argument_is_used_or_refused_in_a_sentence(
     verb: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -87,14 +87,9 @@ def test_a_folder_of_another_package_is_not_taken_for_that_of_ours(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_source_distribution_finds_them_as_a_checkout_does(tmp_path):
+def test_a_source_distribution_finds_them_as_a_checkout_does_and_builds_the_same_wheel(tmp_path):
     source = unpacked(built("sdist", ROOT, tmp_path / "dist"), tmp_path / "source")
     expect_found(source / "templates", source, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_source_distribution_builds_the_same_wheel(tmp_path):
-    source = unpacked(built("sdist", ROOT, tmp_path / "dist"), tmp_path / "source")
     wheels = [built("wheel", project, tmp_path / project.name) for project in (ROOT, source)]
     first, again = (
         {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info" not in name} for wheel in wheels

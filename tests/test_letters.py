@@ -134,15 +134,6 @@ def test_every_head_has_columns_of_its_own():
     assert symattn.derive("multi_head_attention", symbolic=True).sympy("Q_2")[k, 1] == whole[k, width + 1]
 
 
-def test_one_entry_is_put_in_by_its_name_or_its_symbol():
-    solution = symattn.derive("attention", symbolic=True, sizes={"n": 1, "m": 2, "d_k": 1, "d_v": 1})
-    k_1, k_2 = solution.symbols["k_11"], solution.symbols["k_21"]
-    t = Symbol("t")
-    for name in ("q_11", Symbol("q_11"), solution.symbols["q_11"]):
-        assert Matrix(solution.subs({name: 3}).sympy("S")) == Matrix([[3 * k_1, 3 * k_2]])
-    assert Matrix(solution.subs({"q_11": t, "k_11": 0}).sympy("S")) == Matrix([[0, t * k_2]])
-
-
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
@@ -376,7 +367,7 @@ def same(entry, right):
     return entry == right or abs(sympy.N(entry - right, 40)) < 1e-30
 
 
-@pytest.mark.covering(most=16)
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
 def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
     """Every matrix before a step is made any numbers, in its expression in letters as in that entry by entry."""

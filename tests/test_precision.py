@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 SET, OF_ALL = {"dps", "prec"}, ("mp", "mpmath", "getcontext()")
 
@@ -13,6 +15,7 @@ def set_for_good(tree: ast.AST) -> list[int]:
     return sorted(n.lineno for n in stored if n.attr in SET and ast.unparse(n.value).endswith(OF_ALL))
 
 
+@pytest.mark.slow
 def test_precision_is_given_back():
     lines = {path.name: set_for_good(ast.parse(path.read_text(encoding="utf-8"))) for path in TESTS.rglob("*.py")}
     assert not {name: found for name, found in lines.items() if found}

@@ -38,14 +38,14 @@ def used(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.stem)
-def test_no_test_uses_a_private_name(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    own = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    own |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
-    for line, name in used(tree):
-        name = str(name).rpartition(".")[2]
-        assert name in own or name not in private(), f"{path.name}, line {line}: {name}"
+def test_no_test_uses_a_private_name():
+    for path in TESTS.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        own |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+        for line, name in used(tree):
+            name = str(name).rpartition(".")[2]
+            assert name in own or name not in private(), f"{path.name}, line {line}: {name}"
 
 
 @pytest.mark.slow

@@ -263,9 +263,3 @@ def test_a_notation_of_ones_own(folder):
     assert "P" in text
     path = written(folder, 'notation = "mine.toml"\n' + GOOD)
     assert "p₁₂" in derive(path).text()
-
-
-def test_a_file_and_givens_besides_contradict_each_other(folder):
-    path = written(folder, GOOD)
-    with pytest.raises(InputError, match="givens of its own"):
-        derive(path, Q=[[1, 2]])

@@ -183,14 +183,6 @@ def test_with_matrices_put_in_it_is_what_is_worked_out(attention):
     assert numbers["A"].result.decimals(6) == exact["A"].result.decimals(6)
 
 
-def test_some_matrices_put_in_leave_the_others_as_symbols(attention):
-    scores = attention.subs({"X": GIVEN["X"]}).sympy("S")
-    assert {str(s)[0] for s in scores.free_symbols} == {"w"}
-    x = Matrix(GIVEN["X"])
-    q, k = x * named("w^Q", 2, 2), x * named("w^K", 2, 2)
-    assert (Matrix(scores) - q * k.T).expand().is_zero_matrix
-
-
 def test_what_cannot_be_put_in_says_why(attention):
     with pytest.raises(InputError, match="S is a step; only givens can be put in: X, W_Q, W_K, W_V"):
         attention.subs({"S": [[1, 0], [0, 1]]})
@@ -198,30 +190,6 @@ def test_what_cannot_be_put_in_says_why(attention):
         attention.subs({"X": [[1, 0]]})
     with pytest.raises(InputError, match="sizes in numbers"):
         derive("self_attention", symbolic=True).subs({"X": [[1, 0]]})
-
-
-def test_evaluated_to_as_many_digits_as_asked(attention):
-    weights = attention.subs(GIVEN).evalf(40)["A"]
-    q, k = (Matrix(GIVEN["X"]) * Matrix(GIVEN[f"W_{role}"]) for role in "QK")
-    witness = oracles.sympy_attention(q, k, Matrix(GIVEN["W_V"]), scale=sympy.sqrt(2), keep=oracles.kept(None, 2, 2))
-    for mine, own in zip(weights, witness["A"], strict=True):
-        assert abs(mine - own.evalf(60)) < sympy.Float("1e-38", 60)
-
-
-def test_compiled_for_numpy_it_is_attention(attention):
-    numpy = pytest.importorskip("numpy")
-    work_out = attention.lambdify("numpy")
-    rng = numpy.random.default_rng(5)
-    for _ in range(5):
-        given = {name: rng.normal(size=(2, 2)) for name in GIVEN}
-        x, q, k, v = (given[name] for name in ("X", "W_Q", "W_K", "W_V"))
-        weights = numpy.exp((x @ q) @ (x @ k).T / numpy.sqrt(2))
-        weights /= weights.sum(axis=1, keepdims=True)
-        found = work_out(**given)
-        assert numpy.allclose(found["Z"], weights @ (x @ v))
-        assert found["A"].shape == (2, 2)
-    with pytest.raises(InputError, match="W_Q is missing"):
-        work_out(X=GIVEN["X"])
 
 
 def test_the_derivative_is_the_quotient_of_small_differences():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -133,14 +133,6 @@ def trouble(read: Callable[[dict[str, Any]], None], data: dict[str, Any]) -> str
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
         return f"{place} {type(error).__name__}: {str(error)[:100]}"
     return ""
-
-
-def changes(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every wrong value at every place."""
-    _, data, more = READERS[name]
-    for at in [*places(data), *((key,) for key in sorted(more - set(data)))]:
-        for value in WRONG:
-            yield f"{'.'.join(map(str, at))} = {str(value)[:40]!r}", spoilt(data, at, value)
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -173,12 +173,9 @@ def test_the_nearest_of_a_catalogue():
     assert offered("bat", ["cat", "hat", "dog"]) == "did you mean cat or hat?"
 
 
-def test_every_mechanism_that_is_listed_makes_worksheets_and_custom_says_where_it_belongs():
+def test_every_mechanism_that_is_listed_makes_worksheets():
     for name in catalogues()["mechanisms"]():
         assert problem_type("full").spec({"mechanism": name}).mechanism == name
-    for ask in (lambda: symattn.worksheet("custom"), lambda: symattn.derive("custom")):
-        with pytest.raises(InputError, match=r"the steps of a problem file: symattn derive FILE\.toml"):
-            ask()
 
 
 # ------------------------------------------------------------------------------------------------ options of exams
