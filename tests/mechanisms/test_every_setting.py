@@ -33,7 +33,14 @@ REFUSED = {
 """What is told to be impossible, whatever its value."""
 
 OF_NO_STEP = ("arithmetic", "stop_at")
-ALL = [(name, setting) for name in mechanisms() for setting in settings_of(name) if setting not in OF_NO_STEP]
+ALL = [
+    (name, setting, random)
+    for name, chosen in mechanisms().items()
+    for setting in settings_of(name)
+    if setting not in OF_NO_STEP
+    for random in ([False, True] if chosen.drawn or name == "attention" else [False])
+]
+"""With random numbers too, where these have settings of their own."""
 
 
 def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
@@ -53,8 +60,7 @@ def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settin
     return problem_type("full").spec({"mechanism": name, "settings": stated}).chosen_settings()
 
 
-@pytest.mark.parametrize("random", [False, True], ids=["given", "random"])
-@pytest.mark.parametrize(("name", "setting"), ALL)
+@pytest.mark.parametrize(("name", "setting", "random"), ALL)
 def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None:
     chosen = mechanism(name)
     along = {key: value for key, value in WITH.get(setting, {}).items() if key in settings_of(name)}

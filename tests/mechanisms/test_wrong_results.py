@@ -216,7 +216,7 @@ OF_TURNS = {
     "E12": (q, k, v), "E13": (turn(q, first_position=1), turn(k, first_position=1), v),
 }  # fmt: skip
 
-# ------------------------------------------------------------------------------------------------ blocks of keys, caches
+# ------------------------------------------------------------------------------------------------ keys in blocks
 
 TILES = GIVEN["tiles"]
 SCORES, VALUES = np.array(TILES["Q"]) @ np.transpose(TILES["K"]) / 2, np.array(TILES["V"])
