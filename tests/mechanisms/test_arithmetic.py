@@ -42,7 +42,7 @@ def array(matrix: object) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ the same numbers
 
 
-@pytest.mark.covering(most=25)
+@pytest.mark.covering(most=18, product=False)
 @pytest.mark.parametrize("arithmetic", ["decimal", "auto"])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_line_is_the_exact_one(name, arithmetic):
@@ -121,6 +121,7 @@ def test_pages_say_once_where_decimals_begin():
     assert " ".join(long.text("markdown").split()).count(TOO_LONG) == 1
 
 
+@pytest.mark.covering(most=6, product=False)
 @pytest.mark.parametrize("form", [form for form in FORMATS if "pdf" not in form])
 @pytest.mark.parametrize("layout", ["matrix", "falk", "columns"])
 def test_decimals_in_every_format_and_layout(form, layout):

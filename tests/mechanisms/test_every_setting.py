@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from tomllib import loads
 
 import pytest
 
@@ -17,27 +19,9 @@ from symattn.teaching.description import settings_of
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
 
-TWO: Mapping[str, tuple[object, object]] = {
-    "scale": (3, 5), "mask": ("causal", "window:1"), "mask_style": ("additive", "keep"), "base": (2, 3),
-    "orientation": ("rows", "columns"), "by": ("matrix", "token"), "scores": ("row", "column"),
-    "activation": ("relu", "identity"), "order": ("QKV", "VKQ"), "rounding": ({"places": 1}, {"places": 2}),
-    "heads": (2, 4), "kv_heads": (1, 2), "split": ("consecutive", "interleaved"), "empty": ("undefined", "zero"),
-    "weights": ("softmax", "hardmax"), "cap": (2, 3), "temperature": (2, 3), "bias": ("alibi:1/2", "alibi:1/3"),
-    "feature": ("relu", "square"), "position": (("sinusoidal", "rotary"), ("sinusoidal-halves", "rotary-halves")),
-    "wavelength": (100, 16), "angles": ("60", "45"), "first_position": (0, 1), "embedding": ("plain", "scaled"),
-    "norm": ("rms", "none"), "norm_place": ("pre", "post"), "epsilon": (1, 2), "variance": ("sample", "population"),
-    "function": ("tanh", "sigmoid"), "blocks": (2, 3), "tile": (1, 2),
-    "prompt": ("1 2", "2 1"), "top_k": (1, 2), "words": ("red, green, blue", "blue, green, red"),
-    "learning_rate": ("1/2", "1/10"),
-}  # fmt: skip
-"""Two values of each setting that cannot mean the same."""
+SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+TWO, WITH = SETTINGS["two"], SETTINGS["with"]
 
-WITH: Mapping[str, Mapping[str, object]] = {
-    "mask_style": {"mask": "causal"}, "kv_heads": {"heads": 2}, "split": {"heads": 2}, "scores": {"by": "token"},
-    "norm_place": {"norm": "layer"}, "epsilon": {"norm": "layer"}, "variance": {"norm": "layer"},
-    "bias": {"heads": 1}, "base": {"weights": "softmax"},
-}  # fmt: skip
-"""What a setting says something about, and is nothing without."""
 
 GRADIENTS = [name for name in mechanisms() if name.endswith("_gradient")]
 REFUSED = {
@@ -49,7 +33,14 @@ REFUSED = {
 """What is told to be impossible, whatever its value."""
 
 OF_NO_STEP = ("arithmetic", "stop_at")
-ALL = [(name, setting) for name in mechanisms() for setting in settings_of(name) if setting not in OF_NO_STEP]
+ALL = [
+    (name, setting, random)
+    for name, chosen in mechanisms().items()
+    for setting in settings_of(name)
+    if setting not in OF_NO_STEP
+    for random in ([False, True] if chosen.drawn or name == "attention" else [False])
+]
+"""With random numbers too, where these have settings of their own."""
 
 
 def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
@@ -69,14 +60,13 @@ def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settin
     return problem_type("full").spec({"mechanism": name, "settings": stated}).chosen_settings()
 
 
-@pytest.mark.parametrize("random", [False, True], ids=["given", "random"])
-@pytest.mark.parametrize(("name", "setting"), ALL)
+@pytest.mark.parametrize(("name", "setting", "random"), ALL)
 def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None:
     chosen = mechanism(name)
     along = {key: value for key, value in WITH.get(setting, {}).items() if key in settings_of(name)}
     found = []
     for value in TWO[setting]:
-        if isinstance(value, tuple):  # of positions, those that are added, or those that rotate
+        if isinstance(value, list):  # of positions, those that are added, or those that rotate
             value = value["rotary" in str(chosen.defaults.get("position"))]
         settings = chosen_with(name, {**along, setting: value}, random)
         found.append(list(programs(chosen, settings)))

@@ -77,24 +77,6 @@ def test_a_head_alone_is_single_head_attention(seed: int, mask: str | None, spli
             assert d.value(f"{stem}_{head + 1}") == alone.value(stem)
 
 
-@pytest.mark.slow
-@given(SEEDS, MASKS)
-def test_heads_may_change_places_together_with_the_rows_of_w_o(seed: int, mask: str | None) -> None:
-    givens = problem(random.Random(seed), heads=3, d_k=1, d_v=2)
-    order = (2, 0, 1)
-    moved = {
-        "X": givens["X"],
-        "W_Q": columns(givens["W_Q"], *order),
-        "W_K": columns(givens["W_K"], *order),
-        "W_V": columns(givens["W_V"], *(2 * i + j for i in order for j in (0, 1))),
-        "W_O": rows(givens["W_O"], *(2 * i + j for i in order for j in (0, 1))),
-    }
-    settings = {"heads": 3, "mask": mask}
-    one, other = run(givens, **settings), run(moved, **settings)
-    assert [one.value(f"Z_{i + 1}") for i in order] == [other.value(f"Z_{i}") for i in (1, 2, 3)]
-    assert one.value("O") == other.value("O")
-
-
 @given(SEEDS, st.sampled_from([(2, 1), (4, 2), (4, 1)]))
 def test_shared_keys_are_equal_keys(seed: int, counts: tuple[int, int]) -> None:
     """Heads that share keys and values are heads with keys and values of their own that are the same."""
@@ -161,7 +143,7 @@ def test_one_head_ends_at_z_or_o() -> None:
 def test_random_numbers_are_worth_setting(settings: dict[str, object]) -> None:
     """Scaled scores are whole, no row of weights is saturated, and heads weigh differently: judged in NumPy."""
     chosen = Settings.read({**HEADS.defaults, **settings})
-    for seed in range(8):
+    for seed in range(3):
         givens = draw(HEADS, chosen, HEADS.default_sizes, random.Random(seed)).givens
         x, w_q, w_k = (floats(givens[name]) for name in ("X", "W_Q", "W_K"))
         if chosen.orientation == "columns":

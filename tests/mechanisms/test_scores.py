@@ -63,15 +63,6 @@ def test_the_order_of_changes_is_scale_temperature_cap_bias_mask():
     assert [step.operands[0].name for step in d.steps[1:-1]] == ["S", "S'", "S_T", "S_cap", "S_B", "M"]
 
 
-def test_a_high_temperature_makes_weights_even_and_a_low_one_hard():
-    scores = Matrix([[0, 1, 3]])
-    ways = [Softmax().apply(Temperature(t).apply(scores)) for t in (Fraction(1, 100), 1, 100)]
-    largest = [float(a.decimals(20)[0][2]) for a in ways]
-    assert largest[0] > 1 - 1e-16
-    assert largest[0] > largest[1] > largest[2] > 1 / 3
-    assert Hardmax().apply(scores) == Matrix([[0, 0, 1]])
-
-
 def test_the_slopes_of_alibi_are_those_of_the_paper():
     """Press et al. 2022, section 3: for 8 heads 1/2, 1/4, …, 1/256; for 16 the same with their geometric means."""
     assert [alibi_slope(k, 8) for k in range(1, 9)] == [Fraction(1, 2**k) for k in range(1, 9)]

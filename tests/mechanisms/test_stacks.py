@@ -17,7 +17,6 @@ from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, decide, decimal_text
 from symattn.exact.approximate import approximate
 from symattn.exact.reading import read
-from symattn.marking.marker.windows import cell, window
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 
@@ -188,14 +187,3 @@ def test_what_is_wanted_must_be_possible() -> None:
     assert CrossEntropy().apply(Matrix([[1, 0]]), Matrix([[1, 0]])) == Matrix([[0]])
     with pytest.raises(ShapeError, match="every probability needs a target"):
         CrossEntropy().shape((2, 3), (2, 2))
-
-
-def test_the_loss_of_rounded_probabilities_has_a_window() -> None:
-    """p = 0.25 to two places: −ln 0.255 to −ln 0.245, and a 0 that nobody wants does not matter."""
-    p = tuple(cell(Fraction(x, 100), Fraction(1, 100)) for x in (25, 75, 0))
-    t = tuple(cell(x, None) for x in (1, 0, 0))
-    found = window(CrossEntropy(), (p,), (t,))  # type: ignore[arg-type]
-    assert found is not None
-    low, high = map(float, found[0][0])
-    assert (low, high) == pytest.approx((-math.log(0.255), -math.log(0.245)), abs=1e-14)
-    assert window(CrossEntropy(), (p,), (t[::-1],)) is None  # type: ignore[arg-type]

@@ -26,6 +26,8 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
 
+FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text(encoding="utf-8"))
+GIVEN, FIGURES = FILE["given"], FILE["variant"]
 Given = Mapping[str, Any]
 Array = np.ndarray
 NOWHERE, STOPS = None, "stops"
@@ -91,10 +93,7 @@ INTERLEAVED = {"H7": NOWHERE, "H7b": {"C": C}, "H1": {"C": layer(reread)}}
 
 # ------------------------------------------------------------------------------------------------ blocks
 
-HALF = {
-    "X": [[1, 2, -1, 0], [3, 0, 1, 1]], "Z": [[0, 1, 2, 1], [-1, 2, 0, 2]], "W_1": [[1, -1], [0, 2], [1, 0], [-1, 1]],
-    "b_1": [[1, -2]], "W_2": [[1, 0, 2, -1], [0, 1, -1, 1]], "b_2": [[0, 1, -1, 2]],
-}  # fmt: skip
+HALF = GIVEN["after attention"]
 EPSILON = 0.25
 
 
@@ -143,28 +142,26 @@ def of_half(pre: bool) -> dict[str, Any]:
 
 # ------------------------------------------------------------------------------------------------ gradients
 
-A = np.array([[1 / 2, 1 / 4, 1 / 4], [1 / 8, 3 / 8, 1 / 2]])
-BACK = {"A": A, "Q": [[1, 0, 2, 1], [0, 1, 1, -1]], "K": [[1, 1, 0, 2], [0, -1, 1, 1], [2, 0, 1, 0]],
-        "V": [[1, 2], [0, -1], [3, 1]], "dZ": [[1, 2], [-1, 1]]}  # fmt: skip
+BACK = GIVEN["weights"]
+A = np.array(BACK["A"])
 K, of_z = np.array(BACK["K"]), np.array(BACK["dZ"])
 of_a = of_z @ np.transpose(BACK["V"])
 of_s = A * (of_a - (A * of_a).sum(axis=1, keepdims=True))
 SQUARE = {**BACK, "A": [[1 / 4, 3 / 4], [3 / 8, 5 / 8]], "K": BACK["K"][:2], "V": BACK["V"][:2]}
 a, da = np.array(SQUARE["A"]), of_z @ np.transpose(SQUARE["V"])
 ds = a * (da - (a * da).sum(axis=1, keepdims=True))
-CUT = np.array([[1 / 2, 1 / 2], [1 / 4, 3 / 4]])
-HIDDEN = {"X": [[1, 0], [2, 1]], "W_Q": [[1], [2]], "W_K": [[0], [1]], "W_V": [[1], [1]], "dZ": [[1], [2]],
-          "A": [[1, 0], [1 / 4, 3 / 4]]}  # fmt: skip
+CUT = np.array([[0.5, 0.5], [0.25, 0.75]])
+HIDDEN = GIVEN["causal"]
 h_da = np.array([[1], [2]]) @ np.array([[1, 3]])
 h_ds = np.array([[0, h_da[0, 1] - h_da[0, 0]], (h_da[1] - [1 / 4, 3 / 4] @ h_da[1]) * [1 / 4, 3 / 4]])
 ONCE = (h_ds * [[0, 0], [1, 1]]) @ np.array([[0], [1]]) @ np.array([[1, 2]])
-NET = {"X": [[1, -1]], "W_1": [[1, -2], [0, 1]], "W_2": [[1, 0], [2, 1]], "dF": [[1, 3]]}
+NET = GIVEN["network"]
 of_h = np.array([[1, 3]]) @ np.array([[1, 2], [0, 1]])
 x, g = np.array([[1.0, 3, 3, 9]]), np.array([[2, -1, 0, 1]])
-LOSS = {"N": [[1], [2]], "W_U": [[1, 0]], "T": [[1, 0], [0, 1]], "probabilities": [[3 / 4, 1 / 4], [3 / 8, 5 / 8]]}
-STEP = {"N": [[1, 2], [0, 1]], "W_U": [[1, 0], [0, 1]], "T": [[1, 0], [0, 1]]}
+LOSS = GIVEN["loss"]
+STEP = GIVEN["descent"]
 slope = np.transpose(STEP["N"]) @ (softmax(np.array(STEP["N"]) @ np.eye(2)) - np.eye(2)) / 2
-MODEL = {"N": [[1, 0], [0, 1]], "W_U": [[3, 1, 2], [0, 1, 3]]}
+MODEL = GIVEN["model"]
 logits = np.array(MODEL["W_U"])
 kept = softmax(logits / 2)
 TWO_HEADS = {**{name: [[1, 2], [0, 1]] for name in ("X", "W_Q", "W_K", "W_V", "W_O")}, "dO": [[1, 0], [2, 1]],
@@ -219,10 +216,9 @@ OF_TURNS = {
     "E12": (q, k, v), "E13": (turn(q, first_position=1), turn(k, first_position=1), v),
 }  # fmt: skip
 
-# ------------------------------------------------------------------------------------------------ blocks of keys, caches
+# ------------------------------------------------------------------------------------------------ keys in blocks
 
-TILES = {"Q": [[-1, 0, 1, 1], [1, 1, 1, 0]], "K": [[-1, 0, -1, 0], [1, 1, 0, 1], [0, -1, -1, 1], [0, -1, 1, 1]],
-         "V": [[1, 0], [3, -3], [-3, -3], [0, -1]]}  # fmt: skip
+TILES = GIVEN["tiles"]
 SCORES, VALUES = np.array(TILES["Q"]) @ np.transpose(TILES["K"]) / 2, np.array(TILES["V"])
 largest = [SCORES[:, :2].max(axis=1, keepdims=True), SCORES.max(axis=1, keepdims=True)]
 powers = [np.exp(SCORES[:, :2] - largest[0]), np.exp(SCORES[:, 2:] - largest[1])]
@@ -239,8 +235,7 @@ OF_TILES = {
     "F5": {"l_2": sums[1], "Z": outputs[1] / sums[1]},
     "C1": {"Z": softmax(2 * SCORES) @ VALUES},
 }
-CACHE = {"X": [[1, 0, -1], [1, -1, 1], [1, 0, 1]], "W_Q": [[1, -1], [1, 1], [0, 1]], "W_K": [[1, 0], [0, 1], [-1, 1]],
-         "W_V": [[0, -1], [1, 0], [-1, -1]]}  # fmt: skip
+CACHE = GIVEN["cache"]
 tokens = {role: np.array(CACHE["X"]) @ np.array(CACHE[f"W_{role}"]) for role in "QKV"}
 
 
@@ -253,7 +248,7 @@ def seeing(seen: list[list[int]]) -> Array:
 
 # ------------------------------------------------------------------------------------------------ recurrences
 
-NETWORK = {"X": [[-2, 1], [1, 0], [1, 1]], "W_x": [[1, -1], [1, 2]], "W_h": [[1, 2], [-1, 1]], "H_0": [[-1, 1]]}
+NETWORK = GIVEN["recurrence"]
 
 
 RECURRENT = np.array(NETWORK["W_h"])
@@ -284,7 +279,7 @@ OF_STATES = {
     "U5": unrolled(u=np.transpose(NETWORK["W_h"])),
     "U6": unrolled(w="W_h", u=np.array(NETWORK["W_x"])),
 }
-STATES = {"H": [[1, 0], [2, 3], [1, 1]], "W_h": [[1, -2], [3, 1]]}
+STATES = GIVEN["states"]
 
 
 def through_time(
@@ -380,9 +375,6 @@ def test_what_comes_of_a_wrong_belief(name, given, settings, beliefs, orientatio
                 found = oracles.floats(wrong.value(wrong.derivation.last.name if step == "last" else step))
                 found = found.T if orientation == "columns" else found
                 np.testing.assert_allclose(found, value, rtol=0, atol=1e-9, err_msg=f"{id}: {step}")
-
-
-FIGURES = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text(encoding="utf-8"))["variant"]
 
 
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
