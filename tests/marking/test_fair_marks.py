@@ -147,7 +147,7 @@ def _filled(line: str) -> str:
 # ------------------------------------------------------------------------------------------------ rotations
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on(seed: int) -> None:
     """Every distance is right, so that scores follow from the wrong lines and equal the key."""
     [one] = symattn.worksheet("rotary_attention", seed=seed)

@@ -71,7 +71,7 @@ def test_no_more_is_kept_than_that(monkeypatch):
 
 SHAPED = ("attention", "layer_norm", "rms_norm", "feed_forward_gradient", "multi_head_attention",
           "online_softmax", "linear_attention", "kv_cache", "recurrent_network", "encoder_block", "softmax_jacobian",
-          "attention_gradient", "cross_entropy_gradient", "rotary_attention")  # fmt: skip
+          "attention_gradient", "cross_entropy_gradient")  # fmt: skip
 
 
 @pytest.mark.covering(most=4)

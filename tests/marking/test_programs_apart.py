@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from symattn.testing import assert_attention
 forks = pytest.mark.skipif(not running.FORKS, reason="a function runs apart where the system forks")
 
 
+@cache
 def plain() -> symattn.Solution:
     return derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 1], [0, 2]], V=[[1], [2]])
 
@@ -160,7 +162,7 @@ LOST: list[tuple[Callable[..., Any], str, str]] = [
     (raises_oddly, "raised", "raised OddError"),
     (interrupts, "raised", "KeyboardInterrupt"),
     (takes_all_memory, "memory", "more memory"),
-    (runs_for_ever, "stopped", "after 0.5 seconds"),
+    (runs_for_ever, "stopped", "after 0.2 seconds"),
     (closes_what_it_answers_in, "ended", "before a result"),
 ]
 
@@ -168,13 +170,13 @@ LOST: list[tuple[Callable[..., Any], str, str]] = [
 @forks
 @pytest.mark.parametrize(("function", "how", "says"), LOST, ids=lambda one: getattr(one, "__name__", None))
 def test_who_does_not_return_gets_a_verdict(function, how, says):
-    found = trace(function, plain(), time_limit=0.5)
+    found = trace(function, plain(), time_limit=0.2)
     assert not found.right
     assert found.failure.how == how
     assert says in " ".join(str(found).split())
     assert "\x1b" not in str(found)
     with pytest.raises(AssertionError, match=r"With 3 tokens \(Q 3×4, K 3×4, V 3×2\)"):
-        assert_attention(function, time_limit=0.5)
+        assert_attention(function, time_limit=0.2)
 
 
 @forks
@@ -292,8 +294,7 @@ def program(tmp_path: Path) -> Path:
 
 def test_a_file_runs_in_a_process_of_its_own(program):
     assert trace(f"{program}/student.py:attention", plain()).right
-    with pytest.raises(AssertionError, match=r"C1 \("):
-        assert_attention(f"{program}/student.py:unscaled")
+    assert trace(f"{program}/student.py:unscaled", plain()).named == ("C1",)
     assert "helping" not in sys.modules
 
 

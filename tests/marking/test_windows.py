@@ -369,9 +369,9 @@ def test_softmax_is_the_range_over_all_vertices(row, base, along):
     both = (line, line[::-1])  # two rows, of which neither changes the other
     found = window(Softmax(along, base), both if along == "rows" else tuple(zip(*both, strict=True)))
     weights, backwards = found if along == "rows" else zip(*found, strict=True)
-    assert backwards == weights[::-1]
     ends = [[None] if entry is None else [entry[0] - entry[1] / 2, entry[0] + entry[1] / 2] for entry in row]
-    tight_and_wide_enough([weights], [[mp_softmax(corner, base)] for corner in product(*ends)])
+    results = [mp_softmax(corner, base) for corner in product(*ends)]
+    tight_and_wide_enough([weights, backwards[::-1]], [[row, row] for row in results])
     for entry, weight in zip(row, weights, strict=True):
         if entry is None:
             assert weight == Window(Decimal(0), Decimal(0))
@@ -437,21 +437,23 @@ def rows_of_weights(draw: st.DrawFn) -> list[tuple[F, F]]:
 
 @given(rows_of_weights(), st.data())
 def test_weighted_averages_are_the_linear_programme(ends, data):
+    """Of two rows of weights and two columns of values, each with the other."""
     rounded_values = data.draw(st.booleans())
     values = data.draw(st.lists(decimals(), min_size=len(ends), max_size=len(ends)))
-    column = [[v - u / 2, v + u / 2] if rounded_values else [v] for v, u in values]
-    weights = (tuple(cell((low + high) / 2, high - low) for low, high in ends),)
-    cells = tuple((cell(v, u if rounded_values else None),) for v, u in values)
-    twice = tuple(row * 2 for row in cells)
-    corners = simplex_vertices(ends)
-    assert corners  # rounding to the nearest leaves the true row in the box
-    ((w, beside),) = window(MatMul(), weights, twice, weights=True)
-    assert w == beside
-    results = [sum(a * v for a, v in zip(corner, vs, strict=True)) for corner in corners for vs in product(*column)]
-    tight_and_wide_enough([[w]], [[[r]] for r in results])
-    ((wider,),) = window(MatMul(), weights, cells)
-    assert wider.low - Decimal("1e-25") <= w.low
-    assert w.high <= wider.high + Decimal("1e-25")
+    rows = (ends, ends[::-1])
+    columns = [[(s * v, u) for v, u in values] for s in (1, -1)]
+    weights = tuple(tuple(cell((low + high) / 2, high - low) for low, high in row) for row in rows)
+    cells = tuple(tuple(cell(v, u if rounded_values else None) for v, u in row) for row in zip(*columns, strict=True))
+    averages, wider = window(MatMul(), weights, cells, weights=True), window(MatMul(), weights, cells)
+    for i, k in product((0, 1), (0, 1)):
+        corners = simplex_vertices(rows[i])
+        assert corners  # rounding to the nearest leaves the true row in the box
+        column = [[v - u / 2, v + u / 2] if rounded_values else [v] for v, u in columns[k]]
+        results = [sum(a * v for a, v in zip(corner, vs, strict=True)) for corner in corners for vs in product(*column)]
+        w = averages[i][k]
+        tight_and_wide_enough([[w]], [[[r]] for r in results])
+        assert wider[i][k].low - Decimal("1e-25") <= w.low
+        assert w.high <= wider[i][k].high + Decimal("1e-25")
 
 
 def test_the_worked_example_of_a_knapsack():
