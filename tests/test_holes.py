@@ -27,6 +27,8 @@ from symattn.practice import engine
 from symattn.practice.course import Course, Topic
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
+from symattn.teaching.exam import read_exam_file
+from symattn.teaching.exam.papers import Copy, key, paper
 
 
 @pytest.mark.parametrize("label", ["Question 2", "question_2", "Question-2", "Aufgabe~2", "Question **2", "Question2"])
@@ -183,3 +185,16 @@ def test_a_given_is_looked_at_by_its_name():
 def test_ties_are_rounded_as_the_command_line_says():
     said = read_settings({"by_token": False, "by_matrix": False, "rounding": "2:nearest:up"})
     assert said["rounding"] == {"places": 2, "method": "nearest", "ties": "up"}
+
+
+def test_a_student_has_the_size_of_print_that_the_class_list_says(tmp_path):
+    (tmp_path / "exam.toml").write_text(GERMAN)
+    spec = read_exam_file(tmp_path / "exam.toml")
+    assert [paper(spec, Copy(0, "X", text_size=size), []).look.text_size for size in (0, 24)] == [11, 24]
+
+
+def test_what_a_key_accepts_has_a_shape_with_tokens_as_columns(tmp_path):
+    (tmp_path / "exam.toml").write_text(GERMAN.replace("de", "en"))
+    question = symattn.worksheet(notation="columns", seed=1)[0].question
+    told = text.write(key(read_exam_file(tmp_path / "exam.toml"), "X", [question]))
+    assert ("(X A)" in told, "(A X)" in told) == (True, False)
