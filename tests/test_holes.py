@@ -22,12 +22,14 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.terminal import columns_of
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
 from symattn.marking.submissions import labels
+from symattn.page.document import Paragraph, Sentence, Words, spans
+from symattn.page.translation import blocks_in_language
 from symattn.page.writers import text
 from symattn.practice import engine
 from symattn.practice.course import Course, Topic
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
-from symattn.teaching.exam import read_exam_file
+from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.papers import Copy, key, paper
 
 
@@ -198,3 +200,20 @@ def test_what_a_key_accepts_has_a_shape_with_tokens_as_columns(tmp_path):
     question = symattn.worksheet(notation="columns", seed=1)[0].question
     told = text.write(key(read_exam_file(tmp_path / "exam.toml"), "X", [question]))
     assert "The output as W_V (XA)." in told
+
+
+def test_a_sentence_with_formulas_has_the_plural_of_its_language():
+    said = Sentence("{n} row", (("{n}", (Words("2"),)),), "{n} rows", 2)
+    [paragraph] = blocks_in_language((Paragraph((said,)),), "de")
+    assert "".join(part.text for part in spans(paragraph.content)) == "2 Zeilen"
+
+
+def test_a_resit_with_the_same_secret_has_other_numbers(tmp_path):
+    (tmp_path / "secret").write_text("what nobody else has")
+    drawn_on = []
+    for date in ("May", "July"):
+        (tmp_path / "exam.toml").write_text(f'date = "{date}"' + GERMAN)
+        spec = read_exam_file(tmp_path / "exam.toml")
+        made, _ = write_exam(spec, tmp_path / date, ("text",), Dice.secret(tmp_path / "secret"))
+        drawn_on.append(made.pools[0][0].content)
+    assert drawn_on[0] != drawn_on[1]
