@@ -1,5 +1,6 @@
 """Faults that were planted and that no other fast test found."""
 
+import csv
 import json
 import re
 import subprocess
@@ -21,6 +22,9 @@ from symattn.formula.width import fold, matrix_columns
 from symattn.foundation.dice import Dice
 from symattn.foundation.terminal import columns_of
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
+from symattn.marking.grading.gradebook import Gradebook
+from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import labels
 from symattn.page.document import Paragraph, Sentence, Words, spans
 from symattn.page.translation import blocks_in_language
@@ -217,3 +221,19 @@ def test_a_resit_with_the_same_secret_has_other_numbers(tmp_path):
         made, _ = write_exam(spec, tmp_path / date, ("text",), Dice.secret(tmp_path / "secret"))
         drawn_on.append(made.pools[0][0].content)
     assert drawn_on[0] != drawn_on[1]
+
+
+def marked_question(given: int, pending: bool) -> Result:
+    mark = {"parts": ["S"], "code": "A", "given": given, "of": 5, "why": "", "pending": pending}
+    report = {"question": {"title": "Question"}, "total": given, "of": 5, "marks": [mark]}
+    return Result("V", {**report, "mistakes": [], "notices": [], "remarks": []})
+
+
+def test_pending_marks_are_no_zeros_in_the_gradebook_and_in_means():
+    rows = [
+        Row(number, f"N{number}", f"s{number}", "P", status="marked", results=(first, marked_question(5, False)))
+        for number, first in enumerate((marked_question(0, True), marked_question(4, False)), 1)
+    ]
+    book = Gradebook("Midterm", Terms(POLICIES["ecf"]), tuple(rows))
+    assert [one["Q1"] for one in csv.DictReader(book.csv().splitlines())] == ["?", "4"]
+    assert ("9.00" in book.text(), "7.00" in book.text()) == (True, False)
