@@ -1,5 +1,6 @@
 """Faults that were planted and that no other fast test found."""
 
+import csv
 import json
 import re
 import subprocess
@@ -21,12 +22,19 @@ from symattn.formula.width import fold, matrix_columns
 from symattn.foundation.dice import Dice
 from symattn.foundation.terminal import columns_of
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
+from symattn.marking.grading.gradebook import Gradebook
+from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import labels
+from symattn.page.document import Paragraph, Sentence, Words, spans
+from symattn.page.translation import blocks_in_language
 from symattn.page.writers import text
 from symattn.practice import engine
 from symattn.practice.course import Course, Topic
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.papers import Copy, key, paper
 
 
 @pytest.mark.parametrize("label", ["Question 2", "question_2", "Question-2", "Aufgabe~2", "Question **2", "Question2"])
@@ -183,3 +191,49 @@ def test_a_given_is_looked_at_by_its_name():
 def test_ties_are_rounded_as_the_command_line_says():
     said = read_settings({"by_token": False, "by_matrix": False, "rounding": "2:nearest:up"})
     assert said["rounding"] == {"places": 2, "method": "nearest", "ties": "up"}
+
+
+def test_a_student_has_the_size_of_print_that_the_class_list_says(tmp_path):
+    (tmp_path / "exam.toml").write_text(GERMAN)
+    spec = read_exam_file(tmp_path / "exam.toml")
+    assert [paper(spec, Copy(0, "X", text_size=size), []).look.text_size for size in (0, 24)] == [11, 24]
+
+
+def test_what_a_key_accepts_has_a_shape_with_tokens_as_columns(tmp_path):
+    (tmp_path / "exam.toml").write_text(GERMAN.replace("de", "en"))
+    question = symattn.worksheet(notation="columns", seed=1)[0].question
+    told = text.write(key(read_exam_file(tmp_path / "exam.toml"), "X", [question]))
+    assert "The output as W_V (XA)." in told
+
+
+def test_a_sentence_with_formulas_has_the_plural_of_its_language():
+    said = Sentence("{n} row", (("{n}", (Words("2"),)),), "{n} rows", 2)
+    [paragraph] = blocks_in_language((Paragraph((said,)),), "de")
+    assert "".join(part.text for part in spans(paragraph.content)) == "2 Zeilen"
+
+
+def test_a_resit_with_the_same_secret_has_other_numbers(tmp_path):
+    (tmp_path / "secret").write_text("what nobody else has")
+    drawn_on = []
+    for date in ("May", "July"):
+        (tmp_path / "exam.toml").write_text(f'date = "{date}"' + GERMAN)
+        spec = read_exam_file(tmp_path / "exam.toml")
+        made, _ = write_exam(spec, tmp_path / date, ("text",), Dice.secret(tmp_path / "secret"))
+        drawn_on.append(made.pools[0][0].content)
+    assert drawn_on[0] != drawn_on[1]
+
+
+def marked_question(given: int, pending: bool) -> Result:
+    mark = {"parts": ["S"], "code": "A", "given": given, "of": 5, "why": "", "pending": pending}
+    report = {"question": {"title": "Question"}, "total": given, "of": 5, "marks": [mark]}
+    return Result("V", {**report, "mistakes": [], "notices": [], "remarks": []})
+
+
+def test_pending_marks_are_no_zeros_in_the_gradebook_and_in_means():
+    rows = [
+        Row(number, f"N{number}", f"s{number}", "P", status="marked", results=(first, marked_question(5, False)))
+        for number, first in enumerate((marked_question(0, True), marked_question(4, False)), 1)
+    ]
+    book = Gradebook("Midterm", Terms(POLICIES["ecf"]), tuple(rows))
+    assert [one["Q1"] for one in csv.DictReader(book.csv().splitlines())] == ["?", "4"]
+    assert ("9.00" in book.text(), "7.00" in book.text()) == (True, False)
