@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Literal
 
 from symattn.derivation.derivation import Floats, Op
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text
+from symattn.exact import Matrix, Value
+from symattn.exact.approximate import nearest_float
 
 TOLERANCE = 1e-9
 
 
 def as_float(x: Value) -> float:
-    if x is NEGATIVE_INFINITY:
-        return -math.inf
-    return float(x) if isinstance(x, int) else float(decimal_text(x, 18))
+    """The nearest one, however small, so that nothing but a witness's own rounding is between it and a key."""
+    return nearest_float(x)
 
 
 def as_floats(matrix: Matrix) -> Floats:

@@ -105,7 +105,10 @@ class CrossEntropy(RuleOp):
         if self.along == "columns":
             return across(self, *operands)
         pairs = (zip(*rows, strict=True) for rows in zip(*operands, strict=True))
-        return [[-math.log(math.prod(p**t for p, t in row))] for row in pairs]
+        products = [math.prod(p**t for p, t in row) for row in pairs]
+        if 0 in products:
+            raise OverflowError("A probability is too near to 0 for a float.")
+        return [[-math.log(product)] for product in products]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """−Sum(T ⊙ ln(P))."""

@@ -7,9 +7,10 @@ token by token, exactly.  They must agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from symattn.derivation.derivation import Derivation, Floats, Step
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.derivation.witnesses import as_floats, close
 from symattn.errors import InputError, SelfCheckError
@@ -34,8 +35,14 @@ def self_check(derivation: Derivation) -> None:
             continue
         result = step.result
         assert isinstance(result, Matrix)
-        floats = as_floats(result)
-        again = _again(step, floats, [as_floats(m) for m in operands if isinstance(m, Matrix)])
+        with _said_of(step):
+            floats = as_floats(result)
+            again = step.op.confirmed(floats, *(as_floats(m) for m in operands if isinstance(m, Matrix)))
+        if again is None:
+            raise SelfCheckError(
+                f"Step {step.name!r}: {type(step.op).__name__} has no second way to its numbers (its method "
+                "`witness`), and no key is written that was worked out only once."
+            )
         for i, (row, other) in enumerate(zip(floats, again, strict=True)):
             for j, (x, y) in enumerate(zip(row, other, strict=True)):
                 if not close(x, y):
@@ -46,19 +53,17 @@ def self_check(derivation: Derivation) -> None:
     _by_token(derivation)
 
 
-def _again(step: Step, result: Floats, operands: list[Floats]) -> Floats:
+@contextmanager
+def _said_of(step: Step) -> Iterator[None]:
+    """Numbers that no float is near to are told of with their step."""
     try:
-        again = step.op.confirmed(result, *operands)
-    except OverflowError as error:
+        yield
+    except ArithmeticError as error:
         raise InputError(
-            f"Step {step.name!r} has numbers beyond 10^308, which are too large to be computed a second time."
+            f"Step {step.name!r} has numbers beyond 10^308, or as near to 0, which cannot be computed a second time."
         ) from error
-    if again is None:
-        raise SelfCheckError(
-            f"Step {step.name!r}: {type(step.op).__name__} has no second way to its numbers (its method `witness`), "
-            "and no key is written that was worked out only once."
-        )
-    return again
+    except InputError as error:
+        raise InputError(f"Step {step.name!r}: {error}") from error
 
 
 def _by_token(d: Derivation) -> None:
