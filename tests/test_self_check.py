@@ -15,7 +15,7 @@ from symattn.api import derive, worksheet
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import OPS
-from symattn.errors import SelfCheckError, SymattnError
+from symattn.errors import InputError, SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, divide, exponential, square_root
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
@@ -221,3 +221,20 @@ def test_an_output_that_is_wrong_by_less_than_a_float_can_tell_is_found(orientat
     value = derivation.value("Z")[1, 1]
     with pytest.raises(SelfCheckError, match=r"Output \(2, 2\)"):
         self_check(planted(derivation, "Z", 1, 1, value + Matrix([["1/10^30"]])[0, 0]))
+
+
+def word_wanted_against(score, arithmetic="exact"):
+    """The loss of a word whose score is so far below the other's."""
+    return derive("language_model", N=[[1]], W_U=[[0, score]], T=[[1, 0]], arithmetic=arithmetic).derivation
+
+
+@pytest.mark.parametrize("arithmetic", ["exact", "decimal"])
+@pytest.mark.parametrize("score", [5, 30, 60, 700])
+def test_a_tiny_probability_is_no_reason_to_refuse(score, arithmetic):
+    """With 18 places, e^-30 had 5 digits left, and e^-60 none."""
+    self_check(word_wanted_against(score, arithmetic))
+
+
+def test_a_probability_that_no_float_is_near_to_is_told_with_its_step():
+    with pytest.raises(InputError, match="^Step 'loss' has numbers beyond 10.308, or as near to 0"):
+        self_check(word_wanted_against(800))
