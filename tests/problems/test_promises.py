@@ -48,7 +48,7 @@ PROMISES = [
 """Types, how many variants, and what is stated: every level, and a notation that differs from the standard one."""
 
 
-WITH_NAMES = ("counts", "masks", "recurrence", "shapes")
+WITH_NAMES = ("counts", "faded", "masks", "recurrence", "shapes")
 """Types whose parts have names, and no letters."""
 
 
