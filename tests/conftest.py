@@ -18,11 +18,16 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+from symattn.cli import progress
+
 gc.set_threshold(100_000, 20, 20)
 """Tests and what they keep are many objects, of which few go: looking for circles among them took a sixth of a run."""
 
 os.environ["SYMATTN_CACHE"] = ""
 """Nothing is remembered between tests, and nothing written where the user keeps things."""
+
+progress.EVERY = 3600
+"""Commands say nothing by the clock, however slow the machine."""
 
 settings.register_profile(
     "symattn", deadline=None, max_examples=20, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
