@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from symattn.derivation.derivation import Index, Style, own_name
+from symattn.derivation.mechanisms import Settings
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size
 from symattn.formula import Formula, Name, Scope, read_formula
@@ -129,6 +130,11 @@ class Notation:
     def __hash__(self) -> int:
         """By what it is called: what is read of its formulas is remembered, and it is seldom another of that name."""
         return hash((self.name, self.title))
+
+    @property
+    def place(self) -> Place:
+        """Where it says something wrong: in its file; nowhere where it is one of ours."""
+        return Place("" if self.name in notations() else f"{self.name}.toml")
 
     @cached_property
     def style(self) -> Style:
@@ -261,6 +267,9 @@ def _kept(text: str) -> Notation:
 
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
-    stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, f"{where}.toml")
+    place = Place(f"{where}.toml")
+    stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, place)
+    with place.at("settings").here():
+        Settings.read(stated.settings)
     usual = {} if where == "standard" else load_notation("standard").names
     return replace(stated, names={**usual, **stated.names})

@@ -85,7 +85,8 @@ class _Page:
             first = next((s.name for s in self.derivation if s.name in names - self.shown), None)
             if first:
                 yield from self.catch_up(first)
-            yield from self.written_section(section)
+            with self.wording.notation.place.here():
+                yield from self.written_section(section)
             self.shown |= names
         yield from self.catch_up()
         yield from self.programs_until(step.name for step in self.derivation)
