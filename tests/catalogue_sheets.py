@@ -35,6 +35,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from trials import LONG
 
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Derivation
@@ -51,10 +52,6 @@ from symattn.teaching.problems.derived import Family
 from symattn.teaching.sheets import Recipe, Sheet, freeze_sheets, render, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
-LONG = {
-    "encoder", "encoder_block", "encoder_block_gradient", "decoder_block", "multi_head_gradient",
-    "cross_attention_gradient", "rotary_attention_gradient",
-}  # fmt: skip
 ROOT = Path(__file__).parents[1]
 DAY = 24 * 60 * 60
 

@@ -17,14 +17,15 @@ from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+from trials import LONG
 
-from symattn.cli import progress
+os.environ["SYMATTN_CACHE"] = ""
+"""Nothing is remembered between tests, and nothing written where the user keeps things; before symattn is loaded."""
+
+from symattn.cli import progress  # noqa: E402
 
 gc.set_threshold(100_000, 20, 20)
 """Tests and what they keep are many objects, of which few go: looking for circles among them took a sixth of a run."""
-
-os.environ["SYMATTN_CACHE"] = ""
-"""Nothing is remembered between tests, and nothing written where the user keeps things."""
 
 progress.EVERY = 3600
 """Commands say nothing by the clock, however slow the machine."""
@@ -35,12 +36,8 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
 settings.load_profile("symattn")
 
-LONG = {
-    repr(mechanism)
-    for mechanism in ("encoder", "encoder_block", "encoder_block_gradient", "decoder_block", "multi_head_gradient",
-                      "cross_attention_gradient", "rotary_attention_gradient")
-}  # fmt: skip
-"""Of so many steps that the fast suite leaves them out where a test takes a few mechanisms only."""
+LONG_CASES = set(map(repr, LONG))
+"""As the values of parameters are compared."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         how = cases[0].get_closest_marker("covering").kwargs
         if most := how.get("most"):
             kept = few(
-                name, [case for case in kept if not LONG & {value for _, value in values_of(case)}] or kept, most
+                name, [case for case in kept if not LONG_CASES & {value for _, value in values_of(case)}] or kept, most
             )
         for case in quick:
             if case not in kept:

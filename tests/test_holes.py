@@ -15,12 +15,14 @@ from practice_pages import cells_of, drawn, filled, lines_of
 import symattn
 from symattn.cli import main
 from symattn.cli.reading import read_settings
-from symattn.errors import InputError
+from symattn.errors import InputError, OutgrownError
+from symattn.exact import Matrix
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
 from symattn.formula.width import fold, matrix_columns
 from symattn.foundation.dice import Dice
 from symattn.foundation.terminal import columns_of
+from symattn.foundation.typed import Place
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.marking.grading.record import Result, Row, Terms
@@ -35,6 +37,7 @@ from symattn.practice.session import Session
 from symattn.practice.site import write_site
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.papers import Copy, key, paper
+from symattn.teaching.explanation.steps import cell_kind
 
 
 @pytest.mark.parametrize("label", ["Question 2", "question_2", "Question-2", "Aufgabe~2", "Question **2", "Question2"])
@@ -237,3 +240,30 @@ def test_pending_marks_are_no_zeros_in_the_gradebook_and_in_means():
     book = Gradebook("Midterm", Terms(POLICIES["ecf"]), tuple(rows))
     assert [one["Q1"] for one in csv.DictReader(book.csv().splitlines())] == ["?", "4"]
     assert ("9.00" in book.text(), "7.00" in book.text()) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("entries", "kind"), [([["1/2", 3]], "fraction"), ([[2, 3]], "integer"), ([["-inf", 3]], "integer")]
+)
+def test_one_integer_makes_no_matrix_of_integers(entries, kind):
+    """The boxes of a matrix with 1/2 and 3 had room for integers alone."""
+    assert cell_kind(Matrix(entries), exact=True) == kind
+
+
+def test_a_setting_that_changes_nothing_is_told_in_python():
+    with pytest.raises(InputError, match="layer_norm has no setting 'mask'"):
+        symattn.derive("layer_norm", X=[[1, 2]], mask="causal")
+
+
+@pytest.mark.parametrize("path", ["", "mine.toml"])
+def test_an_error_keeps_its_kind_where_there_is_no_place_to_add(path):
+    with pytest.raises(InputError) as raised, Place(path).here():
+        raise OutgrownError("It is too long.")
+    assert isinstance(raised.value, OutgrownError) == (path == "")
+    assert str(raised.value) == f"{path}: It is too long.".removeprefix(": ")
+
+
+def test_a_matrix_that_no_step_of_ones_own_uses_is_told_in_python():
+    steps = [{"name": "S", "op": "matmul", "of": ["Q", "K^T"]}]
+    with pytest.raises(InputError, match="VV"):
+        symattn.derive("custom", steps=steps, Q=[[1]], K=[[1]], VV=[[1]])

@@ -236,5 +236,5 @@ def test_a_tiny_probability_is_no_reason_to_refuse(score, arithmetic):
 
 
 def test_a_probability_that_no_float_is_near_to_is_told_with_its_step():
-    with pytest.raises(InputError, match=r"^Step 'loss' has numbers beyond 10.308, or as near to 0"):
+    with pytest.raises(InputError, match=r"^Step 'loss' has numbers beyond 10.308, or closer to 0 than"):
         self_check(word_wanted_against(800))

@@ -1,8 +1,15 @@
-"""How often a law is tried that needs more or fewer examples than most; `make thorough` tries it ten times as often."""
+"""How often a law is tried that needs other numbers of examples, and which mechanisms are left to the slow part."""
 
 from hypothesis import settings
 
+LONG = frozenset({
+    "encoder", "encoder_block", "encoder_block_gradient", "decoder_block", "multi_head_gradient",
+    "cross_attention_gradient", "rotary_attention_gradient",
+})  # fmt: skip
+"""Mechanisms of so many steps that the fast suite leaves them out where a test takes a few mechanisms only."""
+
 
 def tries(count: int) -> settings:
+    """So many examples; `make thorough` tries ten times as many."""
     same_every_time = settings.default.derandomize  # which the thorough profile is not
     return settings(max_examples=count if same_every_time else count * 10)

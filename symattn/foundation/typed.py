@@ -66,7 +66,7 @@ class Place:
         try:
             yield
         except InputError as error:
-            if isinstance(error, PlacedError) and error.file == self.file:
+            if not self or (isinstance(error, PlacedError) and error.file == self.file):
                 raise
             raise self.says(error) from error
 

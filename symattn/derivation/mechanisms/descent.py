@@ -18,7 +18,7 @@ SECTION = message("gradient descent")
 
 
 def descended(d: Derivation, rate: Value, names: Sequence[str] = ()) -> Derivation:
-    """The derivation with a step W^new for every parameter W that has a gradient dW, or for `names` alone.
+    """The derivation with a step W^new for each of `names`, else for every parameter W that has a gradient dW.
 
     Where no parameter has one, as in attention of Q, K and V, whatever is given and has one takes the step.
     `InputError` where there is none.

@@ -1064,8 +1064,8 @@ _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
-_FIRST_NUMBER = re.compile(  # a word in brackets is none, but where it is worked with, as in (e)/(1 + e)
-    r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\)(?!\s*[/^*·]))|[-+−]?[.√]?\d)|\[|\\begin\b"
+_FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
+    r"(?<![\w^_'′])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b"
 )
 _LETTERS = re.compile(r"[^\W\d_]")
 _MATRIX = re.compile(r"\[\s*\[")

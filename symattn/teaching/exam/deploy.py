@@ -127,28 +127,26 @@ def make_exam(
 ) -> Exam:
     """Draw every variant, by a crew if there is one, and decide who gets what.
 
-    One variant of every question is drawn before the second of any: what cannot be asked is said before hours of work.
+    One variant of every question is drawn before the second of any, so that what cannot be asked is refused at once.
     """
     drawing = [pool(asked.spec, dice.part("question", number)) for number, asked in enumerate(spec.questions, 1)]
-    first = []
-    for number, asked in enumerate(spec.questions, 1):
+    drawn: list[list[Variant]] = []
+    for number, (asked, questions) in enumerate(zip(spec.questions, drawing, strict=True), 1):
         with _in_question(number):
-            first.append(_frozen(next(drawing[number - 1]), asked.points))
-            on_variant(first[-1])
-    pools = []
-    for number, asked in enumerate(spec.questions, 1):
-        drawn = [first[number - 1]]
-        if asked.spec.given or spec.variants == 1:
-            more: Iterator[Variant] = iter(())
-        elif crew is None or crew.alone:
-            more = (_frozen(q, asked.points) for q in islice(drawing[number - 1], spec.variants - 1))
-        else:
-            more = islice(_by_others(asked, spec.variants, dice.part("question", number), crew), 1, None)
+            drawn.append([_frozen(next(questions), asked.points)])
+            on_variant(drawn[-1][0])
+    for number, (asked, questions) in enumerate(zip(spec.questions, drawing, strict=True), 1):
+        wanted = 1 if asked.spec.given else spec.variants
+        more: Iterator[Variant]
+        if crew is None or crew.alone or wanted == 1:
+            more = (_frozen(question, asked.points) for question in islice(questions, wanted - 1))
+        else:  # a crew begins at the first again
+            more = islice(_by_others(asked, wanted, dice.part("question", number), crew), 1, None)
         with _in_question(number):
             for variant in more:
-                drawn.append(variant)
+                drawn[number - 1].append(variant)
                 on_variant(variant)
-        pools.append(tuple(drawn))
+    pools = tuple(map(tuple, drawn))
     loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
     papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them
     many = [load * (papers // len(load)) for load in loads]
@@ -156,11 +154,12 @@ def make_exam(
     given_out = [0] * len(spec.students)
     if papers > 1:
         given_out = assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
-    return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
+    return Exam(spec, pools, tuple(chosen), tuple(given_out))
 
 
 @contextmanager
 def _in_question(number: int) -> Iterator[None]:
+    """Every sentence about what is wrong begins with the question."""
     try:
         yield
     except InputError as error:

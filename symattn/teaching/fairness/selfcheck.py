@@ -58,9 +58,10 @@ def _said_of(step: Step) -> Iterator[None]:
     """Numbers that no float is near to are told of with their step."""
     try:
         yield
-    except ArithmeticError as error:
+    except OverflowError as error:
         raise InputError(
-            f"Step {step.name!r} has numbers beyond 10^308, or as near to 0, which cannot be computed a second time."
+            f"Step {step.name!r} has numbers beyond 10^308, or closer to 0 than 10^-308, "
+            "which cannot be computed a second time."
         ) from error
     except InputError as error:
         raise InputError(f"Step {step.name!r}: {error}") from error
