@@ -29,7 +29,6 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from random import Random
 from shutil import rmtree
 from typing import Any
 from uuid import uuid4
@@ -40,15 +39,13 @@ from trials import LONG
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import mechanisms
-from symattn.foundation.identity import identity
 from symattn.foundation.languages import languages
 from symattn.page.document import Document, Sentence, Solutions
 from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
-from symattn.teaching.problems import problem_type, problem_types
-from symattn.teaching.problems.derived import Family
+from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Recipe, Sheet, freeze_sheets, render, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
@@ -138,12 +135,7 @@ def kept(name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def draw(row: Row) -> Sheet:
-    """Drawn anew: of a mechanism without the siblings of a set, which it would be compared with."""
-    if row.kind == "type":
-        return next(sheets(row.recipe, 1))
-    full = problem_type("full")
-    question = full.make(full.draw(row.recipe.spec, Random(row.name), 1, Family()))
-    return Sheet(question, identity(question.frozen), row.recipe.command(), 1)
+    return next(sheets(row.recipe, 1))
 
 
 @cache

@@ -18,9 +18,8 @@ from symattn.foundation.crew import WORK, Crew, crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.workers import LostError, made, read_back, text_of
 from symattn.page.document import Look
-from symattn.teaching import ahead
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.pool import Drawn, Tally, pool, shared
+from symattn.teaching.pool import shared
 from symattn.teaching.problems import problem_type
 from symattn.teaching.sheets import Setting, sheets, write_set
 from symattn.teaching.stress import stress
@@ -48,78 +47,6 @@ def here():
         yield those
 
 
-SPECS = {
-    "crowded": ({"name": "attention", "level": "starter"}, 6),
-    "another type": ({"problem": "masks"}, 5),
-    "relabelled": ({"name": "self_attention"}, 4),
-    "lists of Python's own": ({"name": "attention", "settings": {"mask": ((1, 0, 1), (1, 1, 0), (1, 1, 1))}}, 3),
-}
-
-
-def spec_of(case):
-    named, count = SPECS[case]
-    stated = dict(named)
-    return make_recipe(stated.pop("name", ""), stated.pop("settings", {}), **stated).spec, count
-
-
-@pytest.mark.parametrize("case", SPECS)
-def test_a_crew_chooses_what_one_process_chooses(case, here):
-    """The same variants, and as many drawn and refused, for the same reasons."""
-    spec, count = spec_of(case)
-    alone, together = Tally(), Tally()
-    drawn = pool(spec, Dice.seeded(5), alone)
-    expected = [next(drawn).frozen for _ in range(count)]
-    assert list(ahead.chosen(spec, Dice.seeded(5), count, here, together)) == expected
-    assert together == alone
-
-
-def test_where_there_is_no_room_a_crew_says_so_as_one_process_does(here):
-    spec = make_recipe("attention", {}, level="starter", sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1}).spec
-    said = []
-    for found in (pool(spec, Dice.seeded(1)), ahead.chosen(spec, Dice.seeded(1), 5000, here)):
-        with pytest.raises(InputError) as refused:
-            list(found)
-        said.append(str(refused.value))
-    assert said[0] == said[1]
-
-
-def test_only_what_is_wanted_is_drawn_ahead(here, monkeypatch):
-    """So much is out at a time, and nothing beyond the last variant."""
-    given, most, asked = [], [], here.ask
-
-    def ask(make, settings, job, name):
-        given.append(job)
-        return asked(make, settings, job, name)
-
-    monkeypatch.setattr(here, "ask", ask)
-    spec, _ = spec_of("another type")
-    for _ in ahead.chosen(spec, Dice.seeded(5), 30, here):
-        most.append(len(given))
-    assert max(number for number, _ in given) == 30
-    assert len(set(given)) == len(given)
-    assert most[0] <= here.ahead < 30
-
-
-def test_a_run_works_out_its_family_once_and_another_run_anew(here, monkeypatch):
-    """A file that it depends on, such as a mechanism of one's own, may have changed between them."""
-    families = []
-    monkeypatch.setattr(ahead, "Drawn", lambda *given: families.append(given) or Drawn(*given))
-    spec, _ = spec_of("another type")
-    for number in (1, 2):
-        assert len(list(ahead.chosen(spec, Dice.seeded(5), 3, here))) == 3
-        assert len(families) == number
-
-
-def test_a_crew_that_has_shrunk_is_still_asked_for_what_is_wanted(here):
-    """As a cluster whose workers are killed: more is out already than it should have."""
-    spec, _ = spec_of("another type")
-    found, alone = ahead.Ahead(spec, Dice.seeded(5), 30, here), Drawn(spec, Dice.seeded(5))
-    here.hands = lambda: 5
-    first = found.drawn(1, 0)
-    here.hands = lambda: 0
-    assert [first.frozen, found.drawn(1, 1).frozen] == [alone.drawn(1, k).frozen for k in range(2)]
-
-
 HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(text_size=18))
 
 
@@ -140,7 +67,7 @@ def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path
 def test_sheets_in_python_and_a_report_are_the_same(here):
     alone, by_many = (symattn.worksheet("attention", n=2, seed=3, executor=those) for those in (None, Here()))
     assert [(s.name, s.command, s.key) for s in by_many] == [(s.name, s.command, s.key) for s in alone]
-    spec, count = spec_of("crowded")
+    spec, count = make_recipe("attention", {}, level="starter").spec, 6
     alone, together = (stress(spec, count, Dice.seeded(5), crew=those) for those in (None, here))
     assert (together.variants, together.tally) == (alone.variants, alone.tally)
 

@@ -94,6 +94,12 @@ class Counted(random.Random):
             raise self._used_up()
         return super().random
 
+    def spend(self, count: int) -> None:
+        """For work that takes as long as drawing so many numbers; `InputError` as for these."""
+        self.left -= count
+        if self.left < 0:
+            raise self._used_up()
+
     def _used_up(self) -> InputError:
         return InputError(
             f"{MOST_NUMBERS:,} random numbers made no variant that is worth setting; other sizes or settings leave "

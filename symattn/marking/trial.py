@@ -26,9 +26,8 @@ from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
-from symattn.teaching import ahead
 from symattn.teaching.explanation.wording import typed_in
-from symattn.teaching.pool import prove
+from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question, StepAnswer
 
@@ -261,7 +260,7 @@ def trial(
     crew = crew or Crew()
     outcomes: dict[str, Counter[Outcome]] = {}
     found = _Tried()
-    contents = enumerate(ahead.chosen(spec, dice, count, crew), 1)
+    contents = enumerate(chosen_contents(spec, dice, count), 1)
     jobs = ((f"variant {number}", {"content": content, "number": number}) for number, content in contents)
     for _, said in crew.in_order(TRY, {"type": spec.type}, jobs):
         tried = read(_Tried, said)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from itertools import chain, islice
-from typing import Any, Protocol, TypeVar
+from itertools import chain, count, islice
+from operator import itemgetter
+from typing import Any
 
 from symattn.errors import InputError, SelfCheckError
-from symattn.foundation.dice import Counted, Dice
+from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, identity
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
@@ -18,12 +20,9 @@ from symattn.teaching.question import Content, Question
 MOST_DRAWS = 1000
 """For one variant; after so many, there is none."""
 
-ENOUGH_DRAWS = {50: 100, 100: 20}
-"""After so many draws the one least like the others will do, for variants up to that number: further on, few families
-have one unlike all others, and to search for it would be all the work there is."""
-
-FEW_DRAWS = 5
-"""The same beyond these numbers."""
+ENOUGH_DRAWS = 3
+"""After so many draws, each in many orders, the one least like the others will do: to search for a better one would be
+all the work there is."""
 
 AHEAD = 100
 """So many variants at most are chosen before the first is made, to know what room there is: two to six seconds."""
@@ -57,47 +56,28 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     more room, by as little more as can be found, and the tally tells.  `InputError` when no more can be found at all;
     `SelfCheckError` if a key does not stand up to its second route.
     """
-    drawn = Drawn(spec, dice)
-    for found in choose(spec, drawn, tally or Tally(), overlap):
-        question = drawn.type.make(found.content)
-        prove(question, drawn.type)
+    chosen = problem_type(spec.type)
+    for found in choose(spec, Drawn(spec, dice), tally or Tally(), overlap):
+        question = chosen.make(found.content)
+        prove(question, chosen)
         yield question
+
+
+def chosen_contents(
+    spec: Spec, dice: Dice, count: int, tally: Tally | None = None, overlap: float | None = None
+) -> Iterator[Content]:
+    """What the first `count` variants of a pool are made from, as JSON."""
+    for candidate in islice(choose(spec, Drawn(spec, dice), tally or Tally(), overlap), count):
+        yield candidate.frozen
 
 
 Key = Sequence[Hashable]
 
 
-class Candidate(Protocol):
-    """What an attempt at a variant came to.
-
-    `key` is what it is compared by, `frozen` what it is made from, as JSON, and `name` its identity; `complaint` says
-    why it may not be set, "" if it may; `others` are as hard and have other keys.
-    """
-
-    @property
-    def key(self) -> Key: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def frozen(self) -> Content: ...
-    @property
-    def complaint(self) -> str: ...
-    def others(self) -> Sequence[Any]: ...
-
-
-One = TypeVar("One", bound=Candidate, covariant=True)
-
-
-class Candidates(Protocol[One]):
-    """Candidates by the number of the variant, from 1, and of the attempt, from 0; the same whoever draws them."""
-
-    def drawn(self, number: int, attempt: int) -> One: ...
-
-
-def choose(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float | None = None) -> Iterator[One]:
+def choose(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | None = None) -> Iterator[Candidate]:
     """Of the candidates for one variant after the other, the first that may be set beside those chosen before.
 
-    One whose key is too much like another's waits, and is judged only if after enough draws there is none better.
+    One whose key is too much like another's waits, and is taken only if after enough draws there is none better.
     """
     found = _one_by_one(spec, candidates, tally, overlap)
     first = [next(found) for _ in range(tally.ahead)]
@@ -119,51 +99,40 @@ def room(spec: Spec, dice: Dice, most: int = AHEAD) -> int | None:
     return None
 
 
-def _one_by_one(spec: Spec, candidates: Candidates[One], tally: Tally, overlap: float | None) -> Iterator[One]:
+def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | None) -> Iterator[Candidate]:
     most = OVERLAP[spec.level] if overlap is None else overlap
     seen: set[str] = set()
     keys = Keys()
-
-    def may_be_set(found: Candidate) -> bool:
-        if complaint := found.complaint or ("the same as another" if found.name in seen else ""):
-            tally.refuse(complaint)
-        return not complaint
-
-    while True:
-        number = len(seen) + 1
-        enough = next((draws for last, draws in ENOUGH_DRAWS.items() if number <= last), FEW_DRAWS)
-        best: tuple[float, One] | None = None
-        waiting: list[tuple[float, One]] = []
+    for number in count(1):
+        least: tuple[float, Candidate] | None = None
         for attempt in range(MOST_DRAWS):
             tally.drawn += 1
-            found = candidates.drawn(number, attempt)
-            alike = keys.likeness(found.key)
-            if alike > most and (others := [(keys.likeness(other.key), other) for other in found.others()]):
-                alike, found = min(others, key=lambda other: other[0])
-            if alike <= most:
-                judged = iter([(alike, found)])
-            else:
-                waiting.append((alike, found))
-                if attempt + 1 < enough:
-                    continue
-                waiting, judged = [], iter(sorted(waiting, key=lambda one: one[0]))
-            best = next((one for one in judged if may_be_set(one[1])), None)
-            if best:
-                for _ in (*judged, *waiting):
-                    tally.refuse("a key too much like another one")
+            drawn = candidates.drawn(number, attempt)
+            alike = keys.likeness(drawn.key)
+            if alike > most:
+                alike, drawn = min(
+                    ((keys.likeness(other.key), other) for other in (drawn, *drawn.others())), key=itemgetter(0)
+                )
+            if drawn.name in seen:
+                tally.refuse("the same as another")
+                continue
+            if least is None or alike < least[0]:
+                least = alike, drawn
+            if least[0] <= most or attempt + 1 >= ENOUGH_DRAWS:
                 break
-        if best is None:
-            raise InputError(_exhausted(spec, len(seen), tally))
-        overlapping, found = best
+            tally.refuse("a key too much like another one")
+        if least is None:
+            raise InputError(_exhausted(spec, number - 1, tally))
+        overlapping, chosen = least
         if overlapping > most:
             tally.alike.append(overlapping)
             if tally.room is None:
-                tally.room = len(seen)
-                if len(seen) >= tally.ahead:
+                tally.room = number - 1
+                if tally.room >= tally.ahead:
                     tally.told(tally.room)
-        seen.add(found.name)
-        keys.add(found.key)
-        yield found
+        seen.add(chosen.name)
+        keys.add(chosen.key)
+        yield chosen
 
 
 def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
@@ -233,31 +202,23 @@ def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
 
 
 class Drawn:
-    """Candidates that are drawn here, when they are asked for."""
+    """Candidates by the number of the variant, from 1, and of the attempt, from 0, drawn when they are asked for."""
 
     def __init__(self, spec: Spec, dice: Dice) -> None:
         self.spec, self.dice, self.type = spec, dice, problem_type(spec.type)
         self.family = self.type.family(spec, dice.rng("family"))
 
-    def drawn(self, number: int, attempt: int) -> DrawnHere:
+    def drawn(self, number: int, attempt: int) -> Candidate:
         rng = self.dice.rng(number, attempt)
-        return self._candidate(self.type.draw(self.spec, rng, number, self.family), rng)
-
-    def thawed(self, frozen: Content, rng: Counted) -> DrawnHere:
-        """A candidate that was drawn elsewhere, and the generator as it was left there."""
-        return self._candidate(self.type.thaw(frozen, "A variant"), rng)
-
-    def _candidate(self, content: Any, rng: Counted) -> DrawnHere:
-        key = self.type.key(content) if self.type.key else ()
-        return DrawnHere(self, key, lambda: content, rng)
+        content = self.type.draw(self.spec, rng, number, self.family)
+        return Candidate(self, self.type.key(content) if self.type.key else (), lambda: content, rng)
 
 
-class DrawnHere:
-    """A candidate that was drawn here; what nobody asks about it is not worked out."""
+class Candidate:
+    """What may become a variant: the key it is compared by; what nobody asks about it is not worked out."""
 
-    def __init__(self, of: Drawn, key: Key, make: Callable[[], Any], rng: Counted | None = None) -> None:
+    def __init__(self, of: Drawn, key: Key, make: Callable[[], Any], rng: random.Random | None = None) -> None:
         self._of, self.key, self._make, self._rng = of, key, make, rng
-        self.used = rng.used if rng else 0
 
     @cached_property
     def content(self) -> Any:
@@ -271,15 +232,11 @@ class DrawnHere:
     def name(self) -> str:
         return identity(self.frozen)
 
-    @property
-    def complaint(self) -> str:
-        return "" if self._of.spec.given else self._of.type.complaint(self.content, self._of.family)
-
-    def others(self) -> list[DrawnHere]:
-        if self._rng is None or self._of.type.relabellings is None:
-            return []
-        made = self._of.type.relabellings(self.content, self._of.spec, self._rng)
-        return [DrawnHere(self._of, key, make) for key, make in made]
+    def others(self) -> Iterator[Candidate]:
+        """Equally hard ones that have other keys."""
+        if self._rng is not None and self._of.type.relabellings is not None:
+            made = self._of.type.relabellings(self.content, self._of.spec, self._of.family, self._rng)
+            yield from (Candidate(self._of, key, make) for key, make in made)
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -319,6 +276,7 @@ __all__ = [
     "Tally",
     "alike",
     "choose",
+    "chosen_contents",
     "pool",
     "prove",
     "room",

@@ -33,12 +33,11 @@ from symattn.page.notation import load_notation
 from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
-from symattn.teaching import ahead
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.fairness import self_check
 from symattn.teaching.frozen import FrozenPart, as_frozen, freeze_parts, refused
-from symattn.teaching.pool import Tally, pool, prove
+from symattn.teaching.pool import Tally, chosen_contents, pool, prove
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.problems.full import question as full_question
@@ -222,7 +221,7 @@ class ToSet:
 
 def to_set(recipe: Recipe, count: int, crew: Crew, tally: Tally | None = None) -> Iterator[ToSet]:
     """The same worksheets as `sheets` makes, drawn by a crew, to be made and proved by one."""
-    contents = ahead.chosen(recipe.spec, Dice.seeded(recipe.seed), count, crew, tally)
+    contents = chosen_contents(recipe.spec, Dice.seeded(recipe.seed), count, tally)
     for number, content in enumerate(contents, 1):
         yield ToSet(recipe.spec.type, content, recipe.command(), number)
 

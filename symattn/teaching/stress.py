@@ -15,9 +15,8 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.typed import plain, read
 from symattn.foundation.workers import Job
 from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
-from symattn.teaching import ahead
 from symattn.teaching.fairness.separation import LEAST, separation
-from symattn.teaching.pool import OVERLAP, Tally, pool, prove, shared
+from symattn.teaching.pool import OVERLAP, Tally, chosen_contents, pool, prove, shared
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question
 
@@ -205,7 +204,7 @@ def _tried(spec: Spec, count: int, dice: Dice, tally: Tally, overlap: float, cre
     if crew is None or crew.alone:
         yield from map(Tried.of, islice(pool(spec, dice, tally, overlap), count))
         return
-    contents = enumerate(ahead.chosen(spec, dice, count, crew, tally, overlap), 1)
+    contents = enumerate(chosen_contents(spec, dice, count, tally, overlap), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     yield from (read(Tried, said) for _, said in crew.in_order(TRY, {"type": spec.type}, jobs))
 

@@ -61,6 +61,6 @@ MECHANISM = Mechanism(
     optional=OPTIONAL,
     uses=SCORES | BY_TOKEN | HEADS,
     turns=False,
-    relabels=True,
+    is_attention=True,
     derive=derive,
 )

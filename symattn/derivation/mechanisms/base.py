@@ -302,7 +302,7 @@ class Mechanism:
     For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out, and
     `drawn_exactly`, further ones where arithmetic is stated to be exact; `draw` makes givens that suit it (any of the
     right shapes; what they lead to is judged afterwards); `complaint` says why a derivation is not worth setting;
-    `relabels` that its axes may be permuted without making it harder.
+    `is_attention` that it is nothing but attention, whose numbers are judged as such.
 
     `other_way` works the output of a derivation out as someone would who does not know this mechanism, ending in a step
     of the same name: for keys, which say that the two agree.
@@ -322,7 +322,7 @@ class Mechanism:
     default_sizes: Mapping[str, int] = field(default_factory=dict)
     draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
     complaint: Callable[[Derivation], str] = lambda d: ""
-    relabels: bool = False
+    is_attention: bool = False
     other_way: Callable[[Derivation], Derivation] | None = None
     starts_from: Callable[[str, Settings], bool] = lambda name, settings: True
 

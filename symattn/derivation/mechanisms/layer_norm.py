@@ -6,9 +6,10 @@ The variance is the population's, divided by d_model, unless a problem declares 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from itertools import product as iterate
 from math import isqrt, lcm
 from operator import mul
@@ -142,15 +143,19 @@ def drawn_output(
     """W of −1 to 2 and b out of `biases` so that the norm of residual + inputs W + b comes out; none if none is found.
 
     `accept` says whether what comes out will do.  Two halves of the columns are drawn, many times each, and all pairs
-    of them are judged in whole numbers by the sum and the sum of squares of every row.
+    of them are judged in whole numbers by the sum and the sum of squares of every row; of those that pass, few are
+    looked at, for what fails so often fails always.
     """
+    starts = [(*map(tuple, rows),) for rows in zip(residual, inputs, strict=True)]
+    if len(set(starts)) < len(starts):  # what comes out of equal rows is equal
+        return None
     below = lcm(*(x.denominator for rows in (residual, inputs) for row in rows for x in row))
     r, h = ([[int(x * below) for x in row] for row in rows] for rows in (residual, inputs))
     choices = [(w, b) for w in iterate(WEIGHTS, repeat=len(h[0])) for b in biases if any(w)]
     added = [[sum(map(mul, row, w)) + b * below for w, b in choices] for row in h]
     width = len(r[0])
 
-    def half(columns: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+    def half(columns: Sequence[int]) -> Half:
         drawn = [int(rng.random() * len(choices)) for _ in columns]
         lines = zip(r, added, strict=True)
         rows = [[row[j] + more[k] for j, k in zip(columns, drawn, strict=True)] for row, more in lines]
@@ -158,27 +163,38 @@ def drawn_output(
 
     left, right = ([half(columns) for _ in range(HALVES)] for columns in (range(width // 2), range(width // 2, width)))
     may = cache(_judge(width, below, settings))
-    for start, sums in left:
-        ends = right
-        for k, (total, squares) in enumerate(sums):
-            ends = [end for end in ends if may(total + end[1][k][0], squares + end[1][k][1])]
-        for end, _ in ends:
-            drawn = [choices[k] for k in (*start, *end)]
-            weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
-            bias: list[Rational] = [b for _, b in drawn]
+    for chosen in islice(_pairs(left, right, may), LOOKED_AT):
+        drawn = [choices[k] for k in chosen]
+        weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
+        bias: list[Rational] = [b for _, b in drawn]
+        if differ(weights):
             out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
-            if differ(weights) and comes_out(out, settings) and accept(_normed_rows(out, settings)):
+            if comes_out(out, settings) and accept(_normed_rows(out, settings)):
                 return weights, bias
     return None
 
 
+Half = tuple[list[int], list[tuple[int, int]]]
+"""What is drawn for half of the columns, and the sum and the sum of squares of every row."""
+
+
+def _pairs(left: Sequence[Half], right: Sequence[Half], may: Callable[[int, int], bool]) -> Iterator[list[int]]:
+    """What two halves have drawn whose sums pass, row by row."""
+    for start, sums in left:
+        ends = right
+        for k, (total, squares) in enumerate(sums):
+            ends = [end for end in ends if may(total + end[1][k][0], squares + end[1][k][1])]
+        yield from ([*start, *end] for end, _ in ends)
+
+
 WEIGHTS = (-1, 0, 1, 2)
-HALVES = 200
-"""Draws of each half."""
+HALVES, LOOKED_AT = 200, 300
+"""Draws of each half, and pairs of them that are looked at."""
 
 
 def _judge(d: int, below: int, settings: Settings) -> Callable[[int, int], bool]:
-    """Whether d numbers, each over `below`, with this sum and this sum of squares have a rational deviation.
+    """Whether d numbers, each over `below`, with this sum and this sum of squares have a rational deviation, and a mean
+    and a variance that are small.
 
     Their variance is a square over `unit`²; with ε = p/q added it stands over (q·unit)².
     """
@@ -191,7 +207,11 @@ def _judge(d: int, below: int, settings: Settings) -> Callable[[int, int], bool]
 
     def may(total: int, squares: int) -> bool:
         square = q * (q * factor * (d * squares - total * total * centred) + p * unit * unit)
-        return square > 0 and isqrt(square) ** 2 == square
+        if square <= 0 or isqrt(square) ** 2 != square:
+            return False
+        mean = Fraction(total, d * below) if centred else Fraction(0)
+        variance = Fraction(factor * (d * squares - total * total * centred), unit * unit)
+        return is_small(mean) and is_small(variance)
 
     return may
 

@@ -28,6 +28,6 @@ MECHANISM = Mechanism(
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
     uses=frozenset({"by"}),
     turns=False,
-    relabels=True,
+    is_attention=True,
     derive=derive,
 )

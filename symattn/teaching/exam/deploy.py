@@ -32,7 +32,6 @@ from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
-from symattn.teaching import ahead
 from symattn.teaching.exam.papers import (
     Copy,
     answers_alone,
@@ -49,7 +48,7 @@ from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.frozen import FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
-from symattn.teaching.pool import pool, prove
+from symattn.teaching.pool import chosen_contents, pool, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
 from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
@@ -168,7 +167,7 @@ def _in_question(number: int) -> Iterator[None]:
 
 def _by_others(asked: QuestionSpec, count: int, dice: Dice, crew: Crew) -> Iterator[Variant]:
     """The variants of a question, drawn, proved and frozen by a crew."""
-    contents = enumerate(ahead.chosen(asked.spec, dice, count, crew), 1)
+    contents = enumerate(chosen_contents(asked.spec, dice, count), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     settings = {"type": asked.spec.type, "points": asked.points}
     for _, said in crew.in_order(FREEZE, settings, jobs):

@@ -21,7 +21,7 @@ from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
-from symattn.foundation.dice import whole
+from symattn.foundation.dice import Counted, whole
 
 FILLED = 0.7
 """The share of inputs and weights that are not 0, for widths up to 5; wider sums need more zeros."""
@@ -35,6 +35,10 @@ LARGEST = {"Q": 4, "K": 4, "V": 9, "S": 12}
 MOST_WEIGHT = 0.95
 TRIES, HOPELESS = 10_000, 1000
 """Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
+
+
+STEP = 100
+"""Random numbers that take as long as a step of a derivation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         if not isinstance(size, int) or size < 1:
             raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
     complaints = set[str]()
-    judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
+    judge = _complaints if mechanism.is_attention and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
         worked_out = cache(partial(mechanism.run, givens, settings))
@@ -66,6 +70,8 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         if not complaint:
             return Draw(givens, worked_out(), tries)
         complaints.add(complaint)
+        if isinstance(rng, Counted) and worked_out.cache_info().currsize:
+            rng.spend(STEP * len(worked_out().steps))
         if tries == HOPELESS and len(complaints) == 1:
             break
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())

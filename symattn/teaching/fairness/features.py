@@ -222,21 +222,29 @@ def features(d: Derivation) -> Features:
     )
 
 
-def work(d: Derivation) -> float:
-    """The load of any derivation with numbers, step by step: every product as in `Counts`, and for every other entry
-    that is worked out an addition.  It compares variants of one mechanism, and not mechanisms.
+class Work(NamedTuple):
+    """How much there is to do in any derivation with numbers, step by step: every product as in `Counts`, and for every
+    other entry that is worked out an addition; and how many products are hard.  It compares variants of one mechanism,
+    and not mechanisms.
     """
-    load = 0.0
+
+    load: float
+    hard: int
+
+
+def work(d: Derivation) -> Work:
+    load, hard = 0.0, 0
     for step in d:
         operands = [operand.of(d.value(operand.name)) for operand in step.operands]
         if step.op.trivial or not isinstance(step.result, Matrix):
             continue
         if isinstance(step.op, MatMul):
             a, b = (m for m in operands if isinstance(m, Matrix))
-            load += product_counts(*map(_sized, (a, b))).load
+            counts = product_counts(*map(_sized, (a, b)))
+            load, hard = load + counts.load, hard + counts.h
         else:
             load += ADDITION * sum(1 for x in step.result if x not in (0, NEGATIVE_INFINITY))
-    return load
+    return Work(load, hard)
 
 
 def _sized(m: Matrix) -> Matrix:

@@ -7,12 +7,19 @@ nothing that counts as difficulty changes.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Mechanism, Settings
+from symattn.errors import SymattnError
 from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import shuffled
 
 TOKENS = ("n", "m")
-"""The letters of axes along which tokens lie: a mask gives them an order."""
+"""The letters of axes along which tokens lie."""
 
 
 def permuted(
@@ -28,4 +35,44 @@ def permuted(
     return found
 
 
-__all__ = ["TOKENS", "permuted"]
+def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, int]:
+    """The sizes along which lines may be put in any order: no step of these givens changes but in its own order.
+
+    Found by doing it, with an exchange and a turn, of which all orders are made: what a mask, a position or the token
+    before decides is so found to be bound to its place.
+    """
+    upright = replace(settings, orientation="rows", by="matrix", scores="row", order="QKV")
+    shapes, before = mechanism.shapes(upright), _entries(mechanism.run(givens, upright))
+    sizes = {letter: size for name, m in givens.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
+
+    def changes_nothing(letter: str, order: Sequence[int]) -> bool:
+        try:
+            return _entries(mechanism.run(permuted(givens, shapes, {letter: order}), upright)) == before
+        except SymattnError:
+            return False
+
+    free = {}
+    for letter in mechanism.letters:
+        size = sizes.get(letter, 1)
+        exchange, turn = [1, 0, *range(2, size)], [*range(1, size), 0]
+        if size > 1 and changes_nothing(letter, exchange) and (size == 2 or changes_nothing(letter, turn)):
+            free[letter] = size
+    if sizes.get("m", 1) > 1 and "m" not in free:  # a student may take queries for keys
+        free.pop("n", None)
+    return free
+
+
+def _entries(d: Derivation) -> dict[str, list[str]]:
+    """The entries of every step, in no order."""
+    return {s.name: sorted(f"{approximate(x):.7g}" for x in s.result) for s in d if isinstance(s.result, Matrix)}
+
+
+def any_order(free: Mapping[str, int], rng: random.Random) -> dict[str, list[int]]:
+    """An order for each of these sizes; where there are as many keys as queries, they are the same tokens."""
+    orders = {letter: shuffled(rng, range(size)) for letter, size in free.items()}
+    if "n" in free and free.get("m") == free["n"]:
+        orders["m"] = orders["n"]
+    return orders
+
+
+__all__ = ["TOKENS", "any_order", "free_sizes", "permuted"]

@@ -26,7 +26,7 @@ from symattn.derivation.misconceptions.base import (
 )
 from symattn.derivation.ops import Activation, Mask, MatMul, Scale, Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
 from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
@@ -78,6 +78,14 @@ class _Exactly:
         self.truth = {step.name: floats_of(step.result) for step in self.rows}
         self.alike: dict[str, list[tuple[AnyMatrix, Replay]]] = {}
         self.replays: dict[str, Replay | None] = {}
+        self.is_plain = _is_plain(laid.rows)
+
+    def differ(self, a: AnyMatrix, b: AnyMatrix) -> bool:
+        """Whether two results are not the same.
+
+        In plain attention exactly, where floats do not tell; elsewhere that may take minutes, and nobody sees it.
+        """
+        return distance(floats_of(a), floats_of(b)) > 0 or (self.is_plain and not same(a, b))
 
     def core(self, core: Sequence[Misconception]) -> Core:
         """Of these misconceptions, those that change anything; suspects have been replayed before all others."""
@@ -105,10 +113,10 @@ class _Exactly:
             known[step.name] = None if fails else floats_of(step.result)
             if fails:
                 return Replay(id, step.name, value)
-            if not same(step.result, self.rows[step.name].result):
+            if self.differ(step.result, self.rows[step.name].result):
                 others = self.alike.setdefault(step.name, []) if len(rewritten) == 1 else []
                 for result, other in others:
-                    if same(step.result, result):
+                    if not self.differ(step.result, result):
                         return Replay(id, step.name, other.value)
                 others.append((step.result, found := Replay(id, step.name, value)))
                 return found

@@ -112,7 +112,7 @@ F = TypeVar("F")
 """What the variants of one family share: a band of difficulty, positions to be balanced."""
 
 Key = tuple[str, ...]
-Relabellings = Callable[[C, Spec, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
+Relabellings = Callable[[C, Spec, Any, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
 
 Family = Content
 """A family in JSON."""
@@ -151,7 +151,7 @@ class ProblemType(Generic[C, F]):
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share, if
     more than where right options stand in the first of them.
-    `complaint` says why a content may not be set, "" if it may; `proof` raises `SelfCheckError` if the key is wrong.
+    `proof` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
     makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
@@ -168,7 +168,6 @@ class ProblemType(Generic[C, F]):
     make: Callable[[C], Question]
     content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
     family: Callable[[Spec, random.Random], F] = first_place
-    complaint: Callable[[C, F], str] = lambda content, family: ""
     proof: Callable[[Question], None] = lambda question: None
     key: Callable[[C], Key] | None = None
     relabellings: Relabellings[C] | None = None

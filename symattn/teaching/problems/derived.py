@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain, compress
 from operator import add
-from statistics import median
 from typing import Any
 
-from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.derivation import Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import is_gradient
-from symattn.derivation.mechanisms.masks import mask_keep, masks
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
 from symattn.derivation.ops.turning import turned
@@ -33,24 +29,18 @@ from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
-from symattn.teaching.fairness import draw
-from symattn.teaching.fairness.family import Band, balanced, draw_givens
+from symattn.teaching.fairness.family import Givens, Kind, in_turn
 from symattn.teaching.fairness.features import features, work
-from symattn.teaching.fairness.relabel import TOKENS, permuted
+from symattn.teaching.fairness.relabel import any_order, permuted
 from symattn.teaching.fairness.separation import Separation, separation
-from symattn.teaching.fairness.troubles import troubles
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import right_letters
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.base import NOTHING, ProblemType, Spec
 from symattn.teaching.question import Json, Part, Question
 
-CYCLE = 36  # after so many variants the positions of the largest weights come again
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
-SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
-PARENTS = 6  # drawn to find out what no variant of a family can show
 BLOCKS = 12  # after so many times their number of variants, the places of right options come again
-LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -58,18 +48,14 @@ LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fe
 
 @dataclass(frozen=True)
 class Family:
-    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show, and
-    those that many hide, by which they are judged first.
+    """What siblings share: equally hard givens, and the sizes along which these may be set in any order.
 
-    `argmax` has the columns of the largest weights, variant by variant, and `places` where right options stand, choice
-    by choice.  A family without band and work is none: its variants are drawn forwards and not compared.
+    Members come in turn, tokens as rows, without end; with numbers of the teacher's own there are none.  `places` has
+    where right options stand, choice by choice.
     """
 
-    band: Band | None = None
-    argmax: tuple[tuple[int, ...], ...] = ()
-    work: float | None = None
-    unavoidable: frozenset[str] = frozenset()
-    suspects: frozenset[str] = frozenset()
+    members: Iterator[Givens] | None = None
+    free: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     places: tuple[tuple[int, ...], ...] = ()
 
     def place(self, choice: int, number: int) -> int:
@@ -78,113 +64,22 @@ class Family:
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
-    """The family of a pool.
-
-    None where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
-    standard level) with sizes that have no room for a family; these are drawn forwards.
-    """
+    """The family of a pool: one that is kept, begun anywhere, or else a new one."""
     if spec.given:
         return Family()
-    if not _backwards(spec):
-        return _judged_family(spec, rng)
-    if "A" in mechanism(spec.mechanism).givens:
-        return Family()
-    for last in (False, False, True):
-        try:
-            parents = _parents(spec, rng)
-            break
-        except InputError:  # no such sizes, or a first variant that has no siblings
-            if last and (spec.level, spec.softmax) == ("standard", "e"):
-                return Family()
-            if last:
-                raise
-    settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
-    n, m = sizes["n"], sizes.get("m", sizes["n"])
-    aimed = n == m and spec.level == "standard" and spec.softmax == "e" and masks(settings.mask) is not None
-    argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
-    band = Band.of(features(parents[0]), spec.level)
-    unavoidable, suspects = _hidden([troubles(d) for d in parents])
-    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable, suspects=suspects)
+    members, free = in_turn(kind_of(spec), rng)
+    return Family(members, free)
+
+
+def kind_of(spec: Spec) -> Kind:
+    """What is wanted of the numbers of a variant."""
+    settings = replace(spec.chosen_settings(), orientation="rows")
+    return Kind(mechanism(spec.mechanism), settings, spec.chosen_sizes(), spec.level, spec.softmax)
 
 
 def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
     """Where the right one of so many options stands: each place once in every `options` variants."""
     return tuple(tuple(p for _ in range(BLOCKS) for p in shuffled(rng, range(options))) for _ in range(choices))
-
-
-def _backwards(spec: Spec) -> bool:
-    """Whether siblings are found backwards, from the softmax rows that they are to have."""
-    return mechanism(spec.mechanism).relabels and spec.chosen_settings().plain_scores
-
-
-LIKE = 0.07
-"""How far the work of siblings may differ that are drawn forwards (rules.md 4.8, long)."""
-
-
-def _judged_family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are.
-
-    What comes near only at the end does not count: of so many lines, the last need not tell what those before it show.
-    """
-    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    parents = [draw(chosen, settings, sizes, rng).derivation]
-    several = PARENTS if len(parents[0].steps) <= LONG else FEW
-    parents += [draw(chosen, settings, sizes, rng).derivation for _ in range(several - 1)]
-    unavoidable, suspects = _hidden([troubles(d, at_the_end=False) for d in parents[: several // 2]])
-    return Family(work=median(map(work, parents)), unavoidable=unavoidable, suspects=suspects)
-
-
-def _hidden(found: Sequence[frozenset[str]]) -> tuple[frozenset[str], frozenset[str]]:
-    """Of the troubles of some parents, those that all have; the misconceptions in the one that most others have."""
-    unavoidable = frozenset.intersection(*found)
-    others = sorted(trouble for each in found for trouble in each - unavoidable)
-    often = max(others, key=others.count, default="")
-    return unavoidable, frozenset(re.findall(r"\w+", often))
-
-
-def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
-    """One sibling that is as much work as the others."""
-    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    found: list[tuple[float, Mapping[str, Matrix]]] = []
-    for _ in range(SIBLINGS + 1):
-        drawn = draw(chosen, settings, sizes, rng)
-        apart = abs(work(drawn.derivation) - wanted)
-        found.append((apart, drawn.givens))
-        if apart <= LIKE * wanted:
-            return drawn.givens
-        if len(drawn.derivation.steps) > LONG and len(found) > 2 * FEW:
-            break
-    return min(found, key=lambda pair: pair[0])[1]
-
-
-def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
-    """A first variant and some siblings."""
-    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    found: list[Derivation] = []
-    band: Band | None = None
-    for _ in range(PARENTS):
-        drawn = draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, None, band)
-        found.append(chosen.run(drawn, settings))
-        band = band or Band.of(features(found[0]), spec.level)
-    return found
-
-
-def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
-    """One sibling, with its largest weights where the balance over the pool wants them and values that tell C4 from X10
-    as far as there is one.
-    """
-    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    steep = not settings.stop_at and "C4≈X10" not in family.unavoidable
-    wishes: list[tuple[Sequence[int] | None, bool]] = [(None, steep)]
-    if family.argmax:
-        wishes.insert(0, (family.argmax[(number - 1) % len(family.argmax)], steep))
-    if steep:
-        wishes.append((None, False))
-    *better, least = wishes
-    for argmax, tells in better:
-        with suppress(InputError):
-            return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, argmax, family.band, tells)
-    return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, least[0], family.band, least[1])
 
 
 Rows = tuple[tuple[int | str, ...], ...]
@@ -209,17 +104,14 @@ class Content:
 
 
 def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    """A variant of a family."""
+    """A variant of a family: the member whose turn it is."""
     settings, chosen = spec.chosen_settings(), mechanism(spec.mechanism)
     given: Mapping[str, AnyMatrix]
-    if spec.given:
+    if family.members is None:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
-    elif family.work is not None:
-        given = _like(spec, rng, family.work)
-    elif family.band is not None:
-        given = _sibling(spec, rng, number, family)
     else:
-        given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
+        upright = next(family.members)
+        given = upright if settings.orientation == "rows" else {name: m.T for name, m in upright.items()}
     return Content(
         type=spec.type,
         mechanism=chosen.name,
@@ -229,15 +121,6 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Cont
         places=spec.places,
         given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
     )
-
-
-def complaint(content: Content, family: Family) -> str:
-    """Why a variant hides a mistake that its siblings show; "" if it does not."""
-    if family.band is None and family.work is None:
-        return ""
-    derivation, at_the_end = made(content).problem.derivation, family.work is None
-    avoidable = troubles(derivation, at_the_end=at_the_end, but=family.unavoidable, suspects=family.suspects)
-    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
 # ------------------------------------------------------------------------------------------------ freezing
@@ -382,28 +265,26 @@ AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v
 
 
 def relabellings(
-    content: Content, spec: Spec, rng: random.Random
+    content: Content, spec: Spec, family: Family, rng: random.Random
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], Content]]]:
     """The same variant with its features and, unmasked, its tokens in other orders: equally hard (tier A).
 
     Each is a key, which is the permuted one and need not be worked out, and what makes its content.
     """
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
-    if not _backwards(spec):
+    if not chosen.is_attention:
         return
     shapes, texts = chosen.shapes(settings), made(content).texts
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
-    sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
+    key_letter = "m" if "m" in chosen.letters else "n"
     for _ in range(RELABELLINGS):
-        orders = {letter: shuffled(rng, range(size)) for letter, size in sizes.items()}
-        if masks(settings.mask):
-            orders |= {letter: list(range(sizes[letter])) for letter in TOKENS if letter in sizes}
-        elif sizes.get("n") == sizes.get("m", sizes.get("n")):
-            orders["m"] = orders["n"]
+        orders = any_order(family.free, rng)
         moved = {}
         for name, rows in texts.items():
-            first, second = AXES.get(name.partition("_")[0], ("n", "m"))
-            lines, columns = (orders.get(letter, orders.get("n", [])) for letter in (first, second))
+            axes = (key_letter if letter == "m" else letter for letter in AXES.get(name.partition("_")[0], ("n", "m")))
+            lines, columns = (
+                orders.get(letter, range(size)) for letter, size in zip(axes, (len(rows), len(rows[0])), strict=True)
+            )
             moved[name] = [tuple(map(rows[i].__getitem__, columns)) for i in lines]
         yield _entries(moved), partial(_permuted, content, given, shapes, orders)
 
@@ -429,7 +310,7 @@ def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
     derivation = problem.derivation
     try:
         if not _is_attention(problem):
-            return {"load": round(work(derivation), 1)}, {}
+            return {"load": round(work(derivation).load, 1)}, {}
         found = features(derivation)
     except InputError:
         return {}, {}
@@ -448,7 +329,7 @@ def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
 
 def _is_attention(problem: Problem) -> bool:
     """Whether the steps are those of a mechanism of attention, without gradients after them."""
-    if problem.mechanism not in mechanisms() or not mechanism(problem.mechanism).relabels:
+    if problem.mechanism not in mechanisms() or not mechanism(problem.mechanism).is_attention:
         return False
     return not any(map(is_gradient, problem.derivation))
 

@@ -282,7 +282,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     family=derived.family,
-    complaint=derived.complaint,
     proof=prove,
     key=derived.key,
     options={

@@ -497,7 +497,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     family=family,
-    complaint=derived.complaint,
     proof=prove,
     key=derived.key,
     options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", up_to(MOST_ERRORS))},

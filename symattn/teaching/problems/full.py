@@ -297,7 +297,6 @@ TYPE = ProblemType(
     make=make,
     content=derived.Content,
     family=derived.family,
-    complaint=derived.complaint,
     key=derived.key,
     relabellings=derived.relabellings,
 )

@@ -281,7 +281,6 @@ TYPE = ProblemType(
     make=make,
     content=Content,
     family=family,
-    complaint=derived.complaint,
     proof=prove,
     key=derived.key,
     options={

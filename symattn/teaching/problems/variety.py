@@ -39,7 +39,6 @@ def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[Co
         make=make,
         content=Content,
         family=derived.family,
-        complaint=derived.complaint,
         key=derived.key,
         relabellings=derived.relabellings,
         options={"what": (first, ", ".join(asked))},
