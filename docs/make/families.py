@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import chain, product, zip_longest
+from itertools import chain, islice, product, zip_longest
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
@@ -24,19 +21,19 @@ from symattn.teaching.pool import Drawn, Tally, choose
 from symattn.teaching.problems import Spec, derived, problem_type
 from symattn.teaching.problems.derived import kind_of, thawed
 
-FOLDER = ROOT / "symattn" / "teaching" / "fairness" / "families"
+FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 
-MEMBERS, BOUND = 24, 48
-"""How many members a family is to have; more where tokens are bound to their places, so that fewer orders are left."""
+MANY, SOME = 120, 40
+"""How many members a family is to have: of the usual sizes, and of others."""
+
+OVERLAP = 0.45
+"""Where even the least alike of so many draws has more in common with another, a family ends."""
 
 LONGER = 8
 """How many times as long as for a sheet is searched."""
 
-DRAWS, ORDERS = 100, 60
+DRAWS, ORDERS = 25, 60
 """How many members are tried, each in so many orders, until the one least like the others will do."""
-
-FEW = 8
-"""With fewer members another seed is tried."""
 
 LEVELS = ("standard", "starter", "long")
 SOFTMAX = ("e", "base 2", "base 3", "equal")
@@ -46,47 +43,41 @@ LARGE = (7, 8)
 
 
 def wanted(name: str) -> Iterator[Spec]:
-    """The usual sizes with all kinds of weights, and all sizes alike, on every level."""
+    """The usual sizes with all kinds of weights, and, on every level, other numbers of tokens, and all sizes alike."""
     full, chosen = problem_type("full"), mechanism(name)
     levels = LEVELS if chosen.is_attention and "A" not in chosen.givens else LEVELS[:1]
     for level in levels:
         for softmax in SOFTMAX if levels is LEVELS else SOFTMAX[:1]:
             yield full.spec({"mechanism": name, "level": level, "softmax": softmax})
-    sizes = (*SIZES, *LARGE) if levels is LEVELS else SIZES
-    for level, size in product(levels, sizes):
+    of_attention = levels is LEVELS
+    more = [{"n": size} for size in SIZES] if of_attention else []
+    more += [dict.fromkeys(chosen.letters, size) for size in ((*SIZES, *LARGE) if of_attention else SIZES)]
+    for level, sizes in product(levels, more):
         try:
-            yield full.spec({"mechanism": name, "level": level, "sizes": dict.fromkeys(chosen.letters, size)})
+            yield full.spec({"mechanism": name, "level": level, "sizes": sizes})
         except InputError:  # heads that do not go into these widths, and the like
             continue
 
 
 def found(spec: Spec) -> list[str]:
-    """The members of the best of a few families, as lines: as many as there are before keys overlap too much."""
-    best: list[str] = []
-    for seed in (1, 2):
-        members: list[str] = []
-        tally = Tally()
-        try:
-            drawn = Drawn(spec, Dice.seeded(seed))
-            free = drawn.family.free.keys()
-            most = MEMBERS if free & {"n", "m"} else BOUND
-            for candidate in choose(spec, drawn, tally):
-                if tally.room is not None:
-                    break
-                members.append(family.written_member(thawed(candidate.content.given)))
-                if len(members) == most:
-                    return members
-        except InputError as error:
-            print(f"  {error}", flush=True)
-        best = max(best, members, key=len)
-        if not best or len(best) >= FEW:
-            break
-    return best
+    """The members of a family as lines, in an order in which the first have least in common."""
+    members: list[str] = []
+    tally = Tally()
+    most = MANY if not spec.sizes and kind_of(spec).is_found_backwards else SOME
+    try:
+        for candidate in islice(choose(spec, Drawn(spec, Dice.seeded(1)), tally), most):
+            if tally.alike and tally.alike[-1] > OVERLAP:
+                break
+            members.append(family.written_member(thawed(candidate.content.given)))
+    except InputError as error:
+        print(f"  {error}", flush=True)
+    return members
 
 
 def main(names: list[str]) -> None:
     search.EFFORT.update({name: LONGER * steps for name, steps in search.EFFORT.items()})
     family.DRAWING *= LONGER
+    family.SEVERAL = MANY
     pool.ENOUGH_DRAWS, derived.RELABELLINGS = DRAWS, ORDERS
     FOLDER.mkdir(exist_ok=True)
     for spec in chain.from_iterable(zip_longest(*map(wanted, names))):  # the usual sizes of all first

@@ -113,7 +113,7 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
                 alike, drawn = min(
                     ((keys.likeness(other.key), other) for other in (drawn, *drawn.others())), key=itemgetter(0)
                 )
-            if drawn.name in seen:
+            if drawn.name in seen or (drawn.key and alike == 1):
                 tally.refuse("the same as another")
                 continue
             if least is None or alike < least[0]:

@@ -32,7 +32,7 @@ Givens = Mapping[str, Matrix]
 PARENTS, FEW, LONG = 6, 3, 24
 """Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` steps."""
 
-SEVERAL = 24
+SEVERAL = 100
 """Members that are looked for where tokens may stand in any order; elsewhere, as many as there are variants."""
 
 MISSES = 60

@@ -26,7 +26,7 @@ from symattn.derivation.misconceptions.base import (
 )
 from symattn.derivation.ops import Activation, Mask, MatMul, Scale, Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.exact.values import Quotient, is_finite
 from symattn.teaching.fairness.separation import LEAST, SMALLEST, Core, Distance, Floats, Replay, distance, floats_of
