@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, islice, product, zip_longest
 from pathlib import Path
+from typing import Any
 
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
@@ -23,7 +25,7 @@ from symattn.teaching.problems.derived import kind_of, thawed
 
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 
-MANY, SOME = 120, 40
+MANY, SOME = 60, 30
 """How many members a family is to have: of the usual sizes, and of others."""
 
 OVERLAP = 0.45
@@ -32,7 +34,7 @@ OVERLAP = 0.45
 LONGER = 8
 """How many times as long as for a sheet is searched."""
 
-DRAWS, ORDERS = 25, 60
+DRAWS, ORDERS = 8, 40
 """How many members are tried, each in so many orders, until the one least like the others will do."""
 
 LEVELS = ("standard", "starter", "long")
@@ -43,20 +45,23 @@ LARGE = (7, 8)
 
 
 def wanted(name: str) -> Iterator[Spec]:
-    """The usual sizes with all kinds of weights, and, on every level, other numbers of tokens, and all sizes alike."""
+    """The usual sizes, other numbers of tokens and features, and all sizes alike; of attention, on every level, and the
+    usual sizes with all kinds of weights.
+    """
     full, chosen = problem_type("full"), mechanism(name)
-    levels = LEVELS if chosen.is_attention and "A" not in chosen.givens else LEVELS[:1]
-    for level in levels:
-        for softmax in SOFTMAX if levels is LEVELS else SOFTMAX[:1]:
-            yield full.spec({"mechanism": name, "level": level, "softmax": softmax})
-    of_attention = levels is LEVELS
-    more = [{"n": size} for size in SIZES] if of_attention else []
-    more += [dict.fromkeys(chosen.letters, size) for size in ((*SIZES, *LARGE) if of_attention else SIZES)]
-    for level, sizes in product(levels, more):
-        try:
-            yield full.spec({"mechanism": name, "level": level, "sizes": sizes})
-        except InputError:  # heads that do not go into these widths, and the like
-            continue
+    of_attention = chosen.is_attention and "A" not in chosen.givens
+    alike = [dict.fromkeys(chosen.letters, size) for size in ((*SIZES, *LARGE) if of_attention else SIZES)]
+    one_other = [{letter: size} for letter, size in product(("n", "d_model"), SIZES) if letter in chosen.letters]
+    stated: list[dict[str, Any]] = [{"level": level} for level in (LEVELS if of_attention else LEVELS[:1])]
+    if of_attention:
+        stated += [{"sizes": sizes} for sizes in one_other]
+    stated += [{"sizes": sizes} for sizes in alike]
+    if of_attention:
+        stated += [{"level": level, "softmax": softmax} for level, softmax in product(LEVELS, SOFTMAX[1:])]
+        stated += [{"level": level, "sizes": sizes} for level, sizes in product(LEVELS[1:], (*one_other, *alike))]
+    for each in stated:
+        with suppress(InputError):  # heads that do not go into these widths, and the like
+            yield full.spec({"mechanism": name, **each})
 
 
 def found(spec: Spec) -> list[str]:

@@ -102,8 +102,8 @@ class Counted(random.Random):
 
     def _used_up(self) -> InputError:
         return InputError(
-            f"{MOST_NUMBERS:,} random numbers made no variant that is worth setting; other sizes or settings leave "
-            "more room, and decimals (arithmetic = decimal) the most."
+            "No variant that is worth setting was found in time; other sizes or settings leave more room, and decimals "
+            "(arithmetic = decimal) the most."
         )
 
 

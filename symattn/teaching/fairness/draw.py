@@ -38,7 +38,7 @@ TRIES, HOPELESS = 10_000, 1000
 
 
 STEP = 100
-"""Random numbers that take as long as a step of a derivation."""
+"""Random numbers that take as long as a step of a derivation, and as looking at givens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         if not complaint:
             return Draw(givens, worked_out(), tries)
         complaints.add(complaint)
-        if isinstance(rng, Counted) and worked_out.cache_info().currsize:
-            rng.spend(STEP * len(worked_out().steps))
+        if isinstance(rng, Counted):
+            rng.spend(STEP * (1 + len(worked_out().steps) if worked_out.cache_info().currsize else 1))
         if tries == HOPELESS and len(complaints) == 1:
             break
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())

@@ -82,7 +82,10 @@ def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str,
     lines = kept(kind)
     start = whole(rng, 0, len(lines) - 1) if lines else 0
     found = map(read_member, (*lines[start:], *lines[:start])) if lines else searched(kind, rng)
-    first = next(found)
+    try:
+        first = next(found)
+    except InputError as error:
+        raise InputError(f"{error}{_where_there_is_one(kind)}") from error
     free = free_sizes(kind.mechanism, kind.settings, first)
     few = not lines and {*TOKENS} & free.keys()
     members = islice(chain([first], found), SEVERAL if few else None)
@@ -114,6 +117,26 @@ def _kept(mechanism: str) -> Mapping[str, Sequence[str]]:
     file = files(__package__).joinpath("families", f"{mechanism}.txt")
     paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n") if file.is_file() else []
     return {first: members for first, *members in (paragraph.splitlines() for paragraph in paragraphs)}
+
+
+def _where_there_is_one(kind: Kind) -> str:
+    """A sentence that names sizes with a family, all else being as it is."""
+    (_, rest), *others = (_of_title(title) for title in (kind.title, *_kept(kind.mechanism.name)))
+    listed = [", ".join(f"{letter} = {size}" for letter, size in its.items()) for its, same in others if same == rest]
+    return f" There is a family with {'; with '.join(listed[:NAMED])}." if listed else ""
+
+
+NAMED = 5
+"""Sizes that are named at most."""
+
+
+def _of_title(title: str) -> tuple[dict[str, str], str]:
+    """The sizes of a title, and the rest of it."""
+    sizes = dict(SIZE.findall(title))
+    return sizes, SIZE.sub("", title)
+
+
+SIZE = re.compile(r"\b(n|m|d_\w+|h|g)=(\d+) ?")
 
 
 NUMBER = re.compile(r"-?\d|\((-?\d+(?:/\d+)?)\)")

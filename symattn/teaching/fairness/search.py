@@ -244,21 +244,11 @@ def draw_givens(
             break
     if found:
         return _matrices(_most_typical(found, level, wanted.narrow).givens, mechanism, settings)
-    roomy = {name: ROOMY.get(name, size) for name, size in sizes.items()}
-    more = f"other sizes leave more room, such as {_listed(roomy)}" if roomy != sizes else MORE
+    listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     raise InputError(
-        f"No family of {mechanism.name} with {_listed(sizes)}, the scale {settings.scale}, the level {level!r} and "
-        f"softmax {softmax!r} was found; {more}."
+        f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and "
+        f"softmax {softmax!r} was found."
     )
-
-
-ROOMY = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
-"""Sizes with many families."""
-MORE = "another seed, scale or softmax may have one"
-
-
-def _listed(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def _matrices(givens: Mapping[str, Rows], mechanism: Mechanism, settings: Settings) -> dict[str, Matrix]:
