@@ -81,7 +81,7 @@ def found(spec: Spec) -> list[str]:
 
 def main(names: list[str]) -> None:
     search.EFFORT.update({name: LONGER * steps for name, steps in search.EFFORT.items()})
-    family.DRAWING *= LONGER
+    family._Forwards.numbers *= LONGER
     family.SEVERAL = MANY
     pool.ENOUGH_DRAWS, derived.RELABELLINGS = DRAWS, ORDERS
     FOLDER.mkdir(exist_ok=True)

@@ -135,7 +135,7 @@ def test_another_order_is_as_much_work_and_hides_the_same(name):
 
 
 def test_what_is_bound_to_its_place_stays_there():
-    """By a mask, by positions, by the token before, by tiles; what a student may take for one another moves together."""
+    """By a mask, by positions, by the token before, by tiles; queries also where keys are."""
     free = {name: free_sizes(of.mechanism, of.settings, next(in_turn(of, random.Random(1))[0]))
             for name in ("self_attention", "causal_self_attention", "rotary_attention", "recurrent_network",
                          "online_softmax", "positional_encoding") for of in [kind(name)]}  # fmt: skip

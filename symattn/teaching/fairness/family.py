@@ -20,7 +20,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
-from symattn.foundation.dice import Counted, whole
+from symattn.foundation.dice import MOST_NUMBERS, Counted, whole
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.features import Work, features, work
 from symattn.teaching.fairness.relabel import TOKENS, any_order, free_sizes, permuted
@@ -195,11 +195,15 @@ def searched(kind: Kind, rng: random.Random) -> Iterator[Givens]:
 
 
 def _search(kind: Kind, rng: random.Random) -> _Search:
+    """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
     if kind.is_found_backwards:
+        ordinary = (kind.level, kind.softmax) == ("standard", "e")
         try:
-            return _Backwards(kind, rng)
-        except InputError:  # with these sizes; ordinary sheets are drawn forwards
-            if (kind.level, kind.softmax) != ("standard", "e"):
+            found = _Backwards(kind, rng)
+            if len(found.parents) > 1 or not ordinary:
+                return found
+        except InputError:
+            if not ordinary:
                 raise
     return _Forwards(kind, rng)
 
@@ -222,6 +226,7 @@ class _Search:
 
     at_the_end: bool
     """Whether the output has to tell misconceptions apart, too."""
+    numbers = MOST_NUMBERS
 
     def __init__(self, kind: Kind, seeds: random.Random) -> None:
         self.kind, self._seeds = kind, seeds
@@ -234,7 +239,7 @@ class _Search:
     def again(self) -> None:
         """For the next member, there are as many numbers again."""
         self._rng = Counted(whole(self._seeds, 0, 2**50))
-        self._rng.left = DRAWING
+        self._rng.left = self.numbers
 
     def __iter__(self) -> Iterator[Derivation]:
         with suppress(InputError):
@@ -278,6 +283,7 @@ class _Backwards(_Search):
 class _Forwards(_Search):
     """At random; siblings are about as much work as the middle one of the first few."""
 
+    numbers = DRAWING
     at_the_end = False  # of so many lines, the last need not tell what those before it show
 
     def _drawn(self) -> Derivation:
