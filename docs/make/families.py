@@ -25,7 +25,7 @@ from symattn.teaching.problems.derived import kind_of, thawed
 
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 
-MANY, SOME = 60, 30
+MANY, SOME = 60, 24
 """How many members a family is to have: of the usual sizes, and of others."""
 
 OVERLAP = 0.45
@@ -34,7 +34,7 @@ OVERLAP = 0.45
 LONGER = 8
 """How many times as long as for a sheet is searched."""
 
-DRAWS, ORDERS = 8, 40
+DRAWS, ORDERS = 4, 40
 """How many members are tried, each in so many orders, until the one least like the others will do."""
 
 LEVELS = ("standard", "starter", "long")

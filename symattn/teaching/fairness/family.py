@@ -41,8 +41,8 @@ MISSES = 60
 LIKE, HARD = 0.07, 1
 """How far siblings that are drawn forwards may differ in their work, and in their hard products (rules.md 4.8)."""
 
-DRAWING = 300_000
-"""Random numbers for one member, which take a second."""
+DRAWING = 1_000_000
+"""Random numbers for one member, which take some seconds."""
 
 LAYOUT = ("orientation", "by", "scores", "order")
 """Settings that change where numbers stand and not what they are."""
@@ -196,16 +196,23 @@ def searched(kind: Kind, rng: random.Random) -> Iterator[Givens]:
 
 def _search(kind: Kind, rng: random.Random) -> _Search:
     """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
-    if kind.is_found_backwards:
-        ordinary = (kind.level, kind.softmax) == ("standard", "e")
-        try:
-            found = _Backwards(kind, rng)
-            if len(found.parents) > 1 or not ordinary:
-                return found
-        except InputError:
-            if not ordinary:
-                raise
-    return _Forwards(kind, rng)
+    if not kind.is_found_backwards:
+        return _Forwards(kind, rng)
+    ordinary, alone = (kind.level, kind.softmax) == ("standard", "e"), None
+    try:
+        found = _Backwards(kind, rng)
+        if len(found.parents) > 1 or not ordinary:
+            return found
+        alone = found
+    except InputError:
+        if not ordinary:
+            raise
+    try:
+        return _Forwards(kind, rng)
+    except InputError:
+        if alone is None:
+            raise
+        return alone
 
 
 def _numbers(d: Derivation) -> Givens:

@@ -172,9 +172,9 @@ def _multiset(offsets: Iterable[Sequence[Value]]) -> tuple[tuple[Value, ...], ..
 
 # ------------------------------------------------------------------------------------------------------ drawing
 
-EFFORT = {"fresh": 120_000, "sibling": 60_000}
+EFFORT = {"fresh": 240_000, "sibling": 60_000}
 """How many small steps (columns of weights, queries, changes) are made before a family, or a sibling, counts as
-impossible: some second, and half of one."""
+impossible: some two seconds, and half of one."""
 
 OUTPUT, SCORES = 15, 150
 """How many steps it is worth to count the arithmetic of one column of outputs, and to work out the scores for one K."""
