@@ -4,8 +4,8 @@ import pytest
 
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
-from symattn.teaching.exam import read_exam_file
-from symattn.teaching.exam.deploy import make_exam
+from symattn.teaching.exam import deploy, read_exam_file
+from symattn.teaching.exam.deploy import BEGUN, FROZEN, make_exam, write_exam
 
 EXAM = """
 title = "Midterm"
@@ -36,3 +36,56 @@ def test_every_variant_is_told_of_once(tmp_path):
     exam = make_exam(read_exam_file(path), Dice.seeded(1), drawn.append)
     assert sorted(map(len, exam.pools)) == [1, 5]
     assert sorted(v.id for v in drawn) == sorted(v.id for variants in exam.pools for v in variants)
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("seed", [3, None])
+def test_what_was_frozen_before_a_run_was_broken_off_is_not_made_again(tmp_path, monkeypatch, seed):
+    """Without a seed, too; a line that was cut off is made again, and in the end nothing is left but the exam."""
+    path, made, frozen = tmp_path / "midterm.toml", [], deploy._frozen
+    path.write_text(EXAM.replace("K = [[1]]", "K = [[1, 0]]"), encoding="utf-8")
+    spec, dice = read_exam_file(path), Dice.seeded(seed) if seed else None
+
+    def counted(question, points):
+        made.append(question)
+        return frozen(question, points)
+
+    def stop(variant):
+        if len(made) == 4:
+            raise StoppedError
+
+    monkeypatch.setattr(deploy, "_frozen", counted)
+    with pytest.raises(StoppedError):
+        write_exam(spec, tmp_path / "out", ["text"], dice, stop)
+    begun = tmp_path / "out" / BEGUN
+    kept = [line for line in begun.read_text(encoding="utf-8").splitlines() if "content" in line]
+    begun.write_text(begun.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    exam, _ = write_exam(spec, tmp_path / "out", ["text"], dice)
+    assert (len(kept), len(made)) == (4, 4 + 3)
+    assert (tmp_path / "out" / FROZEN).exists()
+    assert not begun.exists()
+    ids = [v.id for variants in exam.pools for v in variants]
+    assert sum(any(f'"{id}"' in line for line in kept) for id in ids) == 4
+    if seed:
+        assert ids == [v.id for variants in make_exam(spec, Dice.seeded(seed)).pools for v in variants]
+
+
+def test_another_seed_begins_anew_and_a_refused_exam_leaves_nothing(tmp_path):
+    path = tmp_path / "midterm.toml"
+    path.write_text(EXAM, encoding="utf-8")
+    with pytest.raises(InputError, match=r"^Question 2: "):
+        write_exam(read_exam_file(path), tmp_path / "out", ["text"], Dice.seeded(1))
+    assert not (tmp_path / "out").exists()
+    path.write_text(EXAM.replace("K = [[1]]", "K = [[1, 0]]"), encoding="utf-8")
+    spec = read_exam_file(path)
+
+    def stop(variant):
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(1), stop)
+    exam, _ = write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(2))
+    assert exam.pools == make_exam(spec, Dice.seeded(2)).pools

@@ -11,10 +11,10 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,7 +48,7 @@ from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.frozen import FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
-from symattn.teaching.pool import chosen_contents, pool, prove
+from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
 from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
@@ -57,6 +57,8 @@ FORMAT = 2
 """Of `exam.json`; format 1 had the answers of a variant in place of its parts, and is still read."""
 FROZEN = "exam.json"
 UNFINISHED = ".unfinished"
+BEGUN = ".exam.jsonl"
+"""The variants of an exam that is being drawn, until `exam.json` has them."""
 
 
 @dataclass(frozen=True)
@@ -122,29 +124,30 @@ def _titled(question: Question, asked: QuestionSpec) -> Question:
 
 
 def make_exam(
-    spec: ExamSpec, dice: Dice, on_variant: Callable[[object], None] = lambda variant: None, crew: Crew | None = None
+    spec: ExamSpec,
+    dice: Dice,
+    on_variant: Callable[[object], None] = lambda variant: None,
+    crew: Crew | None = None,
+    begun: Begun | None = None,
 ) -> Exam:
-    """Draw every variant, by a crew if there is one, and decide who gets what.
+    """Draw every variant, have a crew prove and freeze it, and decide who gets what.
 
-    One variant of every question is drawn before the second of any, so that what cannot be asked is refused at once.
+    One variant of every question is made before the second of any, so that what cannot be asked is refused at once.
+    Those that an interrupted run had frozen (`begun`) are drawn again, which is quick, and taken as they are.
     """
-    drawing = [pool(asked.spec, dice.part("question", number)) for number, asked in enumerate(spec.questions, 1)]
-    drawn: list[list[Variant]] = []
-    for number, (asked, questions) in enumerate(zip(spec.questions, drawing, strict=True), 1):
-        with _in_question(number):
-            drawn.append([_frozen(next(questions), asked.points)])
-            on_variant(drawn[-1][0])
-    for number, (asked, questions) in enumerate(zip(spec.questions, drawing, strict=True), 1):
-        wanted = 1 if asked.spec.given else spec.variants
-        more: Iterator[Variant]
-        if crew is None or crew.alone or wanted == 1:
-            more = (_frozen(question, asked.points) for question in islice(questions, wanted - 1))
-        else:  # a crew begins at the first again
-            more = islice(_by_others(asked, wanted, dice.part("question", number), crew), 1, None)
-        with _in_question(number):
-            for variant in more:
-                drawn[number - 1].append(variant)
-                on_variant(variant)
+    crew, begun = crew or Crew(), begun or Begun()
+    listed = list(enumerate(spec.questions, 1))
+    drawing = []
+    for number, asked in listed:
+        count = 1 if asked.spec.given else spec.variants
+        drawing.append(chosen_contents(asked.spec, dice.part("question", number), count))
+    drawn: list[list[Variant]] = [[] for _ in listed]
+    for most in (1, None):
+        for number, asked in listed:
+            with _in_question(number):
+                for variant in _frozen_of(number, asked, islice(drawing[number - 1], most), crew, begun):
+                    drawn[number - 1].append(variant)
+                    on_variant(variant)
     pools = tuple(map(tuple, drawn))
     loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
     papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them
@@ -165,13 +168,19 @@ def _in_question(number: int) -> Iterator[None]:
         raise InputError(f"Question {number}: {error}") from error
 
 
-def _by_others(asked: QuestionSpec, count: int, dice: Dice, crew: Crew) -> Iterator[Variant]:
-    """The variants of a question, drawn, proved and frozen by a crew."""
-    contents = enumerate(chosen_contents(asked.spec, dice, count), 1)
-    jobs = ((f"variant {number}", content) for number, content in contents)
+def _frozen_of(
+    number: int, asked: QuestionSpec, contents: Iterator[Content], crew: Crew, begun: Begun
+) -> Iterator[Variant]:
+    """Variants of a question from their contents: those that there are, and others proved and frozen by a crew."""
     settings = {"type": asked.spec.type, "points": asked.points}
-    for _, said in crew.in_order(FREEZE, settings, jobs):
-        yield read(Variant, said, "A variant")
+    for content in contents:
+        known = begun.variant(number, identity(content))
+        if known is None:
+            contents = chain([content], contents)
+            break
+        yield known
+    for _, said in crew.in_order(FREEZE, settings, ((f"question {number}", content) for content in contents)):
+        yield begun.keep(number, read(Variant, said, "A variant"))
 
 
 def freezing(settings: Any) -> Job:
@@ -195,6 +204,49 @@ def _frozen(question: Question, points: int | None) -> Variant:
         question = question.worth(points)
     content, parts = question.frozen, freeze_parts(question)
     return Variant(identity(content), content, dict(question.features), dict(question.positions), parts)
+
+
+class Begun:
+    """The variants of an exam that is not whole yet, in a file: a line for each, as soon as it is frozen.
+
+    The first line says of which exam, in which software, and with which dice.  Without a file, nothing is kept.
+    """
+
+    def __init__(self, file: Path | None = None, exam: str = "", dice: Dice | None = None) -> None:
+        self._file, self.dice = file, dice
+        self._known: dict[tuple[int, str], Variant] = {}
+        if file is None:
+            return
+        head = {"exam": exam, "software": f"symattn {VERSION}"}
+        before, *lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else [""]
+        with suppress(ValueError, InputError):  # a line that was cut off, or of another exam
+            said = json.loads(before)
+            key = bytes.fromhex(said.pop("dice"))
+            if said == head and (dice is None or dice.key == key):
+                self.dice = Dice(key)
+                for line in lines:
+                    self._remember(*json.loads(line))
+        self.dice = self.dice or Dice.unpredictable()
+        texts = [json.dumps({**head, "dice": self.dice.key.hex()}), *map(self._line, self._known)]
+        file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+
+    def _remember(self, number: int, variant: object) -> None:
+        known = read(Variant, variant, "A variant")
+        self._known[number, known.id] = known
+
+    def _line(self, of: tuple[int, str]) -> str:
+        return json.dumps([of[0], plain(self._known[of])], ensure_ascii=False)
+
+    def variant(self, number: int, id: str) -> Variant | None:
+        """The variant of a question that has this identity, if there is one."""
+        return self._known.get((number, id))
+
+    def keep(self, number: int, variant: Variant) -> Variant:
+        self._known[number, variant.id] = variant
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(f"{self._line((number, variant.id))}\n")
+        return variant
 
 
 # ------------------------------------------------------------------------------------------------ freezing
@@ -390,12 +442,18 @@ def _frozen_in(
             f"The folder {folder} has {old.name} of an exam and no {FROZEN} that it belongs to; "
             "choose another folder with --out."
         )
-    dice = _own(dice or Dice.unpredictable(), spec)
-    exam = make_exam(spec, dice, on_variant, crew)
+    begun = Begun(folder / BEGUN, _recipe(spec), _own(dice, spec) if dice else None)
+    assert begun.dice is not None  # it has its own, where none is stated
     try:
-        put_new(where, freeze(exam, dice).encode(), staging)
+        exam = make_exam(spec, begun.dice, on_variant, crew, begun)
+    except InputError:  # there is nothing to be continued
+        (folder / BEGUN).unlink()
+        raise
+    try:
+        put_new(where, freeze(exam, begun.dice).encode(), staging)
     except FileExistsError as error:
         raise InputError(f"Another run has meanwhile created {where}; the same command continues it.") from error
+    (folder / BEGUN).unlink(missing_ok=True)
     return exam
 
 
