@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, size_formula
@@ -91,6 +92,12 @@ class Angle(ABC):
     def turned(self, position: int) -> complex:
         """e^(ipθ) in floating point."""
         return cmath.rect(1, self.radians_of(position))
+
+
+@lru_cache(maxsize=1024)
+def _at(angle: Angle, position: int) -> tuple[Value, Value]:
+    """Cosine and sine at a position: every entry asks for the same few."""
+    return angle.at(position)
 
 
 @dataclass(frozen=True)
@@ -317,7 +324,7 @@ class Turning(RuleOp):
     def wave(self, A: Algebra[T], function: Literal["cos", "sin"], token: Index, pair: Index) -> T:
         """cos pθ or sin pθ for the position of a token and the angle of a pair."""
         if isinstance(token, int) and isinstance(pair, int) and isinstance(self.angles, tuple):
-            return A.number(self.angles[pair].at(self._position(token))[0 if function == "cos" else 1])
+            return A.number(_at(self.angles[pair], self._position(token))[0 if function == "cos" else 1])
 
         def wave() -> T:
             return A.apply(function, A.product(self._any_position(A, token), self._any_angle(A, pair)))

@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, is_small
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
-from symattn.errors import InputError, UndefinedError
+from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
 from symattn.foundation.dice import Counted, whole
 
@@ -66,7 +66,10 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
         worked_out = cache(partial(mechanism.run, givens, settings))
-        complaint = next(judge(mechanism, settings, givens, worked_out, _width(sizes)), "")
+        try:
+            complaint = next(judge(mechanism, settings, givens, worked_out, _width(sizes)), "")
+        except UndecidedError as error:
+            complaint = str(error)
         if not complaint:
             return Draw(givens, worked_out(), tries)
         complaints.add(complaint)

@@ -224,8 +224,8 @@ def features(d: Derivation) -> Features:
 
 class Work(NamedTuple):
     """How much there is to do in any derivation with numbers, step by step: every product as in `Counts`, and for every
-    other entry that is worked out an addition; and how many products are hard.  It compares variants of one mechanism,
-    and not mechanisms.
+    other entry that is worked out an addition; and how many products of rational numbers are hard.  It compares
+    variants of one mechanism, and not mechanisms.
     """
 
     load: float
@@ -240,16 +240,16 @@ def work(d: Derivation) -> Work:
             continue
         if isinstance(step.op, MatMul):
             a, b = (m for m in operands if isinstance(m, Matrix))
-            counts = product_counts(*map(_sized, (a, b)))
-            load, hard = load + counts.load, hard + counts.h
+            load += product_counts(*(_with_rational_numbers(m, 2) for m in (a, b))).load
+            hard += product_counts(*(_with_rational_numbers(m, 1) for m in (a, b))).h
         else:
             load += ADDITION * sum(1 for x in step.result if x not in (0, NEGATIVE_INFINITY))
     return Work(load, hard)
 
 
-def _sized(m: Matrix) -> Matrix:
-    """The matrix with 2 for whatever is no rational number: how hard a product is does not hang on its digits."""
-    return m.map(lambda x: x if isinstance(x, int | Fraction) else 2)
+def _with_rational_numbers(m: Matrix, other: int) -> Matrix:
+    """The matrix with another number in place of whatever is not rational: its digits make no product harder."""
+    return m.map(lambda x: x if isinstance(x, int | Fraction) else other)
 
 
 # ---------------------------------------------------------------------------------------- reading a derivation
