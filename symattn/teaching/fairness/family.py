@@ -20,7 +20,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
-from symattn.foundation.dice import MOST_NUMBERS, Counted, whole
+from symattn.foundation.dice import Counted, whole
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.features import Work, features, work
 from symattn.teaching.fairness.relabel import TOKENS, any_order, free_sizes, permuted
@@ -233,7 +233,7 @@ class _Search:
 
     at_the_end: bool
     """Whether the output has to tell misconceptions apart, too."""
-    numbers = MOST_NUMBERS
+    numbers: int
 
     def __init__(self, kind: Kind, seeds: random.Random) -> None:
         self.kind, self._seeds = kind, seeds
@@ -264,6 +264,7 @@ class _Backwards(_Search):
     """From the softmax rows that a family has in common; where there can be, with values that tell C4 from X10."""
 
     at_the_end = True
+    numbers = 10**9  # its steps are counted (`EFFORT`)
     _band: Band | None = None
     _steep = False
 
