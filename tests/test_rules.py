@@ -12,7 +12,7 @@ from symattn.marking.marker.award import DIMINISHED
 from symattn.marking.marker.diagnosis import LONGEST_GAP
 from symattn.marking.marker.policy import POLICIES
 from symattn.teaching.fairness import features
-from symattn.teaching.fairness.family import TARGETS
+from symattn.teaching.fairness.search import TARGETS
 from symattn.teaching.pool import OVERLAP
 from symattn.teaching.problems import problem_types
 

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from symattn.derivation.mechanisms import mechanism
-from symattn.teaching.fairness.family import draw_givens
+from symattn.teaching.fairness.search import draw_givens
 from symattn.teaching.fairness.features import Features, features
 from symattn.teaching.problems import problem_type
 
