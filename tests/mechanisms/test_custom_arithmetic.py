@@ -61,18 +61,13 @@ def floats(m: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("step", "expected"), PROGRAMS, ids=IDS)
-def test_the_values_are_those_of_numpy(step, expected):
+def test_values_and_the_code_of_notebooks_are_those_of_numpy(step, expected):
     d = derived(step)
     assert np.allclose(floats(d.last.result), expected, rtol=1e-14, atol=0)
     self_check(d)
     self_check(turned(d))
     decimal = custom.run(GIVENS, [{"name": "Y", **step}], arithmetic="decimal")
     assert np.allclose(floats(decimal.last.result), expected, rtol=1e-14, atol=0)
-
-
-@pytest.mark.parametrize(("step", "expected"), PROGRAMS, ids=IDS)
-def test_the_code_of_notebooks_gives_the_same(step, expected):
-    d = derived(step)
     names = [o.name + (".T" if o.transposed else "") for o in d.last.operands]
     line = d.last.op.numpy(*names)
     space: dict[str, Any] = {"np": np, "math": math, **{n: floats(m) for n, m in d.givens.items()}}

@@ -13,7 +13,7 @@ from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import frozen_settings
 
-SEEDS = range(8)
+SEEDS = range(3)
 
 CASES = [
     ("weights_given_gradient", {}, {}),
