@@ -1,7 +1,9 @@
 """Masks: who sees whom by brute force, weights by NumPy, options by their own words."""
 
+import json
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -21,7 +23,12 @@ from symattn.teaching.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, 
 
 
 def question(number, **stated):
-    spec = TYPE.spec({"type": "masks", **stated})
+    return _question(number, json.dumps(stated))
+
+
+@cache
+def _question(number, stated):
+    spec = TYPE.spec({"type": "masks", **json.loads(stated)})
     return TYPE.make(TYPE.draw(spec, Dice.seeded(7).rng(number), number, {}))
 
 

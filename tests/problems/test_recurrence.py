@@ -1,6 +1,8 @@
 """Attention beside recurrence: walks over dependency graphs and loops over positions."""
 
+import json
 from collections import deque
+from functools import cache
 
 import pytest
 import sympy
@@ -21,7 +23,12 @@ from symattn.teaching.question import ChoiceAnswer, RubricAnswer
 
 
 def question(number, **stated):
-    spec = TYPE.spec({"type": "recurrence", **stated})
+    return _question(number, json.dumps(stated))
+
+
+@cache
+def _question(number, stated):
+    spec = TYPE.spec({"type": "recurrence", **json.loads(stated)})
     return TYPE.make(TYPE.draw(spec, Dice.seeded(13).rng(number), number, {}))
 
 
