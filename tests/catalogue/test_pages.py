@@ -70,7 +70,7 @@ def test_every_part_has_marks_words_and_an_answer(row: Row) -> None:
 
 
 @pytest.mark.covering(most=12)
-@every_row
+@the(*ROWS[::2])
 def test_drawn_again_it_has_the_same_bytes(row: Row) -> None:
     """What is kept came out of the frozen form."""
     again = draw(row)
@@ -148,7 +148,7 @@ def test_a_page_is_wholly_in_its_language(row: Row) -> None:
 
 
 @pytest.mark.covering(most=16)
-@every_row
+@the(*ROWS[1::2])
 def test_in_its_language_a_key_says_the_same(row: Row) -> None:
     """The same numbers, formulas, programs and headings; matrices lie as they lay, descriptions have all numbers."""
     english = document(row, "key")

@@ -41,12 +41,6 @@ def worth(text: str) -> sympy.Expr:
     return eval(re.sub(r"\b(\d+)", r"Integer(\1)", text), {"Integer": sympy.Integer, **names})  # our own table
 
 
-def test_the_tables_are_found():
-    assert len(READ) > 100
-    assert len(REFUSED) > 50
-    assert len(TWOFOLD) > 5
-
-
 @pytest.mark.parametrize(("typed", "echoed", "value"), READ)
 def test_how_it_is_read(typed, echoed, value):
     reading = read(typed)
@@ -149,7 +143,7 @@ def test_symbols():
 
 
 @pytest.mark.slow
-@tries(200)
+@tries(60)
 @given(everything)
 def test_numbers_written_in_sympys_notation(recipe):
     """SymPy's own printer is the witness: what it writes is read as what it meant."""
@@ -164,7 +158,7 @@ def test_numbers_written_in_sympys_notation(recipe):
 
 
 @pytest.mark.slow
-@tries(100)
+@tries(30)
 @given(everything)
 def test_numbers_written_in_sympys_latex(recipe):
     expression = in_sympy(recipe)
@@ -329,7 +323,7 @@ def test_hostile_text_is_harmless_and_fast(name):
 T, TRUTH = "(√(e^2+1)+e^0.5)", square_root(exponential(2) + 1) + exponential(Fraction(1, 2))
 
 
-@pytest.mark.covering(most=53)
+@pytest.mark.covering(most=53, product=False)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("form", ["{0}+({1})-({1})", "{0}*({1})/({1})"])
 def test_the_truth_in_disguise_is_never_called_wrong(name, form):
@@ -351,8 +345,8 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_twenty_thousand_token_soups(seed):
+@pytest.mark.parametrize("seed", range(2))
+def test_ten_thousand_token_soups(seed):
     rng = random.Random(seed)
     good = 0
     for _ in range(5000):
@@ -393,7 +387,7 @@ def test_what_is_not_seen_to_be_a_number_is_none_to_go_on_with():
     assert decide_reading(reading, 1).equal is False
 
 
-@tries(100)
+@tries(40)
 @given(st.text(max_size=40))
 def test_any_text(typed):
     attempt(typed)

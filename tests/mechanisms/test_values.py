@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+from test_notebook import program, run
 from witnesses import BACKWARD, FUNCTIONS, WITNESSES, slopes, softmax
 
 from symattn.derivation.derivation import Derivation
@@ -257,6 +259,16 @@ def test_every_gradient_is_a_slope(name: str, seed: int) -> None:
             assert_close(result(d, f"{one}^new", 0), start[one] - found / 10, one)
     assert reached
     assert "X^new" not in d  # no parameter
+
+
+@pytest.mark.parametrize("name", [*WITNESSES, *BACKWARD])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
+def test_the_program_of_a_notebook_asserts_the_same(name: str, seed: int) -> None:
+    given, s = problem(name, seed)
+    if name in BACKWARD:
+        with_upstream(name, given, s, Random(seed))
+    with suppress(UndefinedError):  # a sum that is 0
+        run(*program(derived(name, given, {**s, "arithmetic": "decimal"})))
 
 
 # ------------------------------------------------------------------------------------------------ the witnesses

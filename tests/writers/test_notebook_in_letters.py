@@ -26,15 +26,20 @@ STEPS_IN_NUMBERS = {
     "backpropagation_through_time", "kv_cache", "online_softmax", "recurrent_jacobian", "recurrent_network",
     "cross_entropy_gradient",
 }  # fmt: skip
+EVERY_OPERATION = (
+    "backpropagation_through_time", "cross_entropy_gradient", "kv_cache", "language_model", "layer_norm_gradient",
+    "linear_attention", "multi_head_gradient", "online_softmax", "recurrent_jacobian", "rms_norm",
+    "rotary_attention_gradient", "softmax_jacobian",
+)  # fmt: skip
+"""Mechanisms that have every operation of mechanisms between them."""
 SETTINGS = [
-    *((name, {}) for name in sorted(set(mechanisms()) - {"encoder", "decoder_block", "encoder_block_gradient"})),
+    *((name, {}) for name in EVERY_OPERATION),
     ("attention", {"temperature": "T"}), ("attention", {"cap": "c"}),
     ("attention", {"mask": "causal", "bias": "alibi:r"}), ("attention", {"mask": "padding:0", "empty": "zero"}),
     ("self_attention", {"orientation": "columns"}), ("multi_head_attention", {"split": "interleaved"}),
     ("rotary_attention", {"position": "rotary-halves"}), ("feed_forward", {"function": "gelu"}),
     ("positional_encoding", {"position": "sinusoidal-halves", "embedding": "scaled", "first_position": 1}),
 ]  # fmt: skip
-"""But for the mechanisms that only put others together."""
 FEW = [
     ("attention", {}), ("layer_norm", {}), ("feed_forward", {"function": "gelu"}), ("recurrent_network", {}),
     ("rotary_attention", {"position": "rotary-halves"}), ("cross_entropy_gradient", {}),
