@@ -183,10 +183,10 @@ def printed(expanded: symattn.Solution, wording: Wording) -> dict[str, Formula]:
 
 
 CASES = [
-    pytest.param(name, settings, ("standard", "columns")[k % 2], marks=[pytest.mark.slow] * (name == "encoder"))
+    pytest.param(name, settings, ("standard", "columns")[k % 2], marks=[pytest.mark.slow] * (name == "encoder_block"))
     for k, (name, settings) in enumerate(SETTINGS)
 ]
-"""In either notation each operation is somewhere; an encoder has those of its blocks."""
+"""In either notation each operation is somewhere."""
 
 
 @pytest.mark.covering(most=10)

@@ -305,8 +305,14 @@ STEPS_IN_NUMBERS = {
     "recurrent_network",
 }  # fmt: skip
 """Mechanisms of which a letter says no how many steps there are: they ask for that number, and no other."""
+EVERY_OPERATION = (
+    "backpropagation_through_time", "cross_entropy_gradient", "kv_cache", "language_model", "layer_norm_gradient",
+    "linear_attention", "multi_head_gradient", "online_softmax", "recurrent_jacobian", "rms_norm",
+    "rotary_attention_gradient", "softmax_jacobian", "encoder_block",
+)  # fmt: skip
+"""Mechanisms that have every operation of mechanisms between them."""
 SETTINGS = [
-    *((name, {}) for name in sorted(STEPS_IN_NUMBERS)), ("rotary_attention", {"position": "rotary-halves"}),
+    *((name, {}) for name in EVERY_OPERATION), ("rotary_attention", {"position": "rotary-halves"}),
     ("positional_encoding", {"position": "sinusoidal-halves", "embedding": "scaled", "first_position": 1}),
     ("multi_head_attention", {"split": "interleaved"}), ("multi_head_gradient", {"split": "interleaved"}),
     ("attention", {"bias": "alibi:1/4", "mask": "causal"}), ("self_attention", {"bias": "alibi:r", "by": "matrix"}),

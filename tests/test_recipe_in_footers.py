@@ -98,7 +98,6 @@ def test_every_look_can_be_said_in_options():
         ["--language", "fr", "--decimal-sign", "point", "--layout", "falk", "--spacing", "compact"],
         ["--conventions", "bare", "--text-size", "18", "--paper", "letter", "--brackets", "round", "--transpose", "T"],
         ["--transpose", "\u2032", "--latex-class", "exam", "--recipe", "--mask", "[[1, 0, 1], [1, 1, 0], [0, 1, 1]]"],
-        ["-n", "2"],
         ["-n", "2", "--together", "--overview"],
     ],
     ids=" ".join,

@@ -103,6 +103,7 @@ def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
     d, intervals = derivation(name), Intervals(interval_ring(40))
     for step, matrices in worked_out(d):
         rows, columns = step.result.shape
+        assert step.op.shape(*(m.shape for m in matrices)) == (rows, columns)
         assert_equal(Matrix.of(step.op.read(VALUES, *(m.rows for m in matrices))), step.result, step.name)
         if any(x is NEGATIVE_INFINITY for m in (*matrices, step.result) for x in m) or isinstance(step.op, BY_NUMBERS):
             continue

@@ -13,6 +13,7 @@ import sympy
 from catalogue_sheets import ROWS, sheet
 from check_notebook import sources
 from sympy import Lambda, Matrix
+from test_letters import EVERY_OPERATION, STEPS_IN_NUMBERS
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
@@ -22,16 +23,6 @@ from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.names import identifier
 
 SIZES = {"n": 3, "m": 4}  # every other size is 2
-STEPS_IN_NUMBERS = {
-    "backpropagation_through_time", "kv_cache", "online_softmax", "recurrent_jacobian", "recurrent_network",
-    "cross_entropy_gradient",
-}  # fmt: skip
-EVERY_OPERATION = (
-    "backpropagation_through_time", "cross_entropy_gradient", "kv_cache", "language_model", "layer_norm_gradient",
-    "linear_attention", "multi_head_gradient", "online_softmax", "recurrent_jacobian", "rms_norm",
-    "rotary_attention_gradient", "softmax_jacobian",
-)  # fmt: skip
-"""Mechanisms that have every operation of mechanisms between them."""
 SETTINGS = [
     *((name, {}) for name in EVERY_OPERATION),
     ("attention", {"temperature": "T"}), ("attention", {"cap": "c"}),
