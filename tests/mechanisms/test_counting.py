@@ -35,10 +35,7 @@ from symattn.derivation.counting import (
     training,
     works,
 )
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import COUNTING, misconceptions
-from symattn.derivation.ops import Slice
 from symattn.errors import InputError
 from symattn.exact import Outline
 
@@ -198,12 +195,6 @@ def test_polynomials_are_those_of_the_papers():
     assert sympy.expand(model.cache - 2 * L * n * d) == 0
 
 
-def test_the_catalogue_of_miscounts():
-    assert list(COUNTING) == [f"N{k}" for k in range(1, 9)]
-    assert all(m.id == id and m.name and m.exactly and m.tell and m.feedback for id, m in COUNTING.items())
-    assert not set(COUNTING) & set(misconceptions())
-
-
 # ------------------------------------------------------------------------------------------------ in derivations
 
 
@@ -270,12 +261,6 @@ def test_a_chain_waits_link_by_link(by):
             idle = {s.name for s in d if not works(s) and before.name in {o.name for o in s.operands}}
             assert before.name in reads or idle & reads
         assert all(map(works, found))
-
-
-def test_parts_and_stacks_are_no_work():
-    d = Derivation({"A": Outline((2, 4))}).then("B", Slice(0, 2), "A")
-    assert depth(d) == 0
-    assert chain(d) == ()
 
 
 def test_what_can_be_done_at_the_same_time():
