@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
+from tables import tables_beside
 from waiting import GUARD
 from wrong_values import without_caret
 
@@ -22,6 +23,8 @@ from symattn.teaching.examples import examples
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import formats
+
+TABLES = tables_beside(__file__)
 
 ROOT = Path(symattn.__file__).parent.parent
 RECIPE = re.compile(r"(symattn worksheet .*? --seed \d+)")
@@ -137,14 +140,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "options",
-    [
-        ["--symbolic"], ["--corrected"], ["--as-written"], ["--entries", "all"], ["--entries", "none"],
-        ["--entries", "first-row"], ["--entries", "1,1;2,3"], ["--places", "7"], ["--notation", "columns"],
-        ["--by-token"], ["--by-matrix"], ["--format", "latex,typst,markdown,text"],
-        ["--size", "n=2,d_k=d", "--symbolic"],
-        ["--scale", "sqrt(5)"], ["--mask", "causal", "--mask-style", "keep"], ["--base", "2", "--order", "KVQ"],
-        ["--orientation", "columns"], ["--round", "2"],
-    ],
+    TABLES["derive"],
     ids=" ".join,
 )  # fmt: skip
 def test_every_option_of_derive(folder, options):
@@ -325,8 +321,7 @@ def test_a_reader_that_goes_away_is_no_error(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [{"mask": [[1, 0, 1], [1, 1, 0], [0, 1, 1]], "stop_at": "A"}, {"rounding": {"places": 1, "ties": "up"}},
-     {"mask": ((True, False, True),) * 2 + ((False, True, True),), "rounding": {"places": 2, "method": "truncate"}}],
+    TABLES["recipes"],
 )  # fmt: skip
 def test_the_recipe_of_settings_in_python_makes_the_same_sheet(settings, folder):
     [sheet] = symattn.worksheet("attention", seed=3, **settings)

@@ -17,6 +17,7 @@ from catalogue_sheets import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script
+from tables import tables_beside
 from writer_samples import FORMULAS
 
 from symattn.errors import InputError
@@ -67,6 +68,8 @@ from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
+
+TABLES = tables_beside(__file__)
 
 OTHERS = tuple(code for code in languages() if code != "en")
 TYPES = sorted(problem_types())
@@ -254,18 +257,7 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
-EXAM: dict[str, Any] = {
-    "title": "Name", "institution": "Total", "course": "Answer key", "date": "Date", "time": "90 minutes",
-    "aids": "Marks", "instructions": ["Output"], "variants": 1, "formula_sheet": "full", "exponentials": True,
-    "data_sheet": True, "blank_pages": 1,
-    "question": [
-        {"type": "full", "mechanism": "causal_self_attention"},
-        {"type": "choice"},
-        {"type": "counts"},
-        {"type": "full", "mechanism": "multi_head_attention", "title": "Shapes", "text": "Fill in every box."},
-        {"type": "full", "mechanism": "causal_self_attention", "orientation": "columns"},
-    ],
-}  # fmt: skip
+EXAM: dict[str, Any] = TABLES["exam"]
 """An exam with everything that a paper can have; words of the teacher's look like messages and are none."""
 
 

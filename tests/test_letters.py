@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Matrix, MatrixSymbol, Symbol
 from sympy.matrices.expressions.matexpr import MatrixElement
+from tables import tables_beside
 from test_self_check import every_op
 
 import symattn
@@ -22,6 +23,8 @@ from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.sizes import plus, share, times
 from symattn.errors import InputError, ShapeError
+
+TABLES = tables_beside(__file__)
 
 IN_LETTERS = ["causal_self_attention", "encoder_block", "linear_attention", "multi_head_attention", "rms_norm"]
 k = Symbol("k", integer=True, nonnegative=True)
@@ -118,12 +121,7 @@ def test_every_head_has_columns_of_its_own():
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
-    [
-        ({"s_11": 1}, "s_11 is an entry of a step; only those of givens can be put in"),
-        ({"qq": 1}, "There is no 'qq' to put anything in for; did you mean Q"),
-        ({"S": [[1]]}, "S is a step; only givens can be put in: Q, K, V"),
-        ({"Q": [[1]], "q_11": 2}, "Q and its entry q_11 cannot both be put in"),
-    ],
+    TABLES["impossible"],
 )
 def test_what_cannot_be_put_in_is_named(values, sentence):
     solution = symattn.derive("attention", symbolic=True, sizes={"n": 1, "m": 2, "d_k": 1, "d_v": 1})
@@ -257,13 +255,7 @@ def test_sizes_are_added_and_shared_as_sympy_does(a, b, count):
 
 # ------------------------------------------------------------------------------------------------ parameters
 
-PARAMETERS = [
-    ("attention", "temperature", "T", "T", 2), ("attention", "cap", "c", "c", 3), ("attention", "base", "b", "b", 3),
-    ("attention", "scale", "c", "c", 2), ("attention", "scale", "2*c*sqrt(d_k)", "c", 3),
-    ("attention", "bias", "alibi:r", "r", "1/2"), ("layer_norm", "epsilon", "epsilon", "epsilon", "1/4"),
-    ("rms_norm", "epsilon", "epsilon", "epsilon", "1/4"), ("positional_encoding", "wavelength", "L", "L", 100),
-    ("rotary_attention", "wavelength", "L", "L", 100),
-]  # fmt: skip
+PARAMETERS = TABLES["parameters"]
 
 
 @pytest.mark.parametrize(("name", "setting", "text", "letter", "number"), PARAMETERS)
@@ -305,18 +297,9 @@ STEPS_IN_NUMBERS = {
     "recurrent_network",
 }  # fmt: skip
 """Mechanisms of which a letter says no how many steps there are: they ask for that number, and no other."""
-EVERY_OPERATION = (
-    "backpropagation_through_time", "cross_entropy_gradient", "kv_cache", "language_model", "layer_norm_gradient",
-    "linear_attention", "multi_head_gradient", "online_softmax", "recurrent_jacobian", "rms_norm",
-    "rotary_attention_gradient", "softmax_jacobian", "encoder_block",
-)  # fmt: skip
+EVERY_OPERATION = TABLES["every_operation"]  # fmt: skip
 """Mechanisms that have every operation of mechanisms between them."""
-SETTINGS = [
-    *((name, {}) for name in EVERY_OPERATION), ("rotary_attention", {"position": "rotary-halves"}),
-    ("positional_encoding", {"position": "sinusoidal-halves", "embedding": "scaled", "first_position": 1}),
-    ("multi_head_attention", {"split": "interleaved"}), ("multi_head_gradient", {"split": "interleaved"}),
-    ("attention", {"bias": "alibi:1/4", "mask": "causal"}), ("self_attention", {"bias": "alibi:r", "by": "matrix"}),
-]  # fmt: skip
+SETTINGS = [*((name, {}) for name in EVERY_OPERATION), *TABLES["settings"]]
 
 
 def in_letters_of(name, settings):

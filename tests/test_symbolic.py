@@ -8,12 +8,15 @@ import pytest
 import sympy
 from click.testing import CliRunner
 from sympy import Matrix
+from tables import tables_beside
 
 import symattn
 from symattn.api import derive
 from symattn.cli import main
 from symattn.errors import InputError
 from symattn.formula import BigSum
+
+TABLES = tables_beside(__file__)
 
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
@@ -155,7 +158,7 @@ def test_the_norm_of_a_jacobian_of_any_size_is_a_largest_sum():
 
 # ------------------------------------------------------------------------------------------------ what SymPy does then
 
-GIVEN = {"X": [[1, 0], [2, -1]], "W_Q": [[1, 1], [0, 2]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [3, -1]]}
+GIVEN = TABLES["given"]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tables import tables_beside
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -17,17 +18,14 @@ from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.problem import Problem
 
+TABLES = tables_beside(__file__)
+
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-GIVENS: dict[str, object] = {
-    "X": [[1, 0, -1], [1, -1, 1], [1, 0, 1]],
-    "W_Q": [[1, -1], [1, 1], [0, 1]],
-    "W_K": [[1, 0], [0, 1], [-1, 1]],
-    "W_V": [[0, -1], [1, 0], [-1, -1]],
-}
+GIVENS: dict[str, object] = TABLES["givens"]
 X, W_Q, W_K, W_V = (np.array(GIVENS[name]) for name in ("X", "W_Q", "W_K", "W_V"))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.derivation.derivation import Derivation
@@ -21,7 +22,9 @@ from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem_file import problem_file
 from tests.mechanisms.test_every_mechanism import assert_goes_back
 
-GIVENS = {"A": [[1, -2], [3, "1/2"]], "B": [[0, 1], [2, -1]], "row": [[1, -1]], "column": [[2], [-1]], "number": [[3]]}
+TABLES = tables_beside(__file__)
+
+GIVENS = TABLES["givens"]
 
 
 # ------------------------------------------------------------------------------------------------ random programs
@@ -32,10 +35,7 @@ OPERATIONS = (
     "activation", "stack", "part", "subtract", "divide", "opposite", "multiple",
 )  # fmt: skip
 """Every operation that is tried."""
-PARAMETERS: dict[str, dict[str, object]] = {
-    "scale": {"by": 3}, "temperature": {"by": 2}, "soft_cap": {"cap": 2}, "activation": {"function": "sigmoid"},
-    "part": {"count": 1}, "multiple": {"by": "1/3"},
-}  # fmt: skip
+PARAMETERS: dict[str, dict[str, object]] = TABLES["parameters"]
 
 
 @st.composite
@@ -81,32 +81,7 @@ def agrees(steps: list[dict[str, Any]]) -> None:
 
 
 SCORES, TARGETS = [[1, -2], [3, "1/2"]], [["1/4", "3/4"], [0, 1]]
-MASK = {"name": "M", "op": "mask", "operands": ["S"], "mask": "causal"}
-MEAN = {"name": "m", "op": "mean", "operands": ["S"]}
-MEAN_OF_COLUMNS = {**MEAN, "over": "rows"}
-WEIGHTS = {"name": "P", "op": "softmax", "operands": ["S"]}
-SEVERAL: dict[str, list[dict[str, Any]]] = {
-    **{f"feature map {one}": [{"op": "feature_map", "operands": ["S"], "feature": one}]
-       for one in ("elu+1", "relu", "square", "identity")},
-    "over the sum": [{"op": "over_sum", "operands": ["S"]}],
-    "over the sum of a column": [{"op": "over_sum", "operands": ["S"], "along": "columns"}],
-    "over the sum of what is seen": [MASK, {"op": "over_sum", "operands": ["M"]}],
-    "mean square": [{"op": "mean_square", "operands": ["S"]}],
-    "mean square of a column": [{"op": "mean_square", "operands": ["S"], "over": "rows"}],
-    "variance": [MEAN, {"op": "variance", "operands": ["S", "m"]}],
-    "variance of a sample, of columns": [
-        MEAN_OF_COLUMNS, {"op": "variance", "operands": ["S", "m"], "of": "sample", "over": "rows"},
-    ],
-    "squares about another mean": [
-        {"name": "m", "op": "scale", "operands": ["S[1]^T"], "by": 2}, {"op": "variance", "operands": ["S", "m"]},
-    ],
-    "maximum": [{"op": "running_maximum", "operands": ["S", "T"]}],
-    "maximum of what is seen": [MASK, {"op": "running_maximum", "operands": ["M"]}],
-    "cross-entropy": [WEIGHTS, {"op": "cross_entropy", "operands": ["P", "T"]}],
-    "cross-entropy of columns": [
-        {**WEIGHTS, "along": "columns"}, {"op": "cross_entropy", "operands": ["P", "T^T"], "along": "columns"},
-    ],
-}  # fmt: skip
+SEVERAL: dict[str, list[dict[str, Any]]] = TABLES["several"]
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -139,15 +114,7 @@ def test_a_key_with_a_scale_that_is_none_of_scores() -> None:
     assert misconceptions()["D2"].on(problem.derivation) is None
 
 
-PARTS = {
-    "a row beside the whole": [("stack", ["A", "A[2]"])],
-    "one row alone": [("hadamard", ["B", "A[2]"])],
-    "one row twice": [("stack", ["A[1]", "A[1]"])],
-    "a row and a column": [("part", ["A"]), ("matmul", ["Y0", "A[2]"])],
-    "rows that are all of it": [("stack", ["A[2]", "A[1]"])],
-    "a row in a step, twice": [("hadamard", ["A[2]", "A[2]"])],
-    "steps with like names": [("matmul", ["A", "B"], "Y_a"), ("matmul", ["A", "A"], "Y_b"), ("add", ["Y_a", "Y_b"])],
-}
+PARTS = TABLES["parts"]
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -211,20 +178,7 @@ def test_a_gradient_that_is_given() -> None:
 
 @pytest.mark.parametrize(
     ("table", "complaint"),
-    [
-        ('of = "Q"', "There is no step 'Q'; the steps are Y, squares, means."),
-        ('of = "X"', "There is no step 'X'"),
-        ('of = "Y"\nwrt = ["V"]', "Y does not depend on a given 'V'; it does on X, W."),
-        ('of = "Y"\nwrt = [1]', "a list of givens was expected"),
-        ('of = "Y"\nwrt = 3', "a list of givens was expected"),
-        ("of = 3", "the name of a step was expected"),
-        ('wrt = "X"', "the name of a step was expected"),
-        ('of = "Y"\nto = "X"', "Gradient 1 has 'to'; of, wrt and learning_rate are known."),
-        (
-            'of = "Y"\n[[gradient]]\nof = "means"',
-            "The way back from means leads to dX, and there is a matrix of that name.",
-        ),
-    ],
+    TABLES["complaints"],
 )
 def test_what_is_wrong_is_said(table: str, complaint: str) -> None:
     with pytest.raises(InputError) as error:

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from tables import tables_beside
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -15,6 +16,8 @@ from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.problem import Problem
 
+TABLES = tables_beside(__file__)
+
 ONLINE = mechanism("online_softmax")
 
 
@@ -22,11 +25,7 @@ def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-GIVENS: dict[str, object] = {
-    "Q": [[-1, 0, 1, 1], [1, 1, 1, 0]],
-    "K": [[-1, 0, -1, 0], [1, 1, 0, 1], [0, -1, -1, 1], [0, -1, 1, 1]],
-    "V": [[1, 0], [3, -3], [-3, -3], [0, -1]],
-}
+GIVENS: dict[str, object] = TABLES["givens"]
 
 
 def test_finite_masks_are_cut_into_blocks_as_well() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 import sympy
+from tables import tables_beside
 from witnesses import one_head
 
 from symattn.api import derive
@@ -15,6 +16,8 @@ from symattn.exact import decide, decimal_text, exact
 from symattn.page.notation import load_notation
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.wording import Wording
+
+TABLES = tables_beside(__file__)
 
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
 
@@ -61,14 +64,7 @@ def test_slopes_of_any_number_of_heads_differ(heads: int) -> None:
 # ------------------------------------------------------------------------------------------ written, checked, marked
 
 
-SHOWN = [
-    {"temperature": "1/2"},
-    {"cap": 2, "scale": "none"},
-    {"bias": "alibi:1/2", "mask": "causal"},
-    {"weights": "sum", "B": [[1, 0, 0], [0, 1, 0], [3, 0, 0]]},
-    {"mask": "additive:[[0, -2, 0], [0, 0, -1/2], [0, 0, 0]]"},
-    {"mask": "causal", "weights": "sum", "B": [[1, 0, 0], [3, 1, 0], [3, 0, 0]]},
-]
+SHOWN = TABLES["shown"]
 
 
 @pytest.mark.covering(most=2, product=False)
@@ -121,17 +117,7 @@ def at_point(settings: dict) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism_name", "settings", "said"),
-    [
-        ("attention", {"temperature": "1/2"}, "divided by the temperature τ = 1/2."),
-        ("attention", {"cap": 5}, "The soft cap turns each score s into 5·tanh(s/5)."),
-        ("attention", {"bias": "alibi:1/3"}, "the slope is 1/3."),
-        ("attention", {"mask": "additive:[[0, -1, 0], [0, 0, 0], [0, 0, 0]]"}, "The mask is added to the scores."),
-        ("attention", {"weights": "hardmax"}, "ties share it."),
-        ("attention", {"weights": "sum", "mask": [[1, 0, 0], [0, 1, 1], [1, 0, 1]]}, "divided by the sum of its row"),
-        ("attention", {"mask": "causal", "empty": "zero"}, "in which everything is hidden are 0."),
-        ("linear_attention", {}, "is x + 1 where x is positive, and e^x elsewhere."),
-        ("linear_attention", {"feature": "square"}, "φ(x) = x²."),
-    ],
+    TABLES["conventions"],
     ids=str,
 )
 def test_every_choice_is_declared_among_the_conventions(mechanism_name, settings, said):

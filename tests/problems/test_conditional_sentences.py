@@ -17,6 +17,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from oracles import floats, plain
+from tables import tables_beside
 
 from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -51,6 +52,8 @@ from symattn.teaching.fairness.separation import separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.remarks import diagnoses
+
+TABLES = tables_beside(__file__)
 
 # ------------------------------------------------------------------------------------------------ pages
 
@@ -88,56 +91,13 @@ class Page:
 def page(name, seed=1, given=None, **stated):
     spec = problem_type("full").spec({"mechanism": name, "settings": stated})
     chosen, settings = mechanism(name), spec.chosen_settings()
+    given = TABLES["givens"].get(given)
     derivation = chosen.run(given or draw(chosen, settings, spec.chosen_sizes(), random.Random(seed)).givens, settings)
     problem = Problem(chosen.title, chosen.name, derivation, load_notation("standard"))
     return Page(problem, settings, Wording(derivation, problem.notation))
 
 
-GIVEN = {"X": [[1, 0], [1, 2], [2, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [2, 1]]}
-MODEL = {"E": [[1, 0], [0, 1], [1, 1]], "W_U": [[0, 1, 2], [3, 0, 1]]}
-TURNED = {name: [list(row) for row in zip(*rows, strict=True)] for name, rows in MODEL.items()}
-VARIED = {
-    "columns": ("self_attention", {"orientation": "columns"}),
-    "token by token": ("self_attention", {"by": "token"}),
-    "not scaled": ("self_attention", {"scale": "none"}),
-    "scaled by 3": ("self_attention", {"scale": "3"}),
-    "base 2": ("causal_self_attention", {"base": 2}),
-    "causal columns": ("causal_self_attention", {"orientation": "columns", "mask_style": "keep"}),
-    "padding": ("self_attention", {"mask": "padding:2", "mask_style": "block"}),
-    "window": ("self_attention", {"mask": "window:2"}),
-    "prefix": ("self_attention", {"mask": "prefix:2"}),
-    "causal and padding": ("self_attention", {"mask": "causal+padding:2"}),
-    "hardmax": ("self_attention", {"weights": "hardmax"}),
-    "sums": ("self_attention", {"weights": "sum", "given": GIVEN}),
-    "temperature": ("self_attention", {"temperature": "2", "base": 2, "given": GIVEN}),
-    "soft cap": ("self_attention", {"cap": "5", "given": GIVEN}),
-    "a bias": ("self_attention", {"mask": "additive:[[0,-1,0],[0,0,0],[1,0,0]]", "given": GIVEN}),
-    "alibi": ("self_attention", {"bias": "alibi", "given": GIVEN}),
-    "a row that sees nothing": (
-        "self_attention",
-        {"mask": "[[0,0,0],[1,1,0],[0,1,1]]", "empty": "zero", "given": GIVEN},
-    ),
-    "blocks": ("self_attention", {"mask": "blocks:2,1"}),
-    "top left": ("cross_attention", {"mask": "causal:top-left"}),
-    "bottom right": ("cross_attention", {"mask": "causal"}),
-    "turns": ("multi_head_attention", {"split": "interleaved"}),
-    "rounded": ("self_attention", {"rounding": {"places": 1, "method": "nearest"}, "given": GIVEN}),
-    "embedding": ("positional_self_attention", {"embedding": "scaled"}),
-    "heads, columns": ("multi_head_attention", {"orientation": "columns"}),
-    "epsilon": ("layer_norm", {"epsilon": "10^-12", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
-    "next word": (
-        "language_model",
-        {"words": "red, green, blue", "prompt": "green blue", "temperature": "2", "top_k": 2, "given": MODEL},
-    ),
-    "next word in columns": (
-        "language_model",
-        {"words": "numbers", "prompt": "2 3", "top_k": 2, "orientation": "columns", "given": TURNED},
-    ),
-    "numbered in columns": ("language_model", {"words": "red, green, blue", "orientation": "columns"}),
-    "numbered": ("language_model", {"words": "numbers"}),
-    "descent": ("cross_entropy_gradient", {"learning_rate": "1/10"}),
-    "sample variance": ("layer_norm", {"variance": "sample", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
-}
+VARIED = TABLES["varied"]
 PAGES = [*mechanisms(), *VARIED]
 PAGES.remove("custom") if "custom" in PAGES else None
 

@@ -7,6 +7,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 
 import symattn
 from symattn.derivation.counting import Attention, FeedForward
@@ -18,6 +19,8 @@ from symattn.teaching.problems import counts
 from symattn.teaching.problems.asking import prose
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
 from symattn.teaching.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
+
+TABLES = tables_beside(__file__)
 
 
 def question(number, **stated):
@@ -194,13 +197,7 @@ def test_levels_ask_for_what_there_is():
 
 @pytest.mark.parametrize(
     ("sizes", "toy"),
-    [
-        ({"n": 5, "h": 3, "d_model": 12}, (5, 3, 4)),
-        ({"n": 6, "h": 2, "d_k": 5}, (6, 2, 5)),
-        ({"n": 7, "d_model": 15, "d_k": 5}, (7, 3, 5)),
-        ({"n": 128, "d_model": 768, "h": 12}, (128, 12, 64)),
-        ({"n": 4, "h": 3, "d_model": 9, "level": "starter"}, (4, 3, 3)),
-    ],
+    TABLES["stated"],
 )
 def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
     """By the products of matrices that the table asks for, multiplied out here."""
@@ -208,7 +205,7 @@ def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
     sizes = {name: size for name, size in sizes.items() if name != "level"}
     (sheet,) = symattn.worksheet(problem="counts", sizes=sizes, level=level)
     content, (n, h, width) = sheet.question.content, toy
-    assert (content.toy.n, content.toy.h, content.toy.width) == toy
+    assert [content.toy.n, content.toy.h, content.toy.width] == toy
     assert (content.scores.n, content.scores.h) == (n, h)
     table = next(part for part in sheet.question.parts if part.name == "operations")
     d = h * width

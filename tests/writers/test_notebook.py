@@ -18,6 +18,7 @@ import pytest
 from catalogue_sheets import ROWS, every_row, page
 from catalogue_sheets import sheet as sheet_of
 from check_notebook import complaints, sources
+from tables import tables_beside
 from writer_exam_samples import EVERYTHING
 from writer_samples import HOSTILE, sheet
 
@@ -42,6 +43,8 @@ from symattn.teaching.explanation.names import identifier
 from symattn.teaching.explanation.program import Computation, functions
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
+
+TABLES = tables_beside(__file__)
 
 
 def made(name):
@@ -137,14 +140,7 @@ def test_no_text_of_anybody_stands_in_a_program():
 # ------------------------------------------------------------------------------------------------ what it computes
 
 
-ROUNDED = {
-    "multiplicative": {"mask": "causal", "mask_style": "multiplicative"},
-    "rounded": {"rounding": {"places": 1, "method": "nearest"}},
-    "rounded up": {"rounding": {"places": 1, "method": "nearest", "ties": "up"}},
-    "rounded down": {"rounding": {"places": 1, "method": "nearest", "ties": "down"}},
-    "rounded, sums kept": {"rounding": {"places": 1, "method": "largest-remainder"}},
-    "cut off": {"rounding": {"places": 2, "method": "truncate"}},
-}
+ROUNDED = TABLES["rounded"]
 
 
 @pytest.mark.parametrize("settings", ROUNDED.values(), ids=ROUNDED)
