@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from oracles import softmax
 from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -25,11 +26,6 @@ def drawn(name: str, settings: dict[str, object], sizes: dict[str, int], seed: i
     spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
     made = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(seed))
     return dict(made.givens)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def forward(name: str, given: dict[str, Matrix], settings: Settings) -> dict[str, np.ndarray]:
