@@ -92,8 +92,9 @@ def decoder(d, h, inner, bias):
         (block(8, 2, 16, bias=False), 528), (decoder(8, 2, 16, bias=False), 792),
         (block(12, 3, 20, bias=True), 1184), (decoder(12, 3, 20, bias=True), 1832),
         (Norm(8), 16), (Norm(8, shift=False), 8), (model(tied=False), 3528), (model(tied=True), 3128),
-        (Linear(5, 7, bias=False), 35), (Linear(5, 7), 42), (Recurrent(5, 7, bias=False), 84), (Recurrent(5, 7, biases=2), 98),
-        (Recurrent(5, 7, gates=4, biases=2), 392), (Recurrent(5, 7, gates=3, bias=False), 252), (AdditiveScores(5, 3, 7), 63),
+        (Linear(5, 7, bias=False), 35), (Linear(5, 7), 42), (Recurrent(5, 7, bias=False), 84),
+        (Recurrent(5, 7, biases=2), 98), (Recurrent(5, 7, gates=4, biases=2), 392),
+        (Recurrent(5, 7, gates=3, bias=False), 252), (AdditiveScores(5, 3, 7), 63),
         (Attention(12, 3, 4, memory_width=5), 408),
     ],
 )  # fmt: skip
