@@ -86,8 +86,9 @@ def test_without_a_seed_one_is_taken_and_named(folder):
 
 
 COMBINED = [
-    "--scale sqrt(5) --mask causal --mask-style keep --by-token --scores column --order KVQ --activation relu",
-    "--base 2 --orientation columns --round 1:largest-remainder --notation note-002 --problem full",
+    "--scale sqrt(5) --mask causal --mask-style keep --by-token --scores column --order KVQ",
+    "--base 2 --orientation columns --activation relu --problem full",
+    "--round 1:largest-remainder --notation note-002",
     "--size n=3,d_model=4,d_k=3,d_v=2 --notation columns --decimal --places 3",
 ]
 
