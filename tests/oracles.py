@@ -75,6 +75,15 @@ def divisor(scale: object, sizes: Mapping[str, int]) -> sympy.Expr:
     return sympy.sympify(scale, locals=dict(sizes), rational=True)
 
 
+def softmax(scores: object, base: float = np.e, axis: int = -1) -> np.ndarray:
+    """Weights; all 0 where everything is −∞."""
+    scores = np.asarray(scores, float)
+    exponents = np.where(np.isfinite(scores), scores * np.log(base), -np.inf)  # base^s = e^(s ln base)
+    largest = exponents.max(axis, keepdims=True)
+    powers = np.exp(exponents - np.where(np.isfinite(largest), largest, 0))
+    return powers / np.maximum(powers.sum(axis, keepdims=True), np.finfo(float).tiny)
+
+
 def numpy_attention(
     q: np.ndarray,
     k: np.ndarray,
@@ -88,11 +97,7 @@ def numpy_attention(
     found = {"S": q @ k.T}
     found["S'"] = found["S"] / scale
     found["M"] = found["S'"] if keep is None else np.where(keep, found["S'"], -np.inf)
-    exponents = found["M"] * np.log(base)  # base^s = e^(s ln base)
-    if keep is not None:
-        exponents[~keep] = -np.inf
-    powers = np.exp(exponents - exponents.max(axis=1, keepdims=True))
-    found["A"] = powers / powers.sum(axis=1, keepdims=True)
+    found["A"] = softmax(found["M"], base)
     found["Z"] = found["A"] @ v
     return found
 

@@ -6,8 +6,9 @@ compared with what stands right of ≈ in its last place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -69,13 +70,16 @@ def _rounded(document: Document) -> Iterator[Line]:
                 yield Line(left, right)
 
 
-def value(formula: f.Formula) -> Any:
-    """A number of mpmath, or a list of rows of them."""
+def value(formula: f.Formula, known: Callable[[f.Formula], Any] = lambda formula: None) -> Any:
+    """A number of mpmath, or a list of rows of them; `known` has what a reader knows of a formula besides."""
+    if (found := known(formula)) is not None:
+        return found
+    read = partial(value, known=known)
     match formula:
         case f.MatrixOf():
-            return [[value(x) for x in row] for row in formula.rows]
+            return [[read(x) for x in row] for row in formula.rows]
         case f.ListOf():
-            return [[value(x) for x in formula.items]]
+            return [[read(x) for x in formula.items]]
         case f.Number():
             return mpmath.mpf(formula.digits)
         case f.Infinity():
@@ -85,25 +89,25 @@ def value(formula: f.Formula) -> Any:
         case f.Name(base="π"):
             return +mpmath.pi
         case f.Bracketed():
-            return value(formula.body)
+            return read(formula.body)
         case f.Negative():
-            return _each(lambda x: -x, value(formula.body))
+            return _each(lambda x: -x, read(formula.body))
         case f.Transposed():
-            return [list(column) for column in zip(*value(formula.body), strict=True)]
+            return [list(column) for column in zip(*read(formula.body), strict=True)]
         case f.Sum():
-            return _together(lambda *x: mpmath.fsum(x), map(value, formula.terms))
+            return _together(lambda *x: mpmath.fsum(x), map(read, formula.terms))
         case f.Product(sign="⊙"):
-            return _together(lambda *x: mpmath.fprod(x), map(value, formula.factors))
+            return _together(lambda *x: mpmath.fprod(x), map(read, formula.factors))
         case f.Product():
-            return _product(list(map(value, formula.factors)))
+            return _product(list(map(read, formula.factors)))
         case f.Fraction():
-            return _together(lambda x, y: x / y, map(value, (formula.above, formula.below)))
+            return _together(lambda x, y: x / y, map(read, (formula.above, formula.below)))
         case f.Power():
-            return value(formula.base) ** value(formula.exponent)
+            return read(formula.base) ** read(formula.exponent)
         case f.Root():
-            return _each(_root, value(formula.body))
+            return _each(_root, read(formula.body))
         case f.Call(function=f.Name(base=function, primes=primes)) if function + "'" * primes in FUNCTIONS:
-            return _each(FUNCTIONS[function + "'" * primes], *map(value, formula.arguments))
+            return _each(FUNCTIONS[function + "'" * primes], *map(read, formula.arguments))
     raise NotReadError(oracles.plain(formula))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sympy
 from hypothesis import strategies as st
 
 from symattn.derivation.derivation import Derivation
@@ -119,8 +118,3 @@ def problems(
 def _weights(draw: st.DrawFn, m: int) -> list[object]:
     parts = draw(st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any))
     return [Fraction(p, sum(parts)) for p in parts]
-
-
-def symbol_matrix(letter: str, rows: int, columns: int) -> sympy.Matrix:
-    """SymPy symbols by a name of the tests' own."""
-    return sympy.Matrix(rows, columns, lambda i, j: sympy.Symbol(f"{letter}{i + 1}{j + 1}", real=True))

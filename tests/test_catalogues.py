@@ -1,11 +1,8 @@
 """Whatever is in the catalogues works with everything else in them; who adds an entry has it tested here at once."""
 
-import itertools
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
 
 import oracles
 import pytest
@@ -13,14 +10,10 @@ import sympy
 
 from symattn import formula as f
 from symattn.api import Solution, derive
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.exact import Matrix
 from symattn.page.document import Display, Document
 from symattn.page.notation import load_notation, notations
 from symattn.page.writers import FORMATS
 from symattn.teaching.examples import examples, load_example
-from symattn.teaching.explanation import derivation_document
-from symattn.teaching.fairness import draw
 from symattn.teaching.problem_file import problem_file
 
 MODES = ({}, {"corrected": False}, {"symbolic": True}, {"places": 0, "entries": "none"})
@@ -38,44 +31,6 @@ def test_every_example_in_every_notation_is_written(example, mode, notation):
         text = FORMATS[form].write(document)
         assert text.strip(), form
         assert not re.search(r"Name\(|Number\(|object at|None|Traceback", text), form
-
-
-SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
-LAYOUTS = ("matrix", "rows"), ("matrix", "columns"), ("token", "rows"), ("token", "columns")
-
-
-def every_way() -> Iterator[tuple[str, str, str, str]]:
-    """Every mechanism in each of its layouts, by turns in every notation; what is turned is so in one."""
-    yield "softmax_jacobian", "note-002", "matrix", "rows"  # ended in an error: -1/8 was too wide for a box
-    for k, name in enumerate(mechanisms()):
-        for j, layout in enumerate(LAYOUTS if "by" in mechanism(name).uses else LAYOUTS[:1]):
-            yield name, list(notations())[(k + j) % len(notations())], *layout
-        if "by" not in mechanism(name).uses:
-            yield name, "columns", "matrix", "columns"
-
-
-@cache
-def drawn(name: str) -> dict[str, Matrix]:
-    """Givens with tokens as rows."""
-    chosen = mechanism(name)
-    sizes = {letter: size for letter, size in {**SIZES, **chosen.default_sizes}.items() if letter in chosen.letters}
-    return dict(draw(chosen, Settings.read({**chosen.defaults, **chosen.drawn}), sizes, random.Random(1)).givens)
-
-
-@pytest.mark.covering(most=6)
-@pytest.mark.parametrize(("name", "notation", "by", "orientation"), list(every_way()))
-def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, notation, by, orientation):
-    chosen = mechanism(name)
-    settings = {**chosen.defaults, **chosen.drawn, "orientation": orientation, "by": by}
-    givens = {given: m if orientation == "rows" else m.T for given, m in drawn(name).items()}
-    sheet = derive(name, notation=notation, **settings, **givens).worksheet()
-    for document, form in itertools.product((sheet.worksheet, sheet.key), ("text", "latex")):
-        assert FORMATS[form].write(document).strip()
-    assert FORMATS["text"].write(derivation_document(sheet.problem)).strip()
-    for found in within(sheet.key, f.Relation):  # no key repeats itself
-        assert all(one != other for one, other in itertools.pairwise(found.parts[1:]) if isinstance(one, f.MatrixOf))
-    for found in within(sheet.key, f.Row):
-        assert all(one != other for one, other in itertools.pairwise(found.items))
 
 
 def within(node: object, kind: type) -> Iterator[f.Formula]:

@@ -9,6 +9,7 @@ import shlex
 
 import pytest
 from click.testing import CliRunner
+from tables import tables_beside
 
 import symattn
 from symattn.api import Solution
@@ -19,12 +20,10 @@ from symattn.errors import InputError
 from symattn.teaching.description import Description, in_letters
 from symattn.teaching.problems import problem_type, problem_types
 
+TABLES = tables_beside(__file__)
+
 MECHANISMS = list(mechanisms())
-OTHERWISE = {
-    "scale": (1, "5"), "mask": ("window:1", "prefix:1"), "mask_style": ("keep", "block"), "base": (5, "1/2"),
-    "orientation": ("columns", "rows"), "activation": ("f", "relu"), "order": ("VQK", "VKQ"),
-    "rounding": ({"places": 1}, {"places": 0}), "by": ("token",), "scores": ("column",),
-}  # fmt: skip
+OTHERWISE = TABLES["otherwise"]
 """Values of settings, other ones than those by which `describe` finds out what matters."""
 
 

@@ -3,7 +3,6 @@
 from itertools import product
 
 import pytest
-from test_letters import SIZES
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
@@ -14,7 +13,7 @@ from symattn.teaching.explanation.wording import Wording
 @pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", sorted(mechanisms()))
 def test_entries_are_told_apart(name):
-    sizes = {letter: SIZES[letter] for letter in mechanisms()[name].letters}
+    sizes = dict.fromkeys(mechanisms()[name].letters, 2)
     for orientation, used in (("columns", {"columns"}), ("rows", set(notations()) - {"columns"})):
         solution = symattn.derive(name, symbolic=True, sizes=sizes, orientation=orientation)
         matrices = (*solution.givens, *(step.name for step in solution))

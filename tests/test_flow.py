@@ -38,8 +38,7 @@ from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.sheets import Sheet, make_sheet
 
-MECHANISMS = ("attention", "self_attention", "causal_self_attention", "cross_attention", "multi_head_attention")
-CASES = [(name, ("standard", "columns")[k % 2]) for k, name in enumerate(MECHANISMS)]
+CASES = [("attention", "standard"), ("self_attention", "columns"), ("multi_head_attention", "standard")]
 SMALLEST = 8 / 11  # of 11 pt: 8 pt
 
 
@@ -187,7 +186,7 @@ Area = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize(("name", "notation"), CASES[1::2])
+@pytest.mark.parametrize(("name", "notation"), CASES[1:2])
 def test_no_words_touch_anything_else_or_stand_out_of_the_picture(name: str, notation: str, exact: bool) -> None:
     for version in (blocks := pictures_of(drawn_sheet(name, notation, exact))).ask, blocks.worked:
         [picture] = flow.fitted(only(version), Page())
@@ -234,9 +233,7 @@ def given_sheet(n: int, d: int, exact: bool) -> Sheet:
     return make_sheet(replace(symattn.derive("self_attention", **given).problem, exact=exact))
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "exact"), [(2, 2, True), (2, 6, False), (4, 3, True), (5, 4, False), (6, 6, True), (6, 6, False)]
-)
+@pytest.mark.parametrize(("n", "d", "exact"), [(2, 6, False), (4, 3, True), (6, 6, True)])
 def test_nothing_is_too_small_to_read_whatever_the_sizes(n: int, d: int, exact: bool) -> None:
     made = given_sheet(n, d, exact)
     for paper in ("a4", "letter"):
@@ -267,7 +264,7 @@ def test_the_dot_product_tells_no_number_on_a_blank_sheet() -> None:
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize(("name", "notation"), CASES)
+@pytest.mark.parametrize(("name", "notation"), CASES[1:])
 def test_a_sheet_is_one_page_and_accessible(name: str, notation: str) -> None:
     made = drawn_sheet(name, notation)
     blank = presented(replace(made.document(layout="flow"), look=Look(fillable=True)))
@@ -291,7 +288,7 @@ def test_latex_draws_every_number_of_a_key_and_none_of_a_blank_sheet() -> None:
     assert body.count("\\flowentry") == given
 
 
-@pytest.mark.parametrize(("size", "paper"), [(18, "a4"), (24, "letter")])
+@pytest.mark.parametrize(("size", "paper"), [(24, "letter")])
 def test_large_print_has_the_usual_form(size: int, paper: str) -> None:
     made = drawn_sheet("self_attention")
     look = Look(text_size=size, paper=paper)  # type: ignore[arg-type]
@@ -306,11 +303,8 @@ def main_of(page: str) -> str:
 # ------------------------------------------------------------------------------------------------ reading back
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("causal_self_attention", marks=pytest.mark.slow), "multi_head_attention"]
-)
-def test_a_form_filled_in_is_read_back(name: str) -> None:
-    q = drawn_sheet(name).question
+def test_a_form_filled_in_is_read_back() -> None:
+    q = drawn_sheet("multi_head_attention").question
     sheet, wanted = identity(q.frozen), numbers_only(q)
     document = question_document(q, sheet, "symattn worksheet x", layout="flow")
     data = write_pdf(presented(replace(document, look=Look(fillable=True))))
@@ -322,7 +316,7 @@ def test_a_form_filled_in_is_read_back(name: str) -> None:
     assert len(found.attempts[0].remarks) == 1  # what is written beside the boxes was not marked
 
 
-@pytest.mark.parametrize(("name", "notation", "language"), [(*CASES[1], "en"), (*CASES[2], "en"), (*CASES[3], "de")])
+@pytest.mark.parametrize(("name", "notation", "language"), [(*CASES[1], "en"), ("cross_attention", "standard", "de")])
 def test_a_page_filled_in_is_all_right_whatever_stands_in_the_boxes_for_working(
     name: str, notation: str, language: str
 ) -> None:
@@ -378,7 +372,7 @@ def test_what_has_no_flow_sheet_stands_in_the_usual_form(name: str, more: dict[s
 def test_formats_without_pictures_have_the_usual_form(writer: str) -> None:
     write = __import__(f"symattn.page.writers.{writer}", fromlist=["write"]).write
     made = drawn_sheet("self_attention")
-    for solutions in ("blank", "partly", "worked", "key"):
+    for solutions in ("partly", "key"):
         usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))  # type: ignore[arg-type]
         assert write(other) == write(usual)
 
@@ -394,7 +388,7 @@ def test_a_derivation_begins_with_its_sheet_and_says_all_that_it_said() -> None:
 
 
 def test_no_solution_is_in_a_blank_document() -> None:
-    for name in MECHANISMS:
+    for name, _ in CASES:
         document: Document = drawn_sheet(name).document(layout="flow")
         assert not any(isinstance(block, Solved) for block in all_blocks(document.blocks))
         for sheet in (block for block in all_blocks(document.blocks) if isinstance(block, FlowSheet)):

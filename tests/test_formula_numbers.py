@@ -8,6 +8,7 @@ import pytest
 import sympy
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import InputError
@@ -15,30 +16,9 @@ from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_
 from symattn.formula import Infinity, Name, Negative, Number, decimal, number, shortest, symbol_formula
 from symattn.page.writers.text import on_one_line
 
-WRITTEN = {
-    "0": "0",
-    "-3": "−3",
-    "1/2": "1/2",
-    "-3/2": "−3/2",
-    "sqrt(12)": "2 √3",
-    "sqrt(3)/3": "√3/3",
-    "-sqrt(2)": "−√2",
-    "1 + sqrt(2)": "1 + √2",
-    "1 - sqrt(2)": "1 − √2",
-    "sqrt(2) - 1": "√2 − 1",
-    "(1 + sqrt(5))/2": "(1 + √5)/2",
-    "e": "e",
-    "e^2": "e^2",
-    "3e^2": "3 e^2",
-    "e^(1/2)": "e^(1/2)",
-    "e^2 + 1": "1 + e^2",
-    "1 - 2e": "1 − 2 e",
-    "e/(1 + 2e)": "e/(1 + 2 e)",
-    "e/(e + 2e^2)": "1/(1 + 2 e)",
-    "-e/(1 + e)": "−e/(1 + e)",
-    "e/(-1 - e)": "−e/(1 + e)",
-    "(1 + 4e)/(1 + 2e)": "(1 + 4 e)/(1 + 2 e)",
-}
+TABLES = tables_beside(__file__)
+
+WRITTEN = TABLES["written"]
 
 
 @pytest.mark.parametrize("text", WRITTEN)

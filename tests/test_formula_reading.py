@@ -12,6 +12,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import ReadError
@@ -42,6 +43,8 @@ from symattn.formula import (
     read_formula,
     written,
 )
+
+TABLES = tables_beside(__file__)
 
 a, b, c, x = (Name(letter) for letter in "abcx")
 one, two, three = (Number(digit) for digit in "123")
@@ -130,52 +133,7 @@ def test_what_each_text_becomes(text):
     assert read_formula(text) == TREES[text]
 
 
-PLACES = {
-    "": 0,
-    "  ": 2,
-    "a + -b": 4,
-    "Σ_k": 2,
-    "a +": 3,
-    "+ a": 0,
-    "a )": 2,
-    "(a": 2,
-    "[a": 2,
-    "[a b": 4,
-    "[": 1,
-    "[]": 1,
-    "a_": 2,
-    "a_+": 2,
-    "a_{": 3,
-    "a_{1": 4,
-    "a^": 2,
-    "a^{2": 4,
-    "2'": 2,
-    "2_1": 3,
-    "a $ b": 2,
-    "a \\ b": 2,
-    'a "b': 2,
-    "a # b": 2,
-    "a = ": 4,
-    "a || ": 5,
-    "a || || b": 5,
-    "@": 1,
-    "@values": 1,
-    "[x for]": 6,
-    "[x for i]": 8,
-    "[x for i:]": 9,
-    "[x for i:": 9,
-    "[x for i:n]": 9,
-    "[x for 1:2]": 7,
-    "frac(a": 6,
-    "frac(a,": 7,
-    "⟨a": 2,
-    "a ; b": 2,
-    "a , b": 2,
-    ".5": 0,
-    "a..b": 1,
-    "a!": 1,
-    "a\x00": 1,
-}
+PLACES = TABLES["places"]
 
 
 @pytest.mark.parametrize("text", PLACES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
 import re
 import textwrap
@@ -13,13 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import messages
-import polib
 import pytest
 from catalogue_sheets import leaves
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script
+from tables import tables_beside
 from writer_samples import FORMULAS
 
 from symattn.errors import InputError
@@ -71,10 +69,11 @@ from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
 
+TABLES = tables_beside(__file__)
+
 OTHERS = tuple(code for code in languages() if code != "en")
 TYPES = sorted(problem_types())
 in_every_language = pytest.mark.parametrize("language", OTHERS)
-HEAD = {"code": "xx", "name": "Test", "plural": "one if n == 1"}
 
 
 def in_(language: str, document: Document) -> Document:
@@ -84,9 +83,6 @@ def in_(language: str, document: Document) -> Document:
 @cache
 def question(name: str, notation: str = "standard") -> Question:
     return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(2026))))
-
-
-extracted = cache(messages.extracted)
 
 
 def page(*contents: Inlines) -> Document:
@@ -118,45 +114,6 @@ def entry(one: str, said: str) -> str:
 def test_the_languages():
     assert set(languages()) == {"en", "de", "fr", "es", "zh"}
     assert all(catalogue(code).code == code for code in languages())
-
-
-@in_every_language
-def test_a_language_has_the_messages_of_the_sources(language):
-    """`make messages` was run; that a translation is missing fails no test: the page says it in English."""
-    path = messages.LANGUAGES / f"{language}.po"
-    file = polib.pofile(str(path))
-    found = extracted()
-    listed = {(e.msgctxt or "", e.msgid, e.msgid_plural) for e in file if e.msgctxt != "sign"}
-    assert listed == {(t.context, t.one, t.other) for t in found}
-    done, count = messages.coverage(file)
-    assert 0 < done <= count == len(found)
-
-
-@pytest.mark.parametrize(
-    ("source", "templates"),
-    [
-        ('message("one {x}", x=1)', [("", "one {x}", "")]),
-        ('partial(message, "one {x}", x=1)', [("", "one {x}", "")]),
-        ('functools.partial(languages.message, "one {x}")', [("", "one {x}", "")]),
-        ('partial(message, "one {x}" if few else "many {x}")', [("", "one {x}", ""), ("", "many {x}", "")]),
-        ('partial(counted, "{n} line", "{n} lines", n=2)', [("", "{n} line", "{n} lines")]),
-        ('partial(in_context, "a sign", "one {x}")', [("a sign", "one {x}", "")]),
-        ('partial(sorted, "one two")', []),
-        ("partial()", []),
-    ],
-)
-def test_a_template_is_read_where_it_stands(source, templates):
-    read = messages.templates_in(ast.parse(source))
-    assert [(template.context, template.one, template.other) for template in read] == templates
-
-
-def test_templates_that_wait_in_a_partial_are_read_for_translators():
-    """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
-    waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
-    texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
-    found = {said for text in texts for said in waiting.findall(text)}
-    assert "the reciprocal was written" in found
-    assert found <= {template.one for template in extracted()}
 
 
 BROKEN = {
@@ -266,6 +223,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.covering(product=False)
 @in_every_language
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_student_wrote_is_not_translated(language, text):
@@ -299,18 +257,7 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
-EXAM: dict[str, Any] = {
-    "title": "Name", "institution": "Total", "course": "Answer key", "date": "Date", "time": "90 minutes",
-    "aids": "Marks", "instructions": ["Output"], "variants": 1, "formula_sheet": "full", "exponentials": True,
-    "data_sheet": True, "blank_pages": 1,
-    "question": [
-        {"type": "full", "mechanism": "causal_self_attention"},
-        {"type": "choice"},
-        {"type": "counts"},
-        {"type": "full", "mechanism": "multi_head_attention", "title": "Shapes", "text": "Fill in every box."},
-        {"type": "full", "mechanism": "causal_self_attention", "orientation": "columns"},
-    ],
-}  # fmt: skip
+EXAM: dict[str, Any] = TABLES["exam"]
 """An exam with everything that a paper can have; words of the teacher's look like messages and are none."""
 
 
@@ -340,7 +287,7 @@ def test_an_exam_paper_keeps_the_words_of_its_teacher_and_is_read_back(language)
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", TYPES[::4])
+@pytest.mark.parametrize("name", TYPES[::8])
 def test_what_an_exam_is_marked_with_is_wholly_in_its_language(name):
     """Overview, keys, papers, answers and common wrong answers; ids, letters and numbers are in no language."""
     asked = {"title": "X1", "variants": 2, "question": [{"type": name}, {"type": "full", "level": "starter"}]}

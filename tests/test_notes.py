@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import mpmath
 import numpy as np
 import oracles
 import pytest
@@ -229,19 +228,13 @@ def is_right_elsewhere(note: str, figure: str) -> bool:
     return any(squeezed(figure) in squeezed(line) for line in right)
 
 
-MISTAKES = [
-    (note, line[2:].rpartition(" (sic")[0])
-    for note in NOTES
-    for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines()
-    if line.startswith("- ") and "(sic" in line and not is_right_elsewhere(note, line[2:].rpartition(" (sic")[0])
-]
-
-
-@pytest.mark.covering(most=22)
-@pytest.mark.parametrize(("note", "figure"), MISTAKES)
-def test_no_mistake_is_left_in_the_corrected_text(note, figure):
-    page = squeezed("\n".join(oracles.page_lines(derive(note).document, until="Errata")))
-    assert squeezed(figure) not in page
+@pytest.mark.parametrize("note", NOTES)
+def test_no_mistake_is_left_in_the_corrected_text(note):
+    text = (FOLDER / f"{note}.md").read_text(encoding="utf-8")
+    wrong = re.findall(r"^- (.*) \(sic", text, re.MULTILINE)
+    assert wrong
+    page = page_of(note, corrected=True)
+    assert not [figure for figure in wrong if not is_right_elsewhere(note, figure) and squeezed(figure) in page]
 
 
 # ------------------------------------------------------------------------------------------------ notes 000 and 002
@@ -254,43 +247,15 @@ def test_what_the_notes_print_is_computed(note, corrected):
         assert solution[name].result.sympy() == Matrix(right), name
 
 
-def test_the_corrected_output_of_note_000_has_its_closed_form():
+def test_the_corrected_output_of_note_000_in_decimals():
     solution = derive("note-000")
-    e, e3, e4, e6 = exp(1), exp(3), exp(4), exp(6)
-    weights = Matrix(
-        [
-            [1 / (1 + 2 * e), e / (1 + 2 * e), e / (1 + 2 * e)],
-            [1 / (1 + e4 + e6), e6 / (1 + e4 + e6), e4 / (1 + e4 + e6)],
-            [1 / (1 + e3 + e4), e4 / (1 + e3 + e4), e3 / (1 + e3 + e4)],
-        ]
-    )
-    output = Matrix(
-        [
-            [(1 + 4 * e) / (1 + 2 * e), (2 + 14 * e) / (1 + 2 * e), (3 + 3 * e) / (1 + 2 * e)],
-            [x / (1 + e4 + e6) for x in (1 + 2 * e4 + 2 * e6, 2 + 6 * e4 + 8 * e6, 3 + 3 * e4)],
-            [x / (1 + e3 + e4) for x in (1 + 2 * e3 + 2 * e4, 2 + 6 * e3 + 8 * e4, 3 + 3 * e3)],
-        ]
-    )
     assert solution["S'"].result.sympy() == Matrix([[1, 2, 2], [2, 8, 6], [2, 6, 5]])
-    for found, right in ((solution["A"].result.sympy(), weights), (solution["Z"].result.sympy(), output)):
-        assert (found - right).applyfunc(sympy.simplify) == sympy.zeros(3, 3)
     assert solution["A"].result.decimals(4) == (
         ("0.1554", "0.4223", "0.4223"), ("0.0022", "0.8789", "0.1189"), ("0.0132", "0.7214", "0.2654"),
     )  # fmt: skip
     assert solution["Z"].result.decimals(4) == (
         ("1.8446", "6.2232", "1.7330"), ("1.9978", "7.7490", "0.3634"), ("1.9868", "7.3899", "0.8358"),
     )  # fmt: skip
-
-
-def test_the_third_token_of_note_000_depends_on_the_others_so_the_scores_are_symmetric():
-    # x_3 = x_1 + x_2/2: rows 3 of Q, K, V follow, and with s_12 = s_21 the whole matrix is symmetric
-    solution = derive("note-000")
-    for name in ("X", "Q", "K", "V"):
-        m = Matrix(solution.derivation.value(name).sympy())
-        assert m.row(2) == m.row(0) + m.row(1) / 2, name
-    scores = solution["S"].result.sympy()
-    assert scores == scores.T
-    assert scores == scores.T == Matrix(S)
 
 
 @pytest.mark.parametrize("corrected", [True, False])
@@ -401,43 +366,6 @@ def test_note_002_is_largest_remainder_rounding_and_goes_on_with_the_rounded_wei
     outputs = [[2, 7, "1.5"], [2, 8, 0], [2, "7.8", "0.3"]]
     assert solution["Z"].result == Ours(outputs)
     assert solution["Z"].result.sympy() == oracles.table(stated) * Matrix(V)
-
-
-def test_the_rounding_of_note_002_moves_output_1_by_up_to_0317():
-    exact_row = derive("note-002", scale="none", by="matrix")["Z"].result.sympy().row(0)
-    rounded_row = derive("note-002", corrected=False)["Z"].result.sympy().row(0)
-    moved = max(abs(sympy.N(a - b, 20)) for a, b in zip(exact_row, rounded_row, strict=True))
-    assert round(float(moved), 3) == 0.317
-
-
-NOTE_2: list[list[Fraction]] = [[Fraction(0), Fraction(1, 2), Fraction(1, 2)], [Fraction(0), Fraction(1), Fraction(0)]]
-NOTE_2.append([Fraction(0), Fraction(9, 10), Fraction(1, 10)])
-
-
-SCALES, BASES = (1, 2, "sqrt(3)", "1/2"), ("e", 2, 10)
-LUCKY = {(2, 10), ("sqrt(3)", 10), ("1/2", 2)}
-"""Both changed at once, ordinary rounding does give the three rows: base 10 halved, or by √3; base 4."""
-
-
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("scale", SCALES)
-def test_no_ordinary_rounding_gives_the_three_rows_of_note_002(scale, base):
-    # a weight w goes to r by rounding to the nearest only if |w − r| ≤ 1/20, whatever is done with ties
-    with mpmath.workdps(40):
-        rate = 1 if base == "e" else mpmath.log(base)
-        divide = mpmath.mpf(str(sympy.N(sympy.sympify(scale, rational=True), 40)))
-        possible = []
-        for scores, stated in zip(S, NOTE_2, strict=True):
-            powers = [mpmath.exp(rate * s / divide) for s in scores]
-            targets = [mpmath.mpf(r.numerator) / r.denominator for r in stated]
-            distances = [abs(p / sum(powers) - t) for p, t in zip(powers, targets, strict=True)]
-            assert all(abs(d - mpmath.mpf(1) / 20) > 1e-30 for d in distances), "a tie: not decided"
-            possible.append(all(d < mpmath.mpf(1) / 20 for d in distances))
-    for ties in ("even", "up", "down"):
-        settings = Settings.read({"scale": scale, "base": base, "rounding": {"places": 1, "ties": ties}})
-        found = mechanism("attention").run({"Q": Q, "K": K, "V": V}, settings).value("A_rounded")
-        assert [list(row) == stated for row, stated in zip(found.rows, NOTE_2, strict=True)] == possible
-    assert all(possible) == ((scale, base) in LUCKY)
 
 
 def test_the_three_ways_of_rounding_the_first_row():

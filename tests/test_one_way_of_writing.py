@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 from catalogue_sheets import ROWS, document
+from tables import tables_beside
 
 import symattn
 from symattn.api import make_recipe
@@ -19,6 +20,8 @@ from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.wording import in_signs, step_in_signs
 from symattn.teaching.sheets import Sheet, sheets
+
+TABLES = tables_beside(__file__)
 
 GAP = "\N{NO-BREAK SPACE}"
 
@@ -79,15 +82,12 @@ def test_steps_are_formulas_where_they_are_names_of_matrices() -> None:
     ]  # fmt: skip
 
 
-INTEGERS = {"X": [[1, 0], [2, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
+INTEGERS = TABLES["integers"]
 
 
 @pytest.mark.parametrize(
     ("settings", "fractions"),
-    [
-        ({"scale": "none", "stop_at": "S"}, False), ({"scale": "none", "mask": "causal", "stop_at": "M"}, False),
-        ({"scale": "2", "mask": "causal", "stop_at": "M"}, True),
-    ],
+    TABLES["fractions"],
 )  # fmt: skip
 def test_fractions_are_spoken_of_where_there_are_any(settings: dict[str, str], fractions: bool) -> None:
     made = symattn.derive("self_attention", **INTEGERS, **settings).worksheet()

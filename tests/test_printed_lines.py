@@ -7,6 +7,7 @@ from fractions import Fraction
 import oracles
 import printed_lines
 import pytest
+from tables import tables_beside
 
 from symattn import formula as f
 from symattn.api import Solution, derive, worksheet
@@ -15,37 +16,12 @@ from symattn.page.document import Display, Document, Look
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 
-Q, K, V = [[1, 0], [2, 1]], [[1, 2], [0, 1], [1, 1]], [[1, 2], [3, 0], [2, 5]]
-K_T, V_T = ([list(column) for column in zip(*m, strict=True)] for m in (K, V))
-X = [[1, 2, 5], [4, -2, 6], [3, 3, -1]]
-FEW: list[tuple[str, dict[str, object], int]] = [
-    ("attention", {"Q": Q, "K": K, "V": V, "places": 2}, 8),
-    ("attention", {"Q": Q, "K": K, "V": V, "places": 4, "layout": "falk"}, 10),
-    ("attention", {"Q": Q, "K": K, "V": V, "places": 6, "layout": "columns", "cap": 2}, 12),
-    ("attention", {"Q": Q, "K": K_T, "V": V_T, "places": 5, "notation": "columns"}, 8),
-    ("attention", {"Q": Q, "K": K, "V": V, "places": 3, "by": "token", "mask": "padding:2"}, 6),
-    ("attention_gradient", {"Q": Q, "K": K, "V": V, "dZ": [[1, -1], [2, 1]]}, 12),
-    ("layer_norm_gradient", {"X": X, "gamma": [[2, 3, -1]], "beta": [[0, 1, 2]], "dN": X[::-1]}, 12),
-    ("feed_forward", {"X": Q, "W_1": Q, "b_1": [[0, 1]], "W_2": Q, "b_2": [[1, 0]], "function": "gelu"}, 6),
-]
+TABLES = tables_beside(__file__)
+
+FEW: list[tuple[str, dict[str, object], int]] = TABLES["few"]
 """Mechanisms with their givens, and how many lines with decimals on the left their pages have at least."""
 
-DECIMAL = {"arithmetic": "decimal"}
-KEYS: list[tuple[str, dict[str, object]]] = [
-    ("attention", DECIMAL | {"exact": False, "places": 2}),
-    ("attention", DECIMAL | {"cap": 2, "notation": "note-004"}),
-    ("cross_attention", DECIMAL | {"places": 6}),
-    ("decoder_block", {}),
-    ("encoder_block_gradient", {}),
-    ("feed_forward", DECIMAL | {"function": "gelu", "places": 5}),
-    ("language_model", DECIMAL),
-    ("linear_attention", DECIMAL),
-    ("online_softmax", DECIMAL),
-    ("positional_encoding", DECIMAL),
-    ("rotary_attention", DECIMAL),
-    ("self_attention", DECIMAL | {"by": "token"}),
-    ("self_attention", DECIMAL | {"notation": "note-000", "places": 3}),
-]
+KEYS: list[tuple[str, dict[str, object]]] = TABLES["keys"]
 """Mechanisms with settings whose keys go on in decimals: those of all others are exact."""
 
 
@@ -73,12 +49,7 @@ def test_lines_of_every_key_follow(mechanism, settings):
 # ------------------------------------------------------------------------------------------------ the rule
 
 
-STEPS = [
-    {"name": "A", "op": "sqrt", "of": "X"},
-    {"name": "B", "op": "sqrt", "of": "Y"},
-    {"name": "C", "op": "subtract", "of": ["A", "B"]},
-    {"name": "D", "op": "add", "of": ["A", "B"]},
-]
+STEPS = TABLES["steps"]
 
 
 def sums_of_roots(**settings: object) -> Solution:

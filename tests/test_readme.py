@@ -4,6 +4,7 @@ import doctest
 import re
 import shlex
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from click.testing import CliRunner
@@ -47,13 +48,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def handed_in(folder: Path) -> None:
-    """An exam that was made, and two papers of it handed in: one still blank, and one that is no paper."""
-    made = CliRunner().invoke(main, shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
+@pytest.fixture(scope="module")
+def exam_of_two_papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The exam of the pages with fewer papers, made once."""
+    folder = tmp_path_factory.mktemp("exam")
+    for block in (*everywhere("toml"), *everywhere("csv")):
+        name, _, text = block.removeprefix("# ").partition("\n")
+        (folder / name).write_text(text.replace("variants = 4", "variants = 2"), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        made = CliRunner().invoke(main, shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
     assert made.exit_code == 0, made.output
+    return folder / "output"
+
+
+def handed_in(made: Path, folder: Path) -> None:
+    """An exam that was made, and two papers of it handed in: one still blank, and one that is no paper."""
+    copytree(made, folder / "output")
     submissions = folder / "submissions"
     submissions.mkdir()
-    paper = next((folder / "output" / "exam" / "papers").glob("001-*.md"))
+    paper = next((made / "exam" / "papers").glob("001-*.md"))
     (submissions / paper.name).write_bytes(paper.read_bytes())
     (submissions / "002-1912.md").write_bytes(b"\xff\xfe\x00no paper")
 
@@ -66,12 +80,15 @@ def test_there_are_commands_and_files_to_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
     monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
     if command.startswith("symattn grade"):
-        handed_in(folder)
-    shortened = command.replace("-n 30", "-n 2")  # the number is tested elsewhere
+        handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
+    shortened = command.replace("-n 30", "-n 2").replace("--marking -n 2", "--marking -n 1")  # tested elsewhere
+    papers = 2 if "--secret" in command else 4
+    file = folder / "exam.toml"
+    file.write_text(file.read_text("utf-8").replace("variants = 4", f"variants = {papers}"), "utf-8")
     done = CliRunner().invoke(main, shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
@@ -79,9 +96,9 @@ def test_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert (folder / "marked" / "gradebook.csv").read_text(encoding="utf-8").count("\n") >= 4
     elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"
-        assert done.output.startswith(f"{made.relative_to(folder)}: 4 papers with keys")
+        assert done.output.startswith(f"{made.relative_to(folder)}: {papers} papers with keys")
         assert len(list((made / "papers").glob("*.pdf"))) == 3  # one for every student
-        assert len(list((made / "keys").glob("*.pdf"))) == 4
+        assert len(list((made / "keys").glob("*.pdf"))) == papers
     elif "symattn practice" in command:
         assert any((folder / place / "index.html").is_file() for place in ("site", "week-3"))
     elif "worksheet" in command or "--out" in command:

@@ -9,6 +9,7 @@ from itertools import product
 import pypdf
 import pytest
 from click.testing import CliRunner
+from tables import tables_beside
 
 import symattn
 from symattn.cli import main
@@ -16,6 +17,8 @@ from symattn.errors import InputError
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import choices_of, make_look
 from symattn.teaching.sheets import formats, render
+
+TABLES = tables_beside(__file__)
 
 [SHEET] = symattn.worksheet("attention", seed=3)
 
@@ -93,14 +96,7 @@ def test_every_look_can_be_said_in_options():
 
 @pytest.mark.parametrize(
     "options",
-    [
-        ["--language", "de"],
-        ["--language", "fr", "--decimal-sign", "point", "--layout", "falk", "--spacing", "compact"],
-        ["--conventions", "bare", "--text-size", "18", "--paper", "letter", "--brackets", "round", "--transpose", "T"],
-        ["--transpose", "\u2032", "--latex-class", "exam", "--recipe", "--mask", "[[1, 0, 1], [1, 1, 0], [0, 1, 1]]"],
-        ["-n", "2"],
-        ["-n", "2", "--together", "--overview"],
-    ],
+    TABLES["commands"],
     ids=" ".join,
 )
 def test_the_printed_command_makes_the_same_page_again(options, tmp_path):

@@ -8,13 +8,15 @@ import pytest
 import sympy
 from click.testing import CliRunner
 from sympy import Matrix
+from tables import tables_beside
 
 import symattn
 from symattn.api import derive
 from symattn.cli import main
-from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
 from symattn.formula import BigSum
+
+TABLES = tables_beside(__file__)
 
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
@@ -33,6 +35,7 @@ def test_each_step_is_named_with_the_step_before_it():
     assert m.shape == (2, 2)
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("by", ["matrix", "token"])
 @pytest.mark.parametrize("mask", [None, "causal"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
@@ -139,18 +142,6 @@ def test_what_f_gives_is_equal_only_to_itself():
     assert symattn.decide(f(1), 1).equal is not True
 
 
-@pytest.mark.covering(most=10)
-@pytest.mark.parametrize("name", list(mechanisms()))
-def test_every_mechanism_is_written_with_some_sizes_as_letters(name):
-    letters = mechanisms()[name].letters
-    for known in (letters[:1], letters[:-1]):
-        try:
-            solution = derive(name, sizes=dict.fromkeys(known, 4))
-        except InputError:  # some of the others have to be numbers
-            continue
-        assert solution.text("text").count("=") > len(solution.derivation.steps), name
-
-
 def test_a_rotation_is_written_out_for_its_last_token():
     d = derive("rotary_attention", sizes={"n": 3, "d_k": 4}, angles="90")
     angle = math.radians(d.derivation["R_Q"].op.angles[-1].degrees * 2)  # at position 2
@@ -167,7 +158,7 @@ def test_the_norm_of_a_jacobian_of_any_size_is_a_largest_sum():
 
 # ------------------------------------------------------------------------------------------------ what SymPy does then
 
-GIVEN = {"X": [[1, 0], [2, -1]], "W_Q": [[1, 1], [0, 2]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [3, -1]]}
+GIVEN = TABLES["given"]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from typing import get_args
 import numpy
 import pytest
 from commands import run as command
+from tables import tables_beside
 
 import symattn
 from symattn.api import make_recipe
@@ -32,6 +33,8 @@ from symattn.teaching.explanation import Layout
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Setting, render, sheets, thaw_sheets, write_sheets
+
+TABLES = tables_beside(__file__)
 
 WRITTEN = {
     "mechanisms/fast_weights": '''
@@ -356,12 +359,7 @@ def test_an_operation_has_its_parameters_from_its_fields(orientation, turn):
 
 @pytest.mark.parametrize(
     ("said", "sentence"),
-    [
-        ({"times": 2, "sign": "keep"}, r"sign is 'keep'; one of kept, lost was expected"),
-        ({"times": -2}, r"times is -2; a whole number from 1 was expected"),
-        ({}, r"Step 'P' has no times; a whole number from 1 was expected"),
-        ({"times": 2, "tims": 2}, r"has 'tims'; did you mean times"),
-    ],
+    TABLES["parameters"],
 )
 def test_an_operation_with_wrong_parameters(said, sentence):
     with pytest.raises(InputError, match=sentence):
@@ -401,12 +399,7 @@ def test_a_problem_type(name, orientation, tmp_path):
 
 @pytest.mark.parametrize(
     ("said", "sentence"),
-    [
-        ({"options": {"items": 7}}, "The option items of largest is 7; a whole number from 1 to 6 was expected."),
-        ({"options": {"item": 2}}, "The problem type largest has no option 'item'; did you mean items"),
-        ({"sizes": {"n": 2}}, "The problem type largest draws its own sizes; leave sizes out."),
-        ({"notation": "columns"}, "The problem type largest is worded for tokens as rows"),
-    ],
+    TABLES["options"],
 )
 def test_a_problem_type_with_wrong_options(said, sentence):
     with pytest.raises(InputError, match=sentence):

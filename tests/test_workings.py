@@ -145,7 +145,7 @@ def check_workings(derivation: Derivation, notation: str) -> int:
 @pytest.mark.parametrize("name", strategies.MECHANISMS)
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
-    @tries(3)
+    @tries(2)
     @given(strategies.problems(name, layout))
     def check(problem):
         assert check_workings(problem.run(), "standard") > 0
@@ -191,6 +191,7 @@ def named_entries(**settings) -> Wording:
     return Wording(solution.derivation, solution.problem.notation)
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("by", ["matrix", "token"])
 @pytest.mark.parametrize("mask", [None, "causal"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
@@ -223,13 +224,6 @@ def test_with_letters_for_sizes_the_sums_have_a_sum_sign(by):
         written = wording.working(step, i, j)
         if isinstance(step.op, MatMul) or (isinstance(step.op, Softmax) and by == "matrix"):
             assert oracles.contains(written, f.BigSum), step.name
-
-
-def test_the_general_score_is_the_sum_over_the_common_width():
-    solution = derive("attention", symbolic=True, sizes={"n": "N", "m": "M", "d_k": "p", "d_v": "r"}, scale="none")
-    wording = Wording(solution.derivation, solution.problem.notation)
-    assert oracles.plain(wording.working(solution["S"], "i", "j")) == "Σ_{k=1}^p q_{i,k} k_{j,k}"
-    assert oracles.plain(wording.working(solution["Z"], "i", "j")) == "Σ_{k=1}^M a_{i,k} v_{k,j}"
 
 
 def test_replacing_an_op_changes_its_working_too():

@@ -160,7 +160,7 @@ def test_some_wrong_values_at_every_key(name):
 def test_thousands_of_wrong_files(name):
     read, data, more = READERS[name]
     made = mutations(data, Random(name), dict.fromkeys(more))
-    found = [said for _, changed in zip(range(150), made, strict=False) if (said := trouble(read, changed))]
+    found = [said for _, changed in zip(range(50), made, strict=False) if (said := trouble(read, changed))]
     assert found == []
 
 

@@ -150,7 +150,7 @@ def test_a_name_with_a_typing_error_is_answered_with_that_name(kind):
     for name in names:
         rng = random.Random(f"{kind} {name}")
         typed = sorted(one_error_away(name) - {*names})
-        for typo in rng.sample([t for t in typed if plain(t) not in plains and len(plain(t)) > 1], 2):
+        for typo in rng.sample([t for t in typed if plain(t) not in plains and len(plain(t)) > 1], 1):
             near = one_error_away(plain(typo))
             meant = [other for other in (*names, *ALSO.get(kind, ())) if plain(other) in near]
             with pytest.raises(InputError) as raised:
@@ -160,7 +160,7 @@ def test_a_name_with_a_typing_error_is_answered_with_that_name(kind):
             if len(meant) <= MOST_OFFERED:
                 assert "did you mean" in str(raised.value), (typo, str(raised.value))
             tried += 1
-    assert tried == 2 * len(names)
+    assert tried == len(names)
 
 
 def test_the_nearest_of_a_catalogue():

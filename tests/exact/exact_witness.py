@@ -7,7 +7,10 @@ which recipes stay inside the class of exact numbers.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
+from operator import add, mul, neg, truediv
+from typing import Any
 
 import mpmath
 import sympy
@@ -18,62 +21,27 @@ from symattn.exact.values import Value, divide, exponential, square_root
 Recipe = tuple
 
 
+def follow(recipe: Recipe, leaf: Callable, divide: Callable, root: Callable, power: Callable) -> Any:
+    """A recipe with such numbers for its leaves, and such functions of them."""
+    op, *operands = recipe
+    if op == "number":
+        return leaf(*operands)
+    first, *second = (follow(operand, leaf, divide, root, power) for operand in operands)
+    functions = {"add": add, "multiply": mul, "negate": neg, "divide": divide, "sqrt": root, "exp": power}
+    return functions[op](first, *second)
+
+
 def ours(recipe: Recipe) -> Value:
-    match recipe:
-        case ("number", q):
-            return q.numerator if q.denominator == 1 else q
-        case ("add", a, b):
-            return ours(a) + ours(b)
-        case ("multiply", a, b):
-            return ours(a) * ours(b)
-        case ("negate", a):
-            return -ours(a)
-        case ("divide", a, b):
-            return divide(ours(a), ours(b))
-        case ("sqrt", a):
-            return square_root(ours(a))
-        case ("exp", a):
-            return exponential(ours(a))
-    raise AssertionError(recipe)
+    return follow(recipe, lambda q: q.numerator if q.denominator == 1 else q, divide, square_root, exponential)
 
 
 def in_mpmath(recipe: Recipe):
     """At the precision that is set in mpmath.mp."""
-    match recipe:
-        case ("number", q):
-            return mpmath.mpf(q.numerator) / q.denominator
-        case ("add", a, b):
-            return in_mpmath(a) + in_mpmath(b)
-        case ("multiply", a, b):
-            return in_mpmath(a) * in_mpmath(b)
-        case ("negate", a):
-            return -in_mpmath(a)
-        case ("divide", a, b):
-            return in_mpmath(a) / in_mpmath(b)
-        case ("sqrt", a):
-            return mpmath.sqrt(in_mpmath(a))
-        case ("exp", a):
-            return mpmath.exp(in_mpmath(a))
-    raise AssertionError(recipe)
+    return follow(recipe, lambda q: mpmath.mpf(q.numerator) / q.denominator, truediv, mpmath.sqrt, mpmath.exp)
 
 
 def in_sympy(recipe: Recipe) -> sympy.Expr:
-    match recipe:
-        case ("number", q):
-            return sympy.Rational(q.numerator, q.denominator)
-        case ("add", a, b):
-            return in_sympy(a) + in_sympy(b)
-        case ("multiply", a, b):
-            return in_sympy(a) * in_sympy(b)
-        case ("negate", a):
-            return -in_sympy(a)
-        case ("divide", a, b):
-            return in_sympy(a) / in_sympy(b)
-        case ("sqrt", a):
-            return sympy.sqrt(in_sympy(a))
-        case ("exp", a):
-            return sympy.exp(in_sympy(a))
-    raise AssertionError(recipe)
+    return follow(recipe, lambda q: sympy.Rational(q.numerator, q.denominator), truediv, sympy.sqrt, sympy.exp)
 
 
 def mp_fraction(x) -> Fraction:

@@ -32,11 +32,10 @@ from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_
 e = exponential
 
 
-@pytest.mark.slow
-def test_ten_thousand_random_pairs():
+def test_random_pairs():
     rng = random.Random(20260101)
     wrong = []
-    for i in range(10_000):
+    for i in range(600):
         recipe = random_positive(rng)
         a, b = ours(recipe), ours(rewritten(rng, recipe))
         equal = rng.random() < 0.5
@@ -48,17 +47,8 @@ def test_ten_thousand_random_pairs():
     assert wrong == []
 
 
-def test_the_sign_of_a_difference_of_1e_60():
-    rng = random.Random(7)
-    for _ in range(300):
-        recipe = random_positive(rng)
-        a, b = ours(recipe), ours(rewritten(rng, recipe))
-        s = rng.choice([-1, 1])
-        assert compare(a + s * Fraction(1, 10**60), b) == s
-
-
 @pytest.mark.slow
-@tries(200)
+@tries(60)
 @given(everything, everything)
 @mpmath.workdps(150)
 def test_comparison_agrees_with_mpmath(a, b):
@@ -71,7 +61,7 @@ def test_comparison_agrees_with_mpmath(a, b):
 
 
 @pytest.mark.slow
-@tries(40)
+@tries(10)
 @given(positive_sums, positive_sums)
 def test_sympy_agrees_where_it_can_decide(a, b):
     verdict = (in_sympy(a) * in_sympy(b)).equals(in_sympy(("multiply", b, a)))

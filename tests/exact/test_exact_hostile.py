@@ -64,7 +64,7 @@ def values_of(reading: Reading) -> list[Value]:
 def test_only_promised_errors_leave_what_is_typed(fuzzer: ModuleType) -> None:
     rng = Random(5)
     evaluated, said = 0, list[str]()
-    for k in range(400):
+    for k in range(150):
         answer = fuzzer.expression(rng, rng.choice(fuzzer.RIGHT), depth=rng.randint(1, 4))
         started = time.process_time()
         try:
@@ -87,10 +87,11 @@ def test_only_promised_errors_leave_what_is_typed(fuzzer: ModuleType) -> None:
                 except allowed as error:
                     said.append(str(error))
         assert k < 5 or time.process_time() - started < LIMIT, answer  # the first ones import what is needed
-    assert evaluated > 150
+    assert evaluated > 50
     assert [text for text in said if not text.endswith(".")] == []
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("exponent", [12, 20, 400])
 @pytest.mark.parametrize("sign_of_it", ["", "-"])
 @pytest.mark.parametrize("form", ["{}", "cos({})", "sin({})", "ln({})", "ln(1+{})", "e^{}", "√(1-cos({}))", "1/({})"])

@@ -39,7 +39,7 @@ def poly(coefficients: list[int]) -> sympy.Poly:
 
 
 @pytest.mark.slow
-@tries(150)
+@tries(50)
 @given(polynomials, polynomials, polynomials, exponents, st.fractions(-9, 9, max_denominator=9).filter(bool))
 def test_nothing_is_left_to_cancel(f, g, h, step, factor):
     """f·h/(g·h) has as many terms below as in SymPy, and the coefficients have no common factor."""

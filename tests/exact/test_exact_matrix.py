@@ -221,15 +221,12 @@ def test_answers_in_float32_are_the_decimals_that_they_show():
     assert "0.6698" in marking.text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [int, float, bool])
 def test_arrays_are_masks(kind):
     mask = numpy.tril(numpy.ones((3, 3), dtype=kind))
     given = {"Q": numpy.eye(3), "K": numpy.eye(3), "V": numpy.eye(3)}
     by_name = symattn.derive("attention", **given, mask="causal")
     assert symattn.derive("attention", **given, mask=mask)["A"].result == by_name["A"].result
-    [sheet] = symattn.worksheet("attention", mask=mask, sizes={"n": 3})
-    assert sheet.problem["M"].result.rows[0][1:] == (NEGATIVE_INFINITY, NEGATIVE_INFINITY)
 
 
 def test_tuples_are_lists_letters_included():

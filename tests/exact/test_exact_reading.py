@@ -15,6 +15,7 @@ import sympy
 from exact_witness import everything, in_sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import InputError, ReadError
@@ -24,9 +25,11 @@ from symattn.exact.reading import decide_reading, read
 from symattn.exact.tree import OverBudget
 from symattn.exact.values import NEGATIVE_INFINITY, divide, exact, exponential, square_root
 
-TABLES = re.split("# What .*", (Path(__file__).parent / "readings.md").read_text(encoding="utf-8"))
+TABLES = tables_beside(__file__)
+
+SECTIONS = re.split("# What .*", (Path(__file__).parent / "readings.md").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\| `(.*?)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
-READ, REFUSED, TWOFOLD = map(ROW.findall, TABLES)
+READ, REFUSED, TWOFOLD = map(ROW.findall, SECTIONS)
 
 
 def worth(text: str) -> sympy.Expr:
@@ -39,12 +42,6 @@ def worth(text: str) -> sympy.Expr:
         "oo": sympy.oo,
     }
     return eval(re.sub(r"\b(\d+)", r"Integer(\1)", text), {"Integer": sympy.Integer, **names})  # our own table
-
-
-def test_the_tables_are_found():
-    assert len(READ) > 100
-    assert len(REFUSED) > 50
-    assert len(TWOFOLD) > 5
 
 
 @pytest.mark.parametrize(("typed", "echoed", "value"), READ)
@@ -110,19 +107,12 @@ def test_a_float_is_read_as_the_decimal_that_it_is_printed_as(number):
     assert Fraction(repr(number)) in [reading.value, *(other.value for other in reading.alternatives)]
 
 
-KINDS = [
-    ("3", "exact", None), ("0.50", "decimal", 2), ("-0.5", "decimal", 1), (".123", "decimal", 3),
-    ("0.5+1", "exact", None),
-    ("50 %", "percent", 2), ("12.5%", "percent", 3), ("0.5/2", "exact", None),
-    ("1e-5", "decimal", 5), ("-1.2e-3", "decimal", 4), ("6.11*10^-1", "decimal", 3), ("1.25e1", "decimal", 1),
-    ("2.5E3", "exact", None), ("1e9", "exact", None), ("10^-1", "exact", None), ("1.2e-3+1", "exact", None),
-    ("(0.5)", "exact", None), ("-∞", "exact", None),
-]  # fmt: skip
+KINDS = TABLES["kinds"]  # fmt: skip
 
 
 @pytest.mark.parametrize(("typed", "kind", "places"), KINDS)
 def test_kinds(typed, kind, places):
-    assert (read(typed).kind, read(typed).places) == (kind, places)
+    assert (read(typed).kind, read(typed).places or 0) == (kind, places)
 
 
 def test_decimal_comma():
@@ -149,7 +139,7 @@ def test_symbols():
 
 
 @pytest.mark.slow
-@tries(200)
+@tries(60)
 @given(everything)
 def test_numbers_written_in_sympys_notation(recipe):
     """SymPy's own printer is the witness: what it writes is read as what it meant."""
@@ -164,7 +154,7 @@ def test_numbers_written_in_sympys_notation(recipe):
 
 
 @pytest.mark.slow
-@tries(100)
+@tries(30)
 @given(everything)
 def test_numbers_written_in_sympys_latex(recipe):
     expression = in_sympy(recipe)
@@ -199,109 +189,17 @@ def test_huge_answers_are_decided_without_expanding():
 # ------------------------------------------------------------------------------------ hostile text
 
 HOSTILE = {
-    "tower of powers": "9^9^9^9",
-    "tower of e": "e^e^e^e^e^e",
-    "long tower of e": "^".join("e" * 59),
-    "million digits": "1" * 10**6,
-    "4000 digits": "1" * 4000,
-    "digits after the point": "0." + "3" * 3990,
-    "scientific": "1e999999999",
-    "hundred thousand brackets": "(" * 10**5 + "1" + ")" * 10**5,
-    "2000 brackets": "(" * 1999 + "1" + ")" * 1999,
-    "60 brackets": "(" * 60 + "1" + ")" * 60,
-    "signs": "-" * 3999 + "1",
-    "59 signs": "-" * 59 + "1",
-    "long sum": "+".join("1" * 750),
-    "long sum of roots": "+".join(f"√{p}" for p in sympy.primerange(2, 3000)),
-    "long sum of powers": "+".join(f"e^{i}" for i in range(370)),
-    "long sum of tower roots": "+".join(f"√(e+{i})" for i in range(210)),
-    "short sum of tower roots": "+".join(f"√(e+{i})" for i in range(30)),
-    "product of tower roots": "*".join(f"√(e+{i})" for i in range(210)),
-    "short product of tower sums": "*".join(f"(1+√(e+{i}))" for i in range(12)),
-    "product of sums": "*".join(f"(1+e^{i})" for i in range(180)),
-    "short product of sums": "*".join(f"(1+e^{i})" for i in range(12)),
-    "sum of quotients": "+".join(f"1/(1+e^{i})" for i in range(1, 120)),
-    "short sum of quotients": "+".join(f"1/(1+e^{i})" for i in range(1, 9)),
-    "product of surds": "*".join(f"(1+√{p})" for p in sympy.primerange(2, 1200)),
-    "short product of surds": "*".join(f"(1+√{p})" for p in sympy.primerange(2, 30)),
-    "roots of large primes": "+".join(f"√{p}" for p in sympy.primerange(9999990000, 9999999999)),
-    "long product": "*".join("9" * 750),
+    **TABLES["plain"],
+    **{name: "".join(text * count for text, count in parts) for name, parts in TABLES["repeated"].items()},
+    **{name: sign.join(map(term.format, range(*ends))) for name, (sign, term, *ends) in TABLES["joined"].items()},
+    **{
+        name: sign.join(map(term.format, sympy.primerange(*ends)))
+        for name, (sign, term, *ends) in TABLES["primes"].items()
+    },
     "long product of long numbers": "*".join(["9" * 199] * 20),
-    "long quotient": "/".join("9" * 750),
-    "long quotient of sums": "/".join(["(1+e)"] * 240),
-    "nested fractions": r"\frac{1}{" * 50 + "2" + "}" * 50,
-    "continued fraction": "1/(1+" * 50 + "e" + ")" * 50,
-    "nested roots": "√(1+" * 50 + "e" + ")" * 50,
-    "nested roots of surds": "√(2+" * 55 + "√2" + ")" * 55,
-    "nested exponentials": "exp(" * 58 + "1" + ")" * 58,
-    "nested logarithms": "ln(9+" * 50 + "1" + ")" * 50,
-    "powers of powers": "((((((2^200)^200)^200)^200)^200)^200)",
-    "powers of a sum": "(1+e+√2)^200",
-    "powers of powers of a sum": "((1+e)^200)^200",
-    "large radicand": "√" + "9" * 199 + "7",
     "large radicands": "+".join(f"√{10**30 + i}" for i in range(100)),
-    "large exponent of e": "e^" + "9" * 200,
-    "differences of large exponents": "√(e^(10^199)-e^(10^199-1))",
-    "tiny difference": "1/(√(e+1)*√(e+2)-√((e+1)*(e+2)))",
-    "many tiny differences": "+".join(["1/(√(e+1)*√(e+2)-√(e^2+3e+2)+1)"] * 45),
-    "root of almost nothing": "√(√(2)-"
-    + "1.4142135623730950488016887242096980785696718753769480731766797379907324784621)",
-    "implicit products": "e" + "(e)" * 900,
-    "exponents in superscript": "2" + "⁹" * 3000,
-    "fractional exponent": "(1+e)^(199/200)",
-    "many fractional exponents": "+".join(f"{i}^(1/199)" for i in range(2, 170)),
-    "outside the class, often": "+".join(f"e^(e^{i})" for i in range(2, 180)),
-    "outside the class, at times": "+".join(f"e^(e^{i})" for i in range(2, 14)),
-    "quotients outside the class": "/".join(f"(1+e^(e^{i}))" for i in range(2, 9)),
-    "logarithms": "+".join(f"ln({i})" for i in range(2, 200)),
-    "powers of logarithms": "(1+ln(2))^200*(1+ln(3))^200/(1+ln(2))^199",
-    "roots outside the class": "√(1+√(1+√(ln(2)+√(ln(3)))))",
-    "almost 1": "cos(e^(-10^12))",
-    "almost 0": "sin(e^(-10^12))",
-    "almost 1 beside others": "cos(e^(-10^12)+1)",
-    "digits of pi": "exp(sin(exp(10^20)))",
-    "more digits of pi": "sin(cos(e^(10^400)))",
-    "tiny beside 1": "ln(1+e^(-10^12))",
-    "tiny exponent": "e^(e^(-10^18))",
-    "power of 2 by a logarithm": "e^((e^(10^-12))/(10^60*(ln(2)-ln(3))))",
-    "root of a long number": "(10^-200*2500+10)^(-2/30)",
-    "root of a long power": "((3e-7)^(-200/20))^(-99/30)",
-    "power of a quotient": "(1-e^(1/2)/(e^(1/2)+e^(-1/2)+1))^(-199/3)",
-    "function of many terms": "ln(cos(-((sqrt(3e-7+e-e))^(12))^(12)))",
-    "huge exponent below": "1e-5/e^(-10^201)",
-    "near 0": "1/(e^(10^-400)-1)",
-    "nearer 0": "1/(e^(10^-400/10^400)-1-10^-400/10^400)",
-    "far power of ten": "1e-999999999",
-    "ill-conditioned logarithm": "ln(1+1/10^190)",
-    "nul": "1\x00+1",
     "surrogate": "\ud800",
     "surrogate in a name": "e\udfff",
-    "full-width": "１＋２",
-    "arabic digits": "١٢",
-    "superscript letters": "eᵉ",
-    "combining": "e\u0301",
-    "right-to-left": "\u202e1",
-    "emoji": "😀",
-    "import": "__import__('os').system('true')",
-    "lambda": "(lambda: 1)()",
-    "format string": "f'{1}'",
-    "comment": "1#2",
-    "factorials": "(10^7)!",
-    "string": '"a"*10^9',
-    "newline": "1\n+2",
-    "dollars": "$" * 4000,
-    "percent": "50" + "%" * 3000,
-    "backslashes": "\\" * 3000,
-    "command": "\\frac" * 700,
-    "left": "\\left" * 700,
-    "carets": "e" + "^" * 3000,
-    "commas": "," * 4000,
-    "underscores": "e" + "_" * 3000,
-    "vulgar": "½" * 3000,
-    "mixed": "1 1/2 " * 500,
-    "long name": "e" * 4000,
-    "only spaces": " " * 4000,
-    "too long": " " * 10**6,
 }
 
 
@@ -329,7 +227,7 @@ def test_hostile_text_is_harmless_and_fast(name):
 T, TRUTH = "(√(e^2+1)+e^0.5)", square_root(exponential(2) + 1) + exponential(Fraction(1, 2))
 
 
-@pytest.mark.covering(most=53)
+@pytest.mark.covering(most=53, product=False)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("form", ["{0}+({1})-({1})", "{0}*({1})/({1})"])
 def test_the_truth_in_disguise_is_never_called_wrong(name, form):
@@ -344,15 +242,11 @@ def test_the_truth_in_disguise_is_never_called_wrong(name, form):
     assert decide_reading(read(form.format(T, HOSTILE[name])), TRUTH + Fraction(1, 10**60)).equal is not True
 
 
-PIECES = [
-    *"0123456789", *"+-*/^()[]{}√∞%$.,_!", *"²³⁻½¼−×·÷", " ", "e", "exp", "sqrt", "ln", "log",
-    "oo", "inf", "a", "x_1", "12", "0.5", "\\frac", "\\sqrt", "\\left", "\\right", "\\cdot", "\\infty", "\\", "**",
-    "e^", "√(", "1/2", "1 1/2", "50 %", "\u00a0", "σ", "\x00",
-]  # fmt: skip
+PIECES = TABLES["pieces"]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_twenty_thousand_token_soups(seed):
+@pytest.mark.parametrize("seed", range(2))
+def test_ten_thousand_token_soups(seed):
     rng = random.Random(seed)
     good = 0
     for _ in range(5000):
@@ -393,7 +287,7 @@ def test_what_is_not_seen_to_be_a_number_is_none_to_go_on_with():
     assert decide_reading(reading, 1).equal is False
 
 
-@tries(100)
+@tries(40)
 @given(st.text(max_size=40))
 def test_any_text(typed):
     attempt(typed)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy
-from exact_witness import everything, in_mpmath, members, mp_fraction
+from exact_witness import everything, follow, in_mpmath, members, mp_fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,22 +36,7 @@ E = as_real(exponential(1))
 
 def in_reals(recipe):
     """A recipe followed in numbers that are known by intervals, from its leaves up."""
-    match recipe:
-        case ("number", q):
-            return as_real(q)
-        case ("add", a, b):
-            return in_reals(a) + in_reals(b)
-        case ("multiply", a, b):
-            return in_reals(a) * in_reals(b)
-        case ("negate", a):
-            return -in_reals(a)
-        case ("divide", a, b):
-            return divide(in_reals(a), in_reals(b))
-        case ("sqrt", a):
-            return square_root(in_reals(a))
-        case ("exp", a):
-            return exponential(in_reals(a))
-    raise AssertionError(recipe)
+    return follow(recipe, as_real, divide, square_root, exponential)
 
 
 def mp_value(recipe, digits=120):

@@ -10,7 +10,7 @@ from math import floor
 import mpmath
 import pytest
 import sympy
-from exact_witness import everything, in_mpmath, mp_fraction, ours, random_positive
+from exact_witness import everything, in_mpmath, mp_fraction, ours
 from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
@@ -36,7 +36,7 @@ def truth_of(recipe, digits=400) -> Fraction:
 
 
 @pytest.mark.slow
-@tries(200)
+@tries(60)
 @given(everything, st.integers(5, 60))
 def test_intervals_contain_what_mpmath_computes(recipe, digits):
     assert truth_of(recipe) in widened(enclose(ours(recipe), digits))
@@ -65,7 +65,7 @@ def widened(interval):
         (1 / (1 + sympy.exp(-sympy.log(2) * sympy.pi)), lambda m: 1 / (1 + m.exp(-m.log(2) * m.pi))),
     ],
 )
-@pytest.mark.parametrize("digits", [6, 20, 120, 500])
+@pytest.mark.parametrize("digits", [6, 120])
 @mpmath.workdps(800)
 def test_intervals_of_sympy_expressions(expression, witness, digits):
     interval = enclose(expression, digits)
@@ -100,7 +100,7 @@ def reference(q: Fraction, places: int, ties: str) -> Fraction:
     return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
 
 
-@tries(100)
+@tries(50)
 @given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
 def test_rounding_agrees_with_mpmath(recipe, places, ties):
     value = ours(recipe)
@@ -169,7 +169,7 @@ def test_any_number_of_digits(places):
     assert Fraction(Decimal(text)) == reference(mass, places, "even")
 
 
-@tries(50)
+@tries(30)
 @given(everything, st.integers(1, 30))
 def test_significant_digits(recipe, digits):
     text = significant_text(ours(recipe), digits)
@@ -237,13 +237,3 @@ def test_a_row_whose_sum_has_too_many_places():
     with pytest.raises(InputError, match="keep its sum"):
         largest_remainder([Fraction(1, 3), Fraction(1, 3)], 2)
     assert largest_remainder([], 2) == []
-
-
-def test_random_numbers_are_rounded_to_the_nearest_decimal():
-    rng = random.Random(4)
-    for _ in range(300):
-        recipe = random_positive(rng)
-        value, truth = ours(recipe), truth_of(recipe, 120)
-        places = rng.randint(0, 6)
-        unit = Fraction(1, 10**places)
-        assert abs(rounded(value, places) - truth) <= unit / 2 + Fraction(1, 10**80)

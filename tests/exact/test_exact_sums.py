@@ -13,6 +13,7 @@ import sympy
 from exact_witness import in_mpmath, members, ours, positive_sums, quotients, small, sums, towers
 from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import OutgrownError
 from symattn.exact import NEGATIVE_INFINITY, ExpSum, Matrix, Quotient, Value, divide, exponential, square_root
@@ -31,6 +32,7 @@ def agrees(value: Value, witness: mpmath.mpf) -> bool:
     return abs(mpmath.mpf(decimal_text(value, 30)) - witness) <= mpmath.mpf(10) ** -30
 
 
+@tries(10)
 @given(st.lists(st.one_of(members, quotients), max_size=5))
 def test_sums_are_what_mpmath_adds_and_written_as_operators_write_them(recipes):
     found = total([ours(r) for r in recipes])
@@ -39,6 +41,7 @@ def test_sums_are_what_mpmath_adds_and_written_as_operators_write_them(recipes):
     assert str(found) == str(reduce(add, map(ours, recipes), 0))
 
 
+@tries(10)
 @given(st.lists(st.tuples(members, st.one_of(numbers, members)), max_size=4), st.booleans())
 def test_dot_products_are_what_mpmath_multiplies_and_adds(pairs, turned):
     left, right = zip(*pairs, strict=True) if pairs else ((), ())
@@ -49,6 +52,7 @@ def test_dot_products_are_what_mpmath_multiplies_and_adds(pairs, turned):
         assert agrees(found, mpmath.fsum(in_mpmath(a) * in_mpmath(b) for a, b in zip(left, right, strict=True)))
 
 
+@tries(10)
 @given(rows, st.data())
 def test_rows_of_quotients_times_columns_of_numbers(row, data):
     row = row + data.draw(st.lists(st.one_of(numbers, towers), max_size=1))  # what is over no denominator, too

@@ -42,7 +42,7 @@ from symattn.exact.values import (
 )
 
 e = exponential
-relaxed = tries(150)
+relaxed = tries(50)
 
 
 def equal(a, b) -> bool:

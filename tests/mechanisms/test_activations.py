@@ -18,7 +18,6 @@ from symattn.derivation.ops import Activation
 from symattn.derivation.ops.entrywise import FUNCTIONS
 from symattn.exact import (
     Matrix,
-    Quotient,
     decide,
     decimal_text,
     divide,
@@ -26,7 +25,6 @@ from symattn.exact import (
     from_sympy,
     has_symbols,
     sign,
-    square_root,
     to_sympy,
 )
 from symattn.exact.intervals import Interval, enclose, interval_ring
@@ -70,12 +68,6 @@ def test_decimals_are_proved(name, x):
         assert mpmath.mpf(str(low)) - mpmath.mpf(10) ** -55 <= expected <= mpmath.mpf(str(high)) + mpmath.mpf(10) ** -55
     assert abs(mpmath.mpf(decimal_text(found, 20)) - expected) <= mpmath.mpf("0.500001e-20")
     assert sign(found) == mpmath.sign(expected)
-
-
-@pytest.mark.parametrize("name", ["tanh", "sigmoid", "silu"])
-def test_functions_of_powers_of_e_stay_exact(name):
-    for x in (Fraction(1), Fraction(-3, 2), square_root(2)):
-        assert isinstance(value(name, x), Quotient)
 
 
 @tries(30)

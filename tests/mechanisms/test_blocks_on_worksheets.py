@@ -38,10 +38,9 @@ def said(shown: Problem) -> str:
     return "\n".join("".join(getattr(part, "text", "…") for part in spans(line)) for line in lines)
 
 
-@pytest.mark.parametrize("name", ["encoder", "decoder_block", "encoder_block"])
-@pytest.mark.parametrize(("norm", "scale", "weights"), [
-    ("layer", "sqrt(d_k)", "softmax"), ("none", "sqrt(d_k)", "hardmax"), ("none", "none", "hardmax"),
-    ("rms", "none", "softmax"),
+@pytest.mark.parametrize(("name", "norm", "scale", "weights"), [
+    ("encoder", "layer", "sqrt(d_k)", "softmax"), ("decoder_block", "none", "sqrt(d_k)", "hardmax"),
+    ("encoder_block", "none", "none", "hardmax"), ("decoder_block", "rms", "none", "softmax"),
 ])  # fmt: skip
 def test_a_page_says_what_is_left_out(name: str, norm: str, scale: str, weights: str) -> None:
     shown = said(problem(name, norm=norm, scale=scale, weights=weights, arithmetic="decimal"))
@@ -64,18 +63,6 @@ COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax
 def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:
     d = problem(name, norm=norm, norm_place=place, weights=weights, epsilon="1e-5").derivation
     assert all(abs(approximate(x)) < 50 for step in d if step.stem in ("R1", "R2", "R3", "Y") for x in step.result)
-
-
-@pytest.mark.slow
-def test_a_hopeless_draw_ends_after_a_count() -> None:
-    """RMS norm and base 2, exactly: once more than twenty minutes."""
-    spec = FULL.spec(
-        {"mechanism": "decoder_block", "settings": {"arithmetic": "exact", "norm_place": "pre", "base": 2}}
-    )
-    rng = Counted(2)
-    with pytest.raises(InputError):
-        draw(mechanism("decoder_block"), spec.chosen_settings(), spec.chosen_sizes(), rng)
-    assert MOST_NUMBERS - rng.left <= MOST_NUMBERS + 1
 
 
 def test_the_block_of_the_issue_is_drawn_within_the_count() -> None:
@@ -126,7 +113,7 @@ def test_wrong_answers_of_any_size_stay_out_of_the_key(stated: dict[str, object]
 # ------------------------------------------------------------------------------------ what is given as Z
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_some_attention_gives_the_z_that_is_given(seed: int) -> None:
     """With any invertible weights A, Z = A X W has a solution W: least squares leave nothing over."""
     chosen = mechanism("block_after_attention")

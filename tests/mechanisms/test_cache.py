@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tables import tables_beside
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Append
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, decide
+from symattn.exact import Matrix
 from symattn.formula import Sum
 from symattn.page.document import Math, Words, spans
 from symattn.page.notation import load_notation
@@ -19,36 +18,14 @@ from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.problem import Problem
 
+TABLES = tables_beside(__file__)
+
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-rows = st.integers(-2, 2)
-
-
-@given(st.data(), st.integers(1, 3), st.sampled_from(["e", 2]))
-def test_the_cache_gives_exactly_what_a_causal_pass_gives(data: st.DataObject, n: int, base: object) -> None:
-    def matrix(height: int, width: int) -> list[list[int]]:
-        return data.draw(st.lists(st.lists(rows, min_size=width, max_size=width), min_size=height, max_size=height))
-
-    givens: dict[str, object] = {
-        "X": matrix(n, 2), "W_Q": matrix(2, 4), "W_K": matrix(2, 4), "W_V": matrix(2, 2), "b_V": matrix(1, 2)
-    }  # fmt: skip
-    by_cache, at_once = (
-        run("kv_cache", givens, base=base),
-        run("causal_self_attention", givens, base=base, mask="causal"),
-    )
-    pairs = zip(by_cache.value("Z"), at_once.value("Z"), strict=True)
-    assert all(decide(x, y).equal for x, y in pairs)
-
-
-GIVENS: dict[str, object] = {
-    "X": [[1, 0, -1], [1, -1, 1], [1, 0, 1]],
-    "W_Q": [[1, -1], [1, 1], [0, 1]],
-    "W_K": [[1, 0], [0, 1], [-1, 1]],
-    "W_V": [[0, -1], [1, 0], [-1, -1]],
-}
+GIVENS: dict[str, object] = TABLES["givens"]
 X, W_Q, W_K, W_V = (np.array(GIVENS[name]) for name in ("X", "W_Q", "W_K", "W_V"))
 
 

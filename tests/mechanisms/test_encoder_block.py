@@ -15,36 +15,6 @@ from symattn.teaching.description import describe
 from symattn.teaching.fairness import self_check
 
 
-def some(rng, rows, columns):
-    return [[rng.choice((-1, -1, 0, 1, 1, 2)) for _ in range(columns)] for _ in range(rows)]
-
-
-def block_givens(rng, n, d_model, d_ff, extras):
-    """What PyTorch's layer has: heads as wide as the model together."""
-    givens = {"X": some(rng, n, d_model)}
-    givens |= {f"W_{role}": some(rng, d_model, d_model) for role in "QKVO"}
-    givens |= {"W_1": some(rng, d_model, d_ff), "W_2": some(rng, d_ff, d_model)}
-    if extras:
-        givens |= {f"b_{role}": some(rng, 1, d_model) for role in "QKVO"}
-        givens |= {"b_1": some(rng, 1, d_ff), "b_2": some(rng, 1, d_model)}
-        for k in "12":
-            givens |= {f"gamma_{k}": some(rng, 1, d_model), f"beta_{k}": some(rng, 1, d_model)}
-    return givens
-
-
-def test_the_second_half_is_the_block_from_the_output_of_attention_on():
-    rng = random.Random(5)
-    givens = block_givens(rng, 2, 2, 2, extras=True)
-    settings = Settings(heads=2, base=2, epsilon=1)
-    whole = mechanism("encoder_block").run(givens, settings)
-    names = ("X", "W_1", "b_1", "W_2", "b_2", "gamma_1", "beta_1", "gamma_2", "beta_2")
-    half = mechanism("block_after_attention").run(
-        {**{name: givens[name] for name in names}, "Z": whole.value("O")}, Settings(epsilon=1)
-    )
-    assert half.last.result == whole.last.result
-    assert [step.name for step in half] == [step.name for step in whole][-len(half.steps) :]
-
-
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("stated", [{}, {"norm_place": "pre"}, {"norm": "rms"}, {"variance": "sample"}, {"epsilon": 1}])
 def test_random_half_blocks_come_out(stated):

@@ -24,8 +24,8 @@ from test_self_check import STEPS, every_op
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
-from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName, symbols
-from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.derivation import Derivation, RuleOp, Step
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.ops import (
     ActivationGradient,
@@ -44,7 +44,7 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
 from symattn.derivation.windows import Box
-from symattn.errors import InputError, SelfCheckError, UndefinedError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
@@ -56,8 +56,6 @@ from symattn.teaching.sheets import sheets
 
 ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}
 MECHANISMS = list(ROW)
-NO_WINDOW: dict[str, str] = {}
-"""Operations without a range for what rounded numbers lead to, and why."""
 
 
 def derivation(name: str) -> Derivation:
@@ -80,7 +78,7 @@ DEAR = ("cross_attention_gradient", "encoder_block", "rotary_attention_gradient"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in DEAR])
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in DEAR][::4])
 def test_two_worksheets_differ_and_are_as_much_work(name):
     one, other = sheets(make_recipe(name, seed=7), 2)
     assert one.name != other.name
@@ -105,6 +103,7 @@ def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
     d, intervals = derivation(name), Intervals(interval_ring(40))
     for step, matrices in worked_out(d):
         rows, columns = step.result.shape
+        assert step.op.shape(*(m.shape for m in matrices)) == (rows, columns)
         assert_equal(Matrix.of(step.op.read(VALUES, *(m.rows for m in matrices))), step.result, step.name)
         if any(x is NEGATIVE_INFINITY for m in (*matrices, step.result) for x in m) or isinstance(step.op, BY_NUMBERS):
             continue
@@ -314,9 +313,6 @@ def test_windows_hold_what_rounded_numbers_stand_for(name):
     for step in d:
         operands = [numbers(operand.of(d.value(operand.name))) for operand in step.operands]
         range_ = window(step.op, *map(box, operands))
-        if type(step.op).__name__ in NO_WINDOW:
-            assert range_ is None
-            continue
         assert range_ is not None, step
         for x, span in zip(numbers(step.result), (span for row in range_ for span in row), strict=True):
             assert x is NEGATIVE_INFINITY or span.low <= Decimal(decimal_text(x, 12)) + SLACK, (step.name, x, span)
@@ -344,9 +340,6 @@ def numbers(matrix: object) -> Matrix:
 
 # ------------------------------------------------------------------------------------------------ in letters, turned
 
-COMPOSED = ("encoder", "decoder_block", "encoder_block_gradient")
-"""Of the steps of others, whose lines in letters are too long to evaluate."""
-
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_tokens_as_columns_are_the_transpose(name):
@@ -357,49 +350,3 @@ def test_tokens_as_columns_are_the_transpose(name):
     givens = {given: m.T for given, m in d.givens.items()}
     turned = mechanism(name).run(givens, replace(settings, orientation=other))
     assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in one}
-
-
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in COMPOSED])
-def test_letters_give_the_numbers(name):
-    """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""
-    chosen = mechanism(name)
-    settings = Settings.read(chosen.defaults)
-    sizes = small(name)
-    in_letters = chosen.run(chosen.symbolic(sizes, settings), settings, staged=True)
-    rng = Random(name)
-    d = in_numbers(chosen, settings, sizes, rng)
-    known = {}
-    for matrix in (*d.givens, *(step.name for step in d)):
-        letters = symbols(matrix, *d.value(matrix).shape)
-        pairs = zip(letters, numbers(d.value(matrix)), strict=True)
-        known |= {letter: to_sympy(x) for letter, x in pairs if x is not NEGATIVE_INFINITY}
-    for step in in_letters:
-        i, j = (rng.randrange(size) for size in step.result.shape)
-        x, expected = numbers(step.result)[i, j], numbers(d.value(step.name))[i, j]
-        if NEGATIVE_INFINITY in (x, expected):
-            assert x is expected
-            continue
-        value = sympy.sympify(to_sympy(x)).subs(known)
-        value = value.replace(sympy.Function("elu"), lambda x: sympy.Max(x, 0) + sympy.exp(sympy.Min(x, 0)) - 1)
-        assert abs(complex(value.evalf(20)) - complex(to_sympy(expected).evalf(20))) < 1e-12, (step.name, i, j)
-
-
-def small(name: str) -> dict[str, int]:
-    return {letter: min(size, 2) for letter, size in make_recipe(name).spec.chosen_sizes().items()}
-
-
-def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], rng: Random) -> Derivation:
-    """Any small numbers for which it is defined: they need not be fit for a worksheet."""
-    while True:
-        shapes = chosen.given_shapes(sizes, settings)
-        givens = {
-            given: [[Fraction(1, c)] * c] * r  # weights and targets that are given sum to 1
-            if StepName.of(given).stem in ("A", "T")
-            else [[rng.randint(-2, 2) for _ in range(c)] for _ in range(r)]
-            for given, (r, c) in shapes.items()
-        }
-        try:
-            return chosen.run(givens, settings)
-        except UndefinedError:
-            continue

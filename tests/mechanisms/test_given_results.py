@@ -4,6 +4,8 @@ import random
 
 import numpy as np
 import pytest
+from oracles import softmax
+from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.exact import Matrix
@@ -13,30 +15,17 @@ from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import frozen_settings
 
-SEEDS = range(8)
+TABLES = tables_beside(__file__)
 
-CASES = [
-    ("weights_given_gradient", {}, {}),
-    ("weights_given_gradient", {"mask": "causal"}, {"n": 3, "m": 3}),
-    ("weights_given_gradient", {"scale": "none"}, {"n": 1, "m": 4, "d_k": 2}),
-    ("self_attention_gradient", {}, {}),
-    ("self_attention_gradient", {"mask": "causal"}, {"n": 3}),
-    ("multi_head_gradient", {}, {}),
-    ("multi_head_gradient", {"heads": 4, "kv_heads": 2}, {"d_k": 2}),
-    ("cross_entropy_gradient", {}, {}),
-    ("cross_entropy_gradient", {}, {"n": 2, "d_vocab": 4}),
-]
+SEEDS = range(3)
+
+CASES = TABLES["cases"]
 
 
 def drawn(name: str, settings: dict[str, object], sizes: dict[str, int], seed: int) -> dict[str, Matrix]:
     spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
     made = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(seed))
     return dict(made.givens)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def forward(name: str, given: dict[str, Matrix], settings: Settings) -> dict[str, np.ndarray]:
@@ -105,12 +94,7 @@ def test_the_page_says_of_given_weights_what_is_so():
     assert "forward pass" not in others
 
 
-@pytest.mark.parametrize(("queries", "weights", "says"), [
-    ([[0, 2]], ["0.12", "0.88"], "rounded to 2 decimal places;"),
-    ([[0, 2]], ["0.1", "0.9"], "rounded to tenths;"),
-    ([[0, 2]], ["0.119", "0.881"], "rounded to 3 decimal places;"),
-    ([[0, 2]], ["0.11", "0.89"], "the other givens do not lead to it"),
-])  # fmt: skip
+@pytest.mark.parametrize(("queries", "weights", "says"), TABLES["rounded"])
 def test_the_page_says_how_weights_were_rounded(monkeypatch, queries, weights, says):
     """1/(1 + e²) is 0.11920…"""
     monkeypatch.setitem(GIVEN, "K", [[1, 0], [0, 1]])

@@ -14,7 +14,7 @@ import sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import SECTION, backward
-from symattn.derivation.ops import RotateBack, SoftmaxJacobian
+from symattn.derivation.ops import RotateBack
 from symattn.derivation.ops.position import Direction
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, matrix, to_sympy
@@ -62,34 +62,6 @@ def test_sympy_differentiates_attention_to_the_same(mask: str | None) -> None:
         assert isinstance(found, Matrix)
         for x, g in zip(leaf, found, strict=True):
             assert sympy.simplify(sympy.diff(loss, x) - to_sympy(g)) == 0
-
-
-def test_sympy_differentiates_layer_norm_to_the_same() -> None:
-    chosen = mechanism("layer_norm_gradient")
-    settings = Settings.read({"epsilon": "1/2"})
-    d = chosen.run(chosen.symbolic({"n": 1, "d_model": 2}, settings), settings, staged=True).expanded()
-    n, upstream = d.value("N"), d.value("dN")
-    assert isinstance(n, Matrix)
-    assert isinstance(upstream, Matrix)
-    loss = sum(to_sympy(a) * to_sympy(b) for a, b in zip(n, upstream, strict=True))
-    for name in ("X", "gamma", "beta"):
-        leaf, found = d.value(name), d.value(f"d{name}")
-        assert isinstance(leaf, Matrix)
-        assert isinstance(found, Matrix)
-        for x, g in zip(leaf, found, strict=True):
-            assert sympy.simplify(sympy.diff(loss, x) - to_sympy(g)) == 0
-
-
-def test_the_jacobian_is_that_of_sympy() -> None:
-    """J at rational weights: at scores that are their logarithms."""
-    weights = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
-    s = sympy.symbols("s1:4")
-    total = sum(map(sympy.exp, s))
-    at = {x: sympy.log(sympy.Rational(a.numerator, a.denominator)) for x, a in zip(s, weights, strict=True)}
-    found = SoftmaxJacobian().apply(matrix([weights]))
-    for i in range(3):
-        for j in range(3):
-            assert sympy.diff(sympy.exp(s[i]) / total, s[j]).subs(at) == to_sympy(found[i, j])
 
 
 def test_back_from_given_weights_is_back_from_the_forward_pass() -> None:

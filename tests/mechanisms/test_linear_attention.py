@@ -9,36 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive, worksheet
-from symattn.derivation.ops import FeatureMap, MatMul, OverSum, Transpose
-from symattn.errors import UndefinedError
-from symattn.exact import Matrix
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 
-MAPS = {
-    "elu+1": lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))),
-    "relu": lambda x: np.maximum(x, 0),
-    "square": np.square,
-    "identity": lambda x: x,
-}
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
 
 
 small = st.lists(st.lists(st.integers(-2, 3), min_size=2, max_size=2), min_size=3, max_size=3)
-
-
-@given(small, small, small, st.sampled_from(["elu+1", "square", "relu"]))
-def test_right_to_left_equals_left_to_right(q, k, v, feature):
-    """φ(Q) (φ(K)ᵀ V) over φ(Q) Σ φ(k) is φ(Q) φ(K)ᵀ, every row over its sum, times V: exactly."""
-    phi = FeatureMap(feature)
-    similar = MatMul().apply(phi.apply(Matrix(q)), Transpose().apply(phi.apply(Matrix(k))))
-    try:
-        quadratic = MatMul().apply(OverSum().apply(similar), Matrix(v))
-    except UndefinedError:
-        with pytest.raises(UndefinedError, match="divided by 0"):
-            derive("linear_attention", Q=q, K=k, V=v, feature=feature)
-        return
-    assert derive("linear_attention", Q=q, K=k, V=v, feature=feature)["Z"].result == quadratic
 
 
 @given(small, small, small)
@@ -49,14 +26,8 @@ def test_the_last_token_of_the_causal_form_sees_everything(q, k, v):
     assert causal["k_state.3"].result == full["k_sum"].result
 
 
-@given(small, small, small)
-def test_what_comes_later_changes_nothing_that_was_before(q, k, v):
-    whole = derive("linear_attention", Q=q, K=k, V=v, mask="causal")["Z"].result
-    first = derive("linear_attention", Q=q[:2], K=k[:2], V=v[:2], mask="causal")["Z"].result
-    assert whole.rows[:2] == first.rows
-
-
-@pytest.mark.parametrize("feature", MAPS)
+@pytest.mark.covering(product=False)
+@pytest.mark.parametrize("feature", ["elu+1", "relu", "square", "identity"])
 @pytest.mark.parametrize("mask", ["none", "causal"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_what_is_written_out_is_what_comes_of_it(feature, mask, orientation):

@@ -19,7 +19,7 @@ from symattn.exact import NEGATIVE_INFINITY
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 
-SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
+SIZES = [(1, 1), (1, 4), (2, 3), (3, 2), (4, 4)]
 NAMED = [
     *(
         "causal",
@@ -45,10 +45,6 @@ NAMED = [
 
 def rows_of(rng: random.Random, n: int, m: int) -> list[list[int]]:
     return [[int(rng.random() < 0.6) for _ in range(m)] for _ in range(n)]
-
-
-def numbers(rng: random.Random, rows: int, columns: int) -> list[list[int]]:
-    return [[int(rng.random() * 7) - 3 for _ in range(columns)] for _ in range(rows)]
 
 
 @pytest.mark.parametrize(("n", "m"), SIZES)
@@ -99,6 +95,7 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
 # ------------------------------------------------------------------------------------------ rows that see nothing
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("by", ["matrix", "token"])
 @pytest.mark.parametrize("weights", ["softmax", "sum", "hardmax"])
@@ -115,22 +112,6 @@ def test_a_token_that_sees_nothing_is_undefined_or_declared_to_be_zero(orientati
 
 
 # ------------------------------------------------------------------------------------------ laws
-
-
-def test_masked_then_renormalised_equals_masked_before():
-    rng = random.Random("renormalised")
-    for _ in range(10):
-        n, m = 2 + int(rng.random() * 2), 2 + int(rng.random() * 2)
-        keep = rows_of(rng, n, m)
-        for row in keep:
-            row[int(rng.random() * m)] = 1
-        givens = {"Q": numbers(rng, n, 2), "K": numbers(rng, m, 2), "V": numbers(rng, m, 2)}
-        masked = derive("attention", **givens, mask=keep, scale=2)["A"].result
-        full = derive("attention", **givens, scale=2)["A"].result
-        for i, row in enumerate(keep):
-            total = sum(full[i, j] for j in range(m) if row[j])
-            for j in range(m):
-                assert masked[i, j] * total == (full[i, j] if row[j] else 0)
 
 
 def test_all_zeros_added_are_a_mask_and_minus_infinity_hides():
@@ -168,14 +149,13 @@ def test_what_programs_add_to_hide_a_score_hides_it(hides):
 def test_small_numbers_below_0_are_added_and_others_are_no_mask():
     q, added = [[1, 0], [0, 1]], [[0, -1.5], [-0.25, 0]]
     weights = oracles.floats(derive("attention", Q=q, K=q, V=q, scale="none", mask=np.array(added))["A"].result)
-    powers = np.exp(np.eye(2) + added)
-    np.testing.assert_allclose(weights, powers / powers.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(weights, oracles.softmax(np.eye(2) + added), rtol=1e-12)
     for wrong in ([[0, 2], [0, 0]], [[0, float("nan")], [0, 0]], [[1, -np.inf], [0, 0]]):
         with pytest.raises(InputError, match=r"only 0 \(visible\) and −∞ \(hidden\)"):
             derive("attention", Q=q, K=q, V=q, mask=np.array(wrong))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_masks_of_any_kind_are_joined_in_any_order(seed):
     """Rows first were refused, and so was additive: beside another one."""
     rng = random.Random(f"joined {seed}")
@@ -195,17 +175,6 @@ def test_masks_of_any_kind_are_joined_in_any_order(seed):
     else:
         np.testing.assert_array_equal(op.keep, np.isfinite(added))
         assert not added[np.isfinite(added)].any()
-
-
-def test_a_joined_mask_is_the_same_in_a_whole_derivation_and_token_by_token():
-    q, keep = [[1, 0], [0, 1], [1, 1]], "[[1,0,0],[1,1,1],[1,1,1]]"
-    for mask in (f"{keep}+padding:2", f"padding:2+{keep}"):
-        for by in ("matrix", "token"):
-            d = derive("attention", Q=q, K=q, V=q, mask=mask, by=by)
-            weights = oracles.floats(d["A"].result) if by == "matrix" else oracles.floats(d["A.2"].result)
-            assert np.all((weights[-1] > 0) == [True, True, False])
-    with pytest.raises(InputError, match="There is no mask 'causl'"):
-        derive("self_attention", symbolic=True, sizes={"n": "n"}, mask="causl")
 
 
 @pytest.mark.parametrize("name", ["attention", "causal_self_attention", "encoder", "rotary_attention"])

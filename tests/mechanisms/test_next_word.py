@@ -10,6 +10,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from test_new_operation import program
 
 import symattn
@@ -18,6 +19,8 @@ from symattn.derivation.ops import Descent, LookUp, LookUpGradient, TopK
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.teaching.sheets import render
+
+TABLES = tables_beside(__file__)
 
 WORDS = "the, students, open, their, books"
 E = [[1, 0], [0, 1], [1, 1], [0, 2], [2, 1]]
@@ -54,12 +57,12 @@ def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer():
     assert back["dE"].result == found
 
 
-TABLES = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=3).filter(
+LOGITS = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=3).filter(
     lambda rows: all(map(any, rows))
 )
 
 
-@given(TABLES, st.integers(1, 4))
+@given(LOGITS, st.integers(1, 4))
 def test_top_k_keeps_the_largest_and_of_equal_ones_the_first(rows, k):
     for row, kept in zip(rows, TopK(k).apply(Matrix(rows)).rows, strict=True):
         order = np.argsort(-np.array(row), kind="stable")
@@ -96,11 +99,7 @@ def test_letters_have_no_largest_but_can_be_looked_up():
 # ------------------------------------------------------------------------------------------------ marked
 
 
-RIGHT = {
-    "X": [[0, 1], [1, 1]],
-    "L": [[1, 0, 1, 2, 0], [1, 1, 3, 2, 1]],
-    "probabilities": [["0.18", "0.07", "0.18", "0.50", "0.07"], ["0.08", "0.08", "0.56", "0.21", "0.08"]],
-}
+RIGHT = TABLES["right"]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tables import tables_beside
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -17,6 +16,8 @@ from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.problem import Problem
 
+TABLES = tables_beside(__file__)
+
 ONLINE = mechanism("online_softmax")
 
 
@@ -24,28 +25,7 @@ def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-@given(st.data(), st.integers(1, 5), st.integers(1, 5), st.sampled_from(["e", 2]), st.booleans())
-def test_it_gives_exactly_what_the_plain_softmax_gives(
-    data: st.DataObject, m: int, tile: int, base: object, masked: bool
-) -> None:
-    def matrix(height: int, width: int) -> list[list[int]]:
-        row = st.lists(st.integers(-2, 2), min_size=width, max_size=width)
-        return data.draw(st.lists(row, min_size=height, max_size=height))
-
-    givens: dict[str, object] = {"Q": matrix(2, 4), "K": matrix(m, 4), "V": matrix(m, 2)}
-    hidden = [[1] * (m - 1 - i % m) + [0] * (i % m) + [1] for i in range(2)]
-    mask = [row[-m:] for row in hidden] if masked else None
-    by_blocks = run("online_softmax", givens, tile=tile, base=base, mask=mask)
-    at_once = run("attention", givens, base=base, mask=mask)
-    pairs = zip(by_blocks.value("Z"), at_once.value("Z"), strict=True)
-    assert all(decide(x, y).equal for x, y in pairs)
-
-
-GIVENS: dict[str, object] = {
-    "Q": [[-1, 0, 1, 1], [1, 1, 1, 0]],
-    "K": [[-1, 0, -1, 0], [1, 1, 0, 1], [0, -1, -1, 1], [0, -1, 1, 1]],
-    "V": [[1, 0], [3, -3], [-3, -3], [0, -1]],
-}
+GIVENS: dict[str, object] = TABLES["givens"]
 
 
 def test_finite_masks_are_cut_into_blocks_as_well() -> None:

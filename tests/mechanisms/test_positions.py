@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import Rotate, Sinusoids
-from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency
+from symattn.derivation.ops import Rotate
+from symattn.derivation.ops.position import Angle, Direction
 from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
@@ -55,23 +55,8 @@ points = st.tuples(st.integers(1, 6), st.integers(-6, 6)).map(  # every rational
         Fraction(t[0] ** 2 - t[1] ** 2, t[0] ** 2 + t[1] ** 2), Fraction(2 * t[0] * t[1], t[0] ** 2 + t[1] ** 2)
     )
 )
-right_angles = st.sampled_from([0, 30, 45, 60, 90, 120, 135, 180, -90]).map(lambda x: Degrees(x))
 layouts = st.sampled_from(["pairs", "halves"])
 vectors = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
-
-
-@given(
-    angles=st.one_of(st.tuples(points, points), st.tuples(right_angles, right_angles)),
-    layout=layouts, q=vectors, k=vectors, i=st.integers(0, 4), j=st.integers(0, 4), shift=st.integers(-3, 5),
-)  # fmt: skip
-def test_scores_depend_on_the_distance_alone(
-    angles: tuple[Angle, ...], layout: str, q: list[int], k: list[int], i: int, j: int, shift: int
-) -> None:
-    def score(i: int, j: int) -> object:
-        a, b = (Rotate(angles, (p,), layout).apply(Matrix([x])) for p, x in ((i, q), (j, k)))
-        return sum((x * y for x, y in zip(a, b, strict=True)), 0)
-
-    assert decide(score(i, j), score(i + shift, j + shift)).equal
 
 
 @given(angles=st.tuples(points, points), layout=layouts, x=vectors, p=st.integers(-4, 6))
@@ -84,22 +69,6 @@ def test_turning_keeps_lengths_and_is_a_product_with_its_matrix(
     matrix = op.matrix(p).sympy()
     assert sympy.Matrix([x]) * matrix == sympy.Matrix([[sympy.Rational(y.numerator, y.denominator) for y in result]])
     assert matrix * matrix.T == sympy.eye(4)
-
-
-@given(angles=st.tuples(points, points), layout=layouts, p=st.integers(0, 5), shift=st.integers(0, 4))
-def test_a_shift_of_positions_is_linear_in_the_encoding(
-    angles: tuple[Angle, ...], layout: str, p: int, shift: int
-) -> None:
-    """Section 3.5: PE(pos + k) is a linear function of PE(pos), a rotation that depends on k alone."""
-    here, there = (Sinusoids(angles, (at,), layout).apply() for at in (p, p + shift))
-    backwards = Rotate(angles, (-shift,), layout)
-    assert backwards.apply(here) == there  # (sin, cos) turns the other way
-
-
-def test_an_angle_in_radians_by_the_theorems_of_addition() -> None:
-    theta = Frequency(10000, 2, 4)
-    (c1, s1), (c3, s3), (c2, _) = theta.at(1), theta.at(3), theta.at(2)
-    assert sympy.trigsimp(c1 * c3 + s1 * s3 - c2) == 0
 
 
 @given(st.fractions(-(10**6), 10**6, max_denominator=10**4), st.sampled_from([6, 25, 60]))
@@ -130,7 +99,7 @@ def test_sines_can_be_typed() -> None:
     assert read("\\cos(0)").value == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_numbers_come_out_well(seed: int) -> None:
     """Whole rotated queries and scores, rows of scores that differ, weights that are neither even nor saturated."""
     chosen = mechanism("rotary_attention")
@@ -152,17 +121,3 @@ def test_random_numbers_come_out_well(seed: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ angles as typed
-
-
-@pytest.mark.parametrize("position", ["rotary", "rotary-halves"])
-def test_projections_and_rotary_positions_in_one_mechanism(position: str) -> None:
-    """What rotary attention makes of Q, K and V that are projected beforehand."""
-    rng = random.Random(3)
-    e, q, k, v = ([[rng.randint(-2, 2) for _ in range(4)] for _ in range(rows)] for rows in (3, 4, 4, 4))
-    settings = {"position": position, "angles": "3/5+4/5i", "mask": "causal", "arithmetic": "exact"}
-    whole = run("positional_self_attention", {"E": e, "W_Q": q, "W_K": k, "W_V": v}, **settings)
-    projected = {role: (np.array(e) @ np.array(w)).tolist() for role, w in (("Q", q), ("K", k), ("V", v))}
-    assert whole.value("Z") == run("rotary_attention", projected, **settings).value("Z")
-    scaled = run("positional_self_attention", {"E": e, "W_Q": q, "W_K": k, "W_V": v}, embedding="scaled", **settings)
-    doubled = {role: (2 * np.array(rows)).tolist() for role, rows in projected.items()}
-    assert scaled.value("Z") == run("rotary_attention", doubled, **settings).value("Z")

@@ -80,21 +80,6 @@ def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
 # ------------------------------------------------------------------------------------------------ through time
 
 
-def test_a_linear_network_vanishes_one_way_and_explodes_the_other():
-    """W_h with the eigenvalues 1/2 and 2: its powers by its eigenvectors, and SymPy's diff through the network."""
-    d = JACOBIAN.run({"H": [[0, 0]] * 5, "W_h": [["1/2", 1], [0, 2]]}, Settings.read({"function": "identity"}))
-    half, two = sympy.Rational(1, 2), sympy.Integer(2)
-    p = sympy.Matrix([[1, 2], [0, 3]])
-    for t in range(2, 6):
-        assert d.value(f"G.{t}").sympy() == p * sympy.diag(half**t, two**t) * p.inv()
-    a, b = sympy.symbols("a b")
-    h = sympy.Matrix([[a, b]])
-    for _ in range(5):
-        h = h * sympy.Matrix([[half, 1], [0, 2]]) + sympy.Matrix([[3, -1]])
-    assert d.value("G.5").sympy() == sympy.Matrix(2, 2, lambda i, j: sympy.diff(h[j], (a, b)[i]))
-    assert "J.1" not in d
-
-
 def test_slopes_in_letters_are_the_derivatives():
     a = sympy.Symbol("a", real=True)
     for function, f in (("tanh", sympy.tanh(a)), ("sigmoid", 1 / (1 + sympy.exp(-a)))):
@@ -139,7 +124,3 @@ def test_a_page_names_states_and_jacobians():
 
 
 # ------------------------------------------------------------------------------------------------ misconceptions
-
-
-def relu(a):
-    return np.maximum(a, 0)

@@ -75,21 +75,13 @@ def test_a_later_step_that_is_not_defined_or_would_take_for_ever_does_no_harm():
 
 @pytest.mark.parametrize("function", ["relu", "identity"])
 def test_a_single_position_without_a_state_before_it_has_a_gradient_of_zero_for_its_weights(function):
-    """By differences, with NumPy: the loss is the sum of dH ⊙ H, and no state comes of W_h."""
-    x, w_x, w_h, g = (np.array(m, dtype=float) for m in ([[1, 2]], [[1, 0], [1, 1]], [[1, 2], [0, 1]], [[1, 2]]))
-
-    def loss(w):
-        h = x @ w_x + np.zeros((1, 2)) @ w
-        return (g * (np.maximum(h, 0) if function == "relu" else h)).sum()
-
-    steps = np.eye(4).reshape(4, 2, 2)
-    by_hand = np.array([(loss(w_h + s) - loss(w_h - s)) / 2 for s in steps]).reshape(2, 2)
+    """No state comes of W_h."""
     given = {"X": [[1, 2]], "W_x": [[1, 0], [1, 1]], "W_h": [[1, 2], [0, 1]], "dH": [[1, 2]], "function": function}
     for before in ({}, {"H_0": [[0, 0]]}):
         found = derive("backpropagation_through_time", **given, **before)
-        np.testing.assert_array_equal(oracles.floats(found["dW_h"].result), by_hand)
+        assert found["dW_h"].result == Matrix([[0, 0], [0, 0]])
     assert "Embeddings" not in derive("backpropagation_through_time", **given).text()
     columns = derive("backpropagation_through_time", **{
         n: [list(c) for c in zip(*m, strict=True)] if n != "function" else m for n, m in given.items()
     }, orientation="columns")  # fmt: skip
-    np.testing.assert_array_equal(oracles.floats(columns["dW_h"].result), by_hand)
+    assert columns["dW_h"].result == Matrix([[0, 0], [0, 0]])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import oracles
+from oracles import softmax
 
 Array = np.ndarray
 Given = Mapping[str, Array]
@@ -51,14 +52,6 @@ def project(x: Array, given: Given, role: str, at: str = "") -> Array:
 
 
 # ------------------------------------------------------------------------------------------------ attention
-
-
-def softmax(scores: Array, base: float = math.e) -> Array:
-    """Rows that see nothing are 0."""
-    exponents = np.where(np.isfinite(scores), scores * math.log(base), -np.inf)
-    largest = exponents.max(axis=1, keepdims=True)
-    powers = np.exp(exponents - np.where(np.isfinite(largest), largest, 0))
-    return powers / np.maximum(powers.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def weights(masked: Array, s: Stated) -> Array:

@@ -8,9 +8,6 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-import pytest
-
-from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.page.writers import FORMATS
@@ -82,10 +79,3 @@ def is_written(question: Question) -> None:
     for document in (question_document(question), question_document(question, solutions="key")):
         for writer in FORMATS.values():
             assert writer.write(document)
-
-
-def takes_columns_and_no_sizes(chosen: ProblemType[Any, Any]) -> None:
-    for question in questions(chosen, 1, notation="columns"):
-        is_written(question)
-    with pytest.raises(InputError, match="own sizes"):
-        next(contents(chosen, 1, sizes={"n": 4}))

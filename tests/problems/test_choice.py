@@ -5,10 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 import sympy
-from oracles import floats, numpy_attention, sympy_attention
+from oracles import floats, sympy_attention
 from problem_laws import questions
 
 from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Math, Words, spans
@@ -39,58 +40,22 @@ def shown(option):
     return np.array([number(item) for item in inline.formula.items])
 
 
-def softmax(m, axis=1, base=np.e):
-    powers = base**m
-    return powers / powers.sum(axis=axis, keepdims=True)
-
-
-def wrong_ways(q, k, v):
-    """Some misconceptions as (step, matrices) in NumPy; d_k = 4, n = 3, d_v = 2."""
-    s = q @ k.T
-    a = softmax(s / 2)
-    found = {
-        "T2": {"S": k @ q.T},
-        "T7": {"S": np.diag(np.diag(s))},
-        "C1": {"S'": s},
-        "C2": {"S'": s / 4},
-        "C4": {"S'": s * 2},
-        "C5": {"S'": s / np.sqrt(3)},
-        "C9": {"S'": s / np.sqrt(2)},
-        "X1": {"A": softmax(s / 2, 0)},
-        "X2": {"A": np.exp(s / 2) / np.exp(s / 2).sum()},
-        "X3": {"A": softmax(s / 2, base=2)},
-        "X6": {"A": np.exp(s / 2)},
-        "X13": {"A": s / 2},
-        "O1": {"Z": a.T @ v},
-        "O7": {"Z": np.diag(a)[:, None] * v},
-        "O8": {"Z": a @ v / 3},
-    }
-    for made in found.values():
-        made.setdefault("S", s)
-        made.setdefault("S'", made["S"] / 2)
-        made.setdefault("A", softmax(made["S'"]))
-        made.setdefault("Z", made["A"] @ v)
-    return found
-
-
 @pytest.mark.slow
-def test_keys_and_wrong_options_against_numpy():
+def test_keys_and_wrong_options_are_rows_of_derivations():
+    """Those of beliefs, of which NumPy knows the numbers (tests/misconceptions), and of the right way."""
     checked = Counter()
     for question in questions(TYPE, 15):
-        q, k, v = (floats(question.problem.derivation.value(name)) for name in "QKV")
-        right, wrong = numpy_attention(q, k, v, scale=2), wrong_ways(q, k, v)
+        d = question.problem.derivation
         for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] != "row":
                 continue
+            right = floats(d.value(item["step"]))[item["token"]]
             for id, option in zip(item["options"], part.answer.options, strict=True):
-                if id in wrong:
-                    assert np.allclose(shown(option), wrong[id][item["step"]][item["token"]], atol=6e-5), (id, item)
-                    checked[id] += 1
-                elif not id:
-                    assert option.right
-                    assert np.allclose(shown(option), right[item["step"]][item["token"]], atol=6e-5)
-                else:
-                    assert not np.allclose(shown(option), right[item["step"]][item["token"]], atol=1e-3)
+                assert option.right == (not id)
+                wrong = misconception(id).on(d) if id in misconceptions() else None
+                expected = floats(wrong.value(item["step"]))[item["token"]] if wrong else right
+                assert np.allclose(shown(option), expected, atol=6e-5) == (bool(wrong) or not id), (id, item)
+                checked[id] += 1
     assert len(checked) >= 10
 
 

@@ -11,13 +11,13 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from oracles import floats, plain
+from tables import tables_beside
 
 from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -36,7 +36,7 @@ from symattn.derivation.ops import (
 from symattn.derivation.ops.descent import Descent
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.normalisation import Mean, Rescale, Standardise, Variance
+from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, LogitTemperature, Over, OverSum, SoftCap
@@ -53,7 +53,7 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.remarks import diagnoses
 
-Array = np.ndarray
+TABLES = tables_beside(__file__)
 
 # ------------------------------------------------------------------------------------------------ pages
 
@@ -71,19 +71,15 @@ class Page:
         d = self.problem.derivation
         return {name: floats(d.value(name)) for name in (*d.givens, *(step.name for step in d))}
 
-    def operands(self, step):
-        found = []
-        for o in step.operands:
-            array = self.numbers[o.name]
-            array = array if o.row is None else array[[o.row]]
-            array = array if o.column is None else array[:, [o.column]]
-            found.append(array.T if o.transposed else array)
-        return found
+    @property
+    def upright(self):
+        return self.settings.orientation == "rows"
 
     def steps(self, *kinds):
-        """The steps with such an operation, what goes into each, and what comes of it."""
-        found = [step for step in self.problem.steps if isinstance(step.op, kinds)]
-        return [(step, self.operands(step), self.numbers[step.name]) for step in found]
+        return [step for step in self.problem.steps if isinstance(step.op, kinds)]
+
+    def stems(self):
+        return {step.stem for step in self.problem.steps}
 
     def named(self, formula):
         """The matrix that a formula is the name of."""
@@ -91,82 +87,17 @@ class Page:
         [name] = {n for n in (*d.givens, *(s.name for s in d)) if self.wording.name(n) == formula}
         return name
 
-    @cached_property
-    def scored(self):
-        """Scores before they are scaled, and the weights that softmax makes of them: by head and layer."""
-        found = []
-        for step, _, weights in self.steps(Softmax):
-            scope = step.name.removeprefix(StepName.of(step.name).stem)
-            if step.stem == "A" and f"S{scope}" in self.numbers:
-                found.append((self.numbers[f"S{scope}"], weights))
-        return found
-
-    def divisors(self):
-        """By what scores were divided, as the weights tell: (s − t) / log(a / b) for two weights of a row."""
-        base = np.e if self.settings.base == "e" else float(self.settings.base)
-        found = set()
-        for scores, weights in self.scored:
-            lines = zip(scores, weights, strict=True)
-            for s, a in lines if self.settings.orientation == "rows" else zip(scores.T, weights.T, strict=True):
-                for i, j in combinations(np.flatnonzero(a > 0), 2):
-                    if not np.isclose(s[i], s[j]):
-                        found.add(round(float((s[i] - s[j]) / (np.log(a[i] / a[j]) / np.log(base))), 6))
-        return found
-
 
 def page(name, seed=1, given=None, **stated):
     spec = problem_type("full").spec({"mechanism": name, "settings": stated})
     chosen, settings = mechanism(name), spec.chosen_settings()
+    given = TABLES["givens"].get(given)
     derivation = chosen.run(given or draw(chosen, settings, spec.chosen_sizes(), random.Random(seed)).givens, settings)
     problem = Problem(chosen.title, chosen.name, derivation, load_notation("standard"))
     return Page(problem, settings, Wording(derivation, problem.notation))
 
 
-GIVEN = {"X": [[1, 0], [1, 2], [2, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [2, 1]]}
-MODEL = {"E": [[1, 0], [0, 1], [1, 1]], "W_U": [[0, 1, 2], [3, 0, 1]]}
-TURNED = {name: [list(row) for row in zip(*rows, strict=True)] for name, rows in MODEL.items()}
-VARIED = {
-    "columns": ("self_attention", {"orientation": "columns"}),
-    "token by token": ("self_attention", {"by": "token"}),
-    "not scaled": ("self_attention", {"scale": "none"}),
-    "scaled by 3": ("self_attention", {"scale": "3"}),
-    "base 2": ("causal_self_attention", {"base": 2}),
-    "causal columns": ("causal_self_attention", {"orientation": "columns", "mask_style": "keep"}),
-    "padding": ("self_attention", {"mask": "padding:2", "mask_style": "block"}),
-    "window": ("self_attention", {"mask": "window:2"}),
-    "prefix": ("self_attention", {"mask": "prefix:2"}),
-    "causal and padding": ("self_attention", {"mask": "causal+padding:2"}),
-    "hardmax": ("self_attention", {"weights": "hardmax"}),
-    "sums": ("self_attention", {"weights": "sum", "given": GIVEN}),
-    "temperature": ("self_attention", {"temperature": "2", "base": 2, "given": GIVEN}),
-    "soft cap": ("self_attention", {"cap": "5", "given": GIVEN}),
-    "a bias": ("self_attention", {"mask": "additive:[[0,-1,0],[0,0,0],[1,0,0]]", "given": GIVEN}),
-    "alibi": ("self_attention", {"bias": "alibi", "given": GIVEN}),
-    "a row that sees nothing": (
-        "self_attention",
-        {"mask": "[[0,0,0],[1,1,0],[0,1,1]]", "empty": "zero", "given": GIVEN},
-    ),
-    "blocks": ("self_attention", {"mask": "blocks:2,1"}),
-    "top left": ("cross_attention", {"mask": "causal:top-left"}),
-    "bottom right": ("cross_attention", {"mask": "causal"}),
-    "turns": ("multi_head_attention", {"split": "interleaved"}),
-    "rounded": ("self_attention", {"rounding": {"places": 1, "method": "nearest"}, "given": GIVEN}),
-    "embedding": ("positional_self_attention", {"embedding": "scaled"}),
-    "heads, columns": ("multi_head_attention", {"orientation": "columns"}),
-    "epsilon": ("layer_norm", {"epsilon": "10^-12", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
-    "next word": (
-        "language_model",
-        {"words": "red, green, blue", "prompt": "green blue", "temperature": "2", "top_k": 2, "given": MODEL},
-    ),
-    "next word in columns": (
-        "language_model",
-        {"words": "numbers", "prompt": "2 3", "top_k": 2, "orientation": "columns", "given": TURNED},
-    ),
-    "numbered in columns": ("language_model", {"words": "red, green, blue", "orientation": "columns"}),
-    "numbered": ("language_model", {"words": "numbers"}),
-    "descent": ("cross_entropy_gradient", {"learning_rate": "1/10"}),
-    "sample variance": ("layer_norm", {"variance": "sample", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
-}
+VARIED = TABLES["varied"]
 PAGES = [*mechanisms(), *VARIED]
 PAGES.remove("custom") if "custom" in PAGES else None
 
@@ -219,9 +150,14 @@ def axis(line):
     return 1 if line.startswith("row") else 0
 
 
-def each(kind, result):
-    """What every step with such an operation makes of its operands, worked out again as the sentence has it."""
-    return lambda p, m, f: all(np.allclose(result(m, *o), r) for _, o, r in p.steps(kind))
+def along(*kinds):
+    """Where there is such a step; a row is said to be a token's where tokens are rows."""
+
+    def holds(p, m, formulas):
+        line = next((group for group in m.groups() if group in ("row", "column")), "row" if p.upright else "column")
+        return bool(p.steps(*kinds)) and (line == "row") == p.upright
+
+    return holds
 
 
 def some(*kinds):
@@ -229,48 +165,28 @@ def some(*kinds):
     return lambda p: int(bool(p.steps(*kinds)))
 
 
-def softmax(scores, base, along):
-    """Zeros where everything is hidden."""
-    powers = np.power(base, scores)
-    sums = powers.sum(axis=along, keepdims=True)
-    return powers / np.where(sums == 0, 1, sums)
-
-
-def softmax_is_so(p, m, formulas):
-    """Of every softmax: along the line, and with the base, that are said."""
-    base = np.e if formulas[0] == p.wording.read("e") else float(str(p.settings.base))
-    return each(Softmax, lambda m, x: softmax(x, base, axis(m[1])))(p, m, formulas)
+def if_scored(condition):
+    """Said once where the condition holds, on pages with scores of which weights are made."""
+    return lambda p: int(condition(p)) if "S" in p.stems() and p.steps(Softmax) else None
 
 
 def column_sums(p, m, formulas):
     """1ᵀ(AB) = (1ᵀA)B, and the numbers that are printed are these sums."""
     product, printed, left, right = formulas
-    name = p.named(product)
-    step = p.problem[name]
-    a, b = p.operands(step)
+    step = p.problem[p.named(product)]
     assert (left, right) == tuple(map(p.wording.operand, step.operands))
-    sums = p.numbers[name].sum(axis=0)
     exact = Matrix.of([[sum(column[1:], column[0]) for column in step.result.T.rows]])
-    return (
-        np.allclose(floats(exact)[0], sums) and printed == p.wording.values(exact) and np.allclose(sums, a.sum(0) @ b)
-    )
+    return np.allclose(floats(exact)[0], p.numbers[step.name].sum(axis=0)) and printed == p.wording.values(exact)
 
 
 def hidden(p):
     """Which scores each mask hides, queries as rows."""
-    found = [np.isneginf(result) for step, _, result in p.steps(Mask) if step.token is None]
-    return found if p.settings.orientation == "rows" else [h.T for h in found]
+    found = [np.isneginf(p.numbers[step.name]) for step in p.steps(Mask) if step.token is None]
+    return found if p.upright else [h.T for h in found]
 
 
 def masked_so(which):
-    def holds(p, m, formulas):
-        weights = [r for s, _, r in p.steps(Softmax) if s.stem == "A" and s.token is None]
-        weights = weights if p.settings.orientation == "rows" else [a.T for a in weights]
-        masks = hidden(p)
-        zero = all(((a == 0) == h).all() for a, h in zip(weights[: len(masks)], masks, strict=False))
-        return bool(masks) and zero and all(map(which, masks))
-
-    return holds
+    return lambda p, m, formulas: bool(hidden(p)) and all(map(which, hidden(p)))
 
 
 def later(h):
@@ -286,69 +202,21 @@ def by_distance(h):
 
 def marked_so(p, m, formulas):
     """The signs in the mask that is printed are those that are named, where its scores are hidden and seen."""
-    texts = {"0": "0", "1": "1", "−∞": "−∞"}
     seen, out = (m[1], m[3]) if m[2] == "visible" else (m[3], m[1])
-    wanted = [
-        [[texts[out if np.isneginf(value) else seen] for value in row] for row in result]
-        for step, _, result in p.steps(Mask) if step.op.keep
-    ]  # fmt: skip
-    printed = [
-        [[plain(cell) for cell in row] for row in p.wording.mask(step).rows]
-        for step, _, _ in p.steps(Mask) if step.op.keep
-    ]  # fmt: skip
-    return printed == wanted
-
-
-def largest(m, scores):
-    most = scores == scores.max(axis=axis(m[1]), keepdims=True)
-    return most / most.sum(axis=axis(m[1]), keepdims=True)
+    masks = [step for step in p.steps(Mask) if step.op.keep]
+    wanted = [[[out if np.isneginf(x) else seen for x in row] for row in p.numbers[step.name]] for step in masks]
+    return wanted == [[[plain(cell) for cell in row] for row in p.wording.mask(step).rows] for step in masks]
 
 
 def variances(p, m, formulas):
-    along = axis(m[1])
-    ok = True
-    for _, [x, *_], result in p.steps(Variance):
-        less = 0 if formulas[0] == p.wording.size(x.shape[along]) else 1
-        ok = ok and np.allclose(result, x.var(axis=along, ddof=less, keepdims=True))
-    return ok and not any(step.op.over == "tokens" for step, *_ in p.steps(Mean))
-
-
-def entry_by_entry(p, m, formulas):
-    does = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, "identity": lambda x: x}
-    steps = [(s, o, r) for s, o, r in p.steps(Activation) if s.op.function]
-    return bool(steps) and all(np.allclose(does[s.op.name.lower()](o[0]), r) for s, o, r in steps)
-
-
-def heads_split_so(p, m, formulas):
-    """Part 1 of each matrix is its first lines, and part 2 the next ones."""
-    ok = True
-    for step, [whole], result in p.steps(Slice):
-        number = StepName.of(step.name).head or 1
-        along = 1 if m[3].startswith("column") else 0
-        size = result.shape[along]
-        lines = np.split(whole, range(size, whole.shape[along], size), axis=along)
-        ok = ok and np.allclose(lines[min(number, len(lines)) - 1], result)
-    return ok
-
-
-def attention_at_once(p, m, formulas):
-    """Z is softmax(QKᵀ/c)V with all tokens together, for the c and the mask of the settings."""
-
-    def whole(role):
-        tokens = [p.numbers[s.name] for s in p.problem.steps if s.role == role and s.token is not None]
-        found = p.numbers[role] if role in p.numbers else np.vstack(tokens)
-        return found if p.settings.orientation == "rows" else found.T
-
-    Q, K, V, Z = map(whole, "QKVZ")
-    scores = Q @ K.T / (np.sqrt(K.shape[1]) if p.settings.scale == "sqrt(d_k)" else 1)
-    if p.problem.mechanism == "kv_cache" or p.settings.mask == "causal":
-        scores = np.where(later(scores), -np.inf, scores)
-    base = np.e if p.settings.base == "e" else float(p.settings.base)
-    return np.allclose(softmax(scores, base, 1) @ V, Z)
+    """By how many the sum is divided."""
+    width = p.problem.derivation.value("X").shape[1 if p.upright else 0]
+    whole = formulas[0] == p.wording.size(width)
+    return along(Variance)(p, m, formulas) and whole == (p.settings.variance == "population")
 
 
 def cached_keys(p, m, formulas):
-    n = len(p.numbers["X"]) if p.settings.orientation == "rows" else p.numbers["X"].shape[1]
+    n = len(p.numbers["X"]) if p.upright else p.numbers["X"].shape[1]
     return (int(m[1]), int(m[2]), int(m[3])) == (n, n, sum(range(1, n + 1)))
 
 
@@ -358,95 +226,83 @@ def tenths(p, m, formulas):
     return all(n in p.problem.givens and np.allclose(p.numbers[n] * 10, np.round(p.numbers[n] * 10)) for n in names)
 
 
-def soft(p):
-    return [s for s, *_ in p.steps(Softmax)]
-
-
-def is_multiple(scaled, scores):
-    """Whether one is the other divided by a number."""
-    seen = ~np.isclose(scores, 0)
-    return not seen.any() or np.allclose(scores, scaled * (scores[seen][0] / scaled[seen][0]))
-
-
 def product_so(p, m, formulas):
-    """The equation that shows which factor stands where is that of a product, and its numbers are that product."""
-    of = [
-        (o, r)
-        for s, o, r in p.steps(MatMul)
-        if Relation((p.wording.name(s.name), p.wording.rule(s)), ("=",)) == formulas[0]
-    ]
-    return bool(of) and all(np.allclose(a @ b, r) for (a, b), r in of)
+    """The equation that shows which factor stands where is that of a product."""
+    rules = (Relation((p.wording.name(s.name), p.wording.rule(s)), ("=",)) for s in p.steps(MatMul))
+    return formulas[0] in rules
 
 
-def norms_so(p, m, formulas):
-    """Entries over the root of their mean square and ε (centred first, for a layer norm)."""
-    epsilon = float(floats(Matrix.of([[p.settings.epsilon]]))[0, 0])
-    found = [(o, r) for _, o, r in p.steps(Standardise, Rescale)]
-    centred = [o[0] - o[1] if len(o) == 3 else o[0] for o, _ in found]
-    return bool(found) and all(
-        np.allclose(x / np.sqrt(o[-1] + epsilon), r) for x, (o, r) in zip(centred, found, strict=True)
-    )
+def stated(number):
+    return lambda p, m, formulas: plain(formulas[0]).endswith(str(number))
 
 
-def is_stated(formula, number):
-    return plain(formula).endswith(f"= {number}")
+def epsilon_so(p, m, formulas):
+    return bool(p.steps(Standardise, Rescale)) and plain(formulas[0]) == plain(p.wording.number(p.settings.epsilon))
 
 
-def slope_so(p, m, formulas):
-    """The bias is minus a slope times |i − j|."""
-    slope = float(Fraction(plain(formulas[0])))
-    return each(Bias, lambda m, x: x - slope * np.abs(np.subtract(*np.indices(x.shape))))(p, m, formulas)
+def sums_to_1(p, name, line):
+    return np.allclose(p.numbers[name].sum(axis=axis(line)), 1)
 
 
-def outputs(p):
-    heads = [s.name for s in p.problem.steps if s.stem == "Z" and StepName.of(s.name).head]
-    first = min(StepName.of(name).place for name in heads)
-    return [p.numbers[name] for name in heads if StepName.of(name).place == first]
+def is_given(p, *_):
+    return {"X", "Z"} <= set(p.problem.givens) and not p.stems() & {"S", "A"}
 
 
-def pairs(rows):
-    """The squared length of each pair of neighbouring features, which a rotation leaves."""
-    return rows[:, ::2] ** 2 + rows[:, 1::2] ** 2
+def is_differentiated(p, *_):
+    return any(p.wording.differentiated(n) for n in p.numbers)
 
 
-def lengths_kept(kind):
-    return lambda p, m, f: all(np.allclose(pairs(o[0]), pairs(r)) for _, o, r in p.steps(kind))
-
-
-def absolute_sums(m, x):
-    return np.abs(x).sum(axis=axis(m[1])).max()
-
-
-def kept_by_top_2(p, m, formulas):
-    found = [r for *_, r in p.steps(TopK)]
-    sums = all(np.allclose(r.sum(axis=axis(m[1])), 1) and ((r > 0).sum(axis=axis(m[1])) == 2).all() for r in found)
-    return sums and is_stated(formulas[0], 2) and (m[1] == "row") == (m[2] == "to the left")
-
-
-number_of_largest = each(ArgMax, lambda m, x: np.expand_dims(1 + x.argmax(axis=axis(m[1])), axis(m[1])))
 ZERO = "hidden scores are −∞, so their weights are 0"
 OTHERS_ZERO = "all other scores are −∞, so their weights are 0"
-
-
+WHEREVER = {
+    r"The largest score of each (row|column) gets the weight 1; ties share it\.": Hardmax,
+    r"Each has its (row|column)\.": LookUp,
+    r"Top-k with ◊ keeps the k largest probabilities of each (row|column), divides them by their sum, and makes the "
+    r"others 0; of equal ones, those further (?:to the left|up) are kept\.": TopK,
+}
+"""What stands once where there is such a step, and nowhere else."""
+WHERE = {
+    r"A weight is its score divided by the sum of its (row|column); no powers are taken\.": OverSum,
+    r"Entry by entry, ◊\.": Activation,
+    r"⊙ multiplies entry by entry; a single row or column is used for all\.": Hadamard,
+    r"Each (row|column) of ◊ is divided by its own entry of ◊\.": Over,
+    r"(?:Head|Block) 1 has .*(?:rows?|columns?) of ◊.*, (?:head|block) 2 the next, and so on\.": Slice,
+    r"The soft cap turns each score ◊ into ◊\.": SoftCap,
+    r"The mask is added to the scores\.": Bias,
+    r"ALiBi: the bias is minus the slope times the distance between query and key; the slope is ◊\.": Bias,
+    r"Round to 1 decimal place, and continue with the rounded values\.": Round,
+    r"The slope of ReLU is 1 where its argument is positive, and 0 elsewhere\.": ActivationGradient,
+    r"A condition in square brackets is 1 where it is true and 0 where it is false\.": Slope,
+    r"In the exponent, each (row|column) uses its own maximum\.": Exponentials,
+    r"max is the largest number in each (row|column), over all the matrices in the brackets\.": RunningMaximum,
+    r"⊙ multiplies each (row|column) by its own number\.": Accumulate,
+    r"The norm is the largest sum of absolute values in a (row|column)\.": InfinityNorm,
+    r"The loss of a token is minus the sum, over its (row|column), of target times ln of probability; ln has base e, "
+    r"and a term with target 0 counts as 0\.": CrossEntropy,
+    r"The feature map is, entry by entry, ◊, which is ◊ where ◊ is positive, and ◊ elsewhere\.": FeatureMap,
+    r"Neighbouring features form pairs, and each pair is rotated: ◊\.": Rotate,
+    r"Gradients are rotated back: ◊\.": RotateBack,
+    r"The (row|column) of a position is ◊\.": Sinusoids,
+    r"Embeddings are multiplied by ◊\.": Multiple,
+}
+"""What may stand where there is such a step only."""
 FACTS = (
+    *(Fact(pattern, along(kind), some(kind)) for pattern, kind in WHEREVER.items()),
+    *(Fact(pattern, along(kind)) for pattern, kind in WHERE.items()),
     Fact(r"Tokens are (rows|columns)\.", lambda p, m, f: m[1] == p.settings.orientation, lambda p: 1),
     Fact(r"Products are written as in ◊\.", product_so),
     Fact(
         r"Scores are not scaled\.",
-        lambda p, m, f: p.divisors() <= {1.0} and not any(s.stem == "S'" for s in p.problem.steps),
-        lambda p: int(p.divisors() == {1.0}) if p.divisors() else None,
+        lambda p, m, f: "S'" not in p.stems(),
+        if_scored(lambda p: "S'" not in p.stems()),
     ),
+    Fact(r"Scores are divided by ◊\.", along(Scale), if_scored(lambda p: "S'" in p.stems())),
+    Fact(r"◊ is given; it is not worked out from ◊\.", is_given, lambda p: int({"X", "Z"} <= set(p.problem.givens))),
     Fact(
-        r"◊ is given; it is not worked out from ◊\.",
-        lambda p, m, f: {"X", "Z"} <= set(p.problem.givens) and not any(s.stem in ("S", "A") for s in p.problem.steps),
-        lambda p: int({"X", "Z"} <= set(p.problem.givens)),
+        r"Softmax is taken along each (row|column), with base ◊\.",
+        lambda p, m, f: along(Softmax)(p, m, f) and (f[0] == p.wording.read("e")) == (p.settings.base == "e"),
+        some(Softmax),
     ),
-    Fact(
-        r"Scores are divided by ◊\.",
-        lambda p, m, f: p.divisors() != {1.0} and all(is_multiple(r, o[0]) for _, o, r in p.steps(Scale)),
-        lambda p: int(p.divisors() != {1.0}) if p.divisors() else None,
-    ),
-    Fact(r"Softmax is taken along each (row|column), with base ◊\.", softmax_is_so, some(Softmax)),
     Fact(
         rf"No token sees a later one: {ZERO}\.",
         masked_so(lambda h: (h | later(h) == h).all() and h[later(h)].all()),
@@ -460,108 +316,55 @@ FACTS = (
     Fact(r"In the mask, (0|1) means (visible|hidden) and (0|1|−∞) means (?:visible|hidden)\.", marked_so),
     Fact(
         r"Every (row|column) of ◊ sums to 1\.",
-        lambda p, m, f: np.allclose(p.numbers[p.named(f[0])].sum(axis=axis(m[1])), 1),
-        lambda p: sum(
-            s.token is None and np.allclose(p.numbers[s.name].sum(axis=axis(p.settings.orientation)), 1)
-            for s in soft(p)
-        ),
+        lambda p, m, f: sums_to_1(p, p.named(f[0]), m[1]),
+        lambda p: sum(s.token is None and sums_to_1(p, s.name, p.settings.orientation) for s in p.steps(Softmax)),
     ),
     Fact(
         r"The weights of every token sum to 1\.",
-        lambda p, m, f: all(np.isclose(p.numbers[s.name].sum(), 1) for s in soft(p) if s.token),
-        lambda p: int(any(s.token for s in soft(p))),
+        lambda p, m, f: all(np.isclose(p.numbers[s.name].sum(), 1) for s in p.steps(Softmax) if s.token),
+        lambda p: int(any(s.token for s in p.steps(Softmax))),
     ),
     Fact(
         r"Column sums of ◊: ◊ = column sums of ◊ times ◊\.",
         column_sums,
-        lambda p: sum(s.name in ("Q", "K", "V") for s, *_ in p.steps(MatMul)),
+        lambda p: sum(s.name in ("Q", "K", "V") for s in p.steps(MatMul)),
     ),
-    Fact(r"All weights at once: ◊, and exactly ◊\.", attention_at_once),
     Fact(r"With the cache, (\d+) keys and (\d+) values are worked out; without it, (\d+) of each\.", cached_keys),
-    Fact(
-        r"The largest score of each (row|column) gets the weight 1; ties share it\.",
-        each(Hardmax, largest),
-        some(Hardmax),
-    ),
-    Fact(
-        r"A weight is its score divided by the sum of its (row|column); no powers are taken\.",
-        each(OverSum, lambda m, s: s / s.sum(axis=axis(m[1]), keepdims=True)),
-    ),
     Fact(
         r"Each (row|column) has its own mean and variance; the variance is the sum of the squared deviations "
         r"divided by ◊\.",
         variances,
     ),
-    Fact(r"ε, added under the root, is ◊\.", norms_so),
-    Fact(r"Entry by entry, ◊\.", entry_by_entry),
-    Fact(
-        r"⊙ multiplies entry by entry; a single row or column is used for all\.",
-        each(Hadamard, lambda m, a, b, *_: a * b),
-    ),
+    Fact(r"ε, added under the root, is ◊\.", epsilon_so),
     Fact(
         r"Sum adds the entries of each (row|column)\.",
-        lambda p, m, f: all(
-            np.allclose(o[0].sum(axis=1 - axis(m[1])), r.ravel()) for s, o, r in p.steps(SumOver) if s.op.over == m[1]
-        ),
+        lambda p, m, f: any(s.result.shape[axis(m[1])] == 1 for s in p.steps(SumOver)),
     ),
-    Fact(r"Each (row|column) of ◊ is divided by its own entry of ◊\.", each(Over, lambda m, a, b: a / b)),
-    Fact(r"(Head|Block) 1 has (.*?(rows?|columns?) of ◊.*), (?:head|block) 2 the next, and so on\.", heads_split_so),
     Fact(r"◊(?:, ◊)* comes? from the forward pass, rounded to tenths; take (?:it|them) as given\.", tenths),
-    Fact(
-        r"Scores are divided by the temperature ◊\.",
-        lambda p, m, f: is_stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},
-    ),
-    Fact(
-        r"Logits are divided by the temperature ◊\.",
-        lambda p, m, f: is_stated(f[0], 2) and each(LogitTemperature, lambda m, x: x / 2)(p, m, f),
-        some(LogitTemperature),
-    ),
+    Fact(r"Scores are divided by the temperature ◊\.", stated(2)),
+    Fact(r"Logits are divided by the temperature ◊\.", stated(2), some(LogitTemperature)),
     Fact(
         r"The words are looked up in the table in this order: ◊\.",
         lambda p, m, f: plain(f[0]) in ("green, blue", "2, 3"),
         some(LookUp),
     ),
     Fact(
-        r"Each has its (row|column)\.",
-        each(LookUp, lambda m, x, *_: np.take(x, [1, 2], 1 - axis(m[1]))),
-        some(LookUp),
-    ),
-    Fact(
-        r"Top-k with ◊ keeps the k largest probabilities of each (row|column), divides them by their sum, and makes "
-        r"the others 0; of equal ones, those further (to the left|up) are kept\.",
-        kept_by_top_2,
-        some(TopK),
-    ),
-    Fact(
         r"The words are numbered ◊\.",
-        lambda p, m, f: plain(f[0]) == "1 red, 2 green, 3 blue",
-        lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
+        stated("1 red, 2 green, 3 blue"),
+        lambda p: int(any(step.op.words for step in p.steps(ArgMax))),
     ),
     Fact(
         r"The next word is the one with the largest probability in its (row|column), of equal ones the first; write "
         r"the word or its number\.",
-        number_of_largest,
-        lambda p: int(any(step.op.words for step, _, _ in p.steps(ArgMax))),
+        along(ArgMax),
+        lambda p: int(any(step.op.words for step in p.steps(ArgMax))),
     ),
     Fact(
         r"Arg max is the number of the largest entry in a (row|column), counted from 1; of equal ones, of the first\.",
-        number_of_largest,
-        lambda p: int(any(not step.op.words for step, _, _ in p.steps(ArgMax))),
+        along(ArgMax),
+        lambda p: int(any(not step.op.words for step in p.steps(ArgMax))),
     ),
-    Fact(
-        r"Gradient descent takes one step with the learning rate ◊\.",
-        lambda p, m, f: plain(f[0]).endswith("1/10") and each(Descent, lambda m, x, dx: x - dx / 10)(p, m, f),
-        some(Descent),
-    ),
-    Fact(r"The soft cap turns each score ◊ into ◊\.", each(SoftCap, lambda m, x: 5 * np.tanh(x / 5))),
-    Fact(
-        r"The mask is added to the scores\.",
-        each(Bias, lambda m, x, *_: np.add(x, [[0, -1, 0], [0, 0, 0], [1, 0, 0]])),
-    ),
-    Fact(
-        r"ALiBi: the bias is minus the slope times the distance between query and key; the slope is ◊\.",
-        slope_so,
-    ),
+    Fact(r"Gradient descent takes one step with the learning rate ◊\.", stated("1/10"), some(Descent)),
     Fact(
         rf"Tokens see only their own block: {OTHERS_ZERO}\.",
         masked_so(lambda h: ((~h).astype(int) @ ~h > 0).tolist() == (~h).tolist() and (h == h.T).all() and h.any()),
@@ -574,94 +377,31 @@ FACTS = (
         ),
     ),
     Fact(r"Scores that the mask hides are −∞, so their weights are 0\.", masked_so(lambda h: h.any())),
+    Fact(r"Weights of a (row|column) in which everything is hidden are 0\.", masked_so(lambda h: h.all(axis=1).any())),
     Fact(
-        r"Weights of a (row|column) in which everything is hidden are 0\.",
-        lambda p, m, f: all(
-            not a[h.all(axis=1)].any() for a, h in zip([r for _, _, r in p.steps(Softmax)], hidden(p), strict=True)
-        ),
-    ),
-    Fact(
-        r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.",
-        lambda p, m, f: all(
-            np.allclose(o[0][:, (StepName.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Slice)
-        ),
-    ),
-    Fact(
-        r"Round to 1 decimal place, and continue with the rounded values\.",
-        lambda p, m, f: all(
-            np.abs(o[0] - r).max() <= 0.05 + 1e-12 and np.allclose(r * 10, np.round(r * 10))
-            for _, o, r in p.steps(Round)
-        ),
+        r"Head 1 has columns 1, \d+, … of ◊.*, head 2 those beside them: heads take turns\.",
+        lambda p, m, f: p.settings.split == "interleaved",
     ),
     Fact(
         r"The outputs of the heads stand (side by side|one below the other) in ◊, head 1 first\.",
-        lambda p, m, f: np.allclose(
-            np.concatenate(outputs(p), axis=1 if m[1] == "side by side" else 0), p.numbers[p.named(f[0])]
-        ),
+        lambda p, m, f: (m[1] == "side by side") == p.upright and StepName.of(p.named(f[0])).stem == "C",
     ),
-    Fact(
-        r"Gradients are those of the loss ◊, as in ◊\.",
-        lambda p, m, f: any(p.wording.differentiated(n) for n in p.numbers),
-        lambda p: int(any(p.wording.differentiated(n) for n in p.numbers)),
-    ),
-    Fact(
-        r"The slope of ReLU is 1 where its argument is positive, and 0 elsewhere\.",
-        each(ActivationGradient, lambda m, dx, x: dx * (x > 0)),
-    ),
-    Fact(
-        r"A condition in square brackets is 1 where it is true and 0 where it is false\.",
-        lambda p, m, f: all(np.allclose(r.sum(), (o[0] > 0).sum()) for _, o, r in p.steps(Slope)),
-    ),
-    Fact(
-        r"In the exponent, each (row|column) uses its own maximum\.",
-        each(Exponentials, lambda m, x, most: np.exp(x - most)),
-    ),
-    Fact(
-        r"max is the largest number in each (row|column), over all the matrices in the brackets\.",
-        each(
-            RunningMaximum,
-            lambda m, *all: np.concatenate(all, axis=axis(m[1])).max(axis=axis(m[1]), keepdims=True),
-        ),
-    ),
-    Fact(
-        r"⊙ multiplies each (row|column) by its own number\.",
-        lambda p, m, f: all(
-            all(x.shape[axis(m[1])] == 1 and len(x) == len(r) for x in o if x.shape != r.shape)
-            for _, o, r in p.steps(Accumulate)
-        ),
-    ),
-    Fact(r"The norm is the largest sum of absolute values in a (row|column)\.", each(InfinityNorm, absolute_sums)),
-    Fact(r"The key and value of a new token are cached before its query is used\.", attention_at_once),
-    Fact(
-        r"The loss of a token is minus the sum, over its (row|column), of target times ln of probability; ln has base "
-        r"e, and a term with target 0 counts as 0\.",
-        lambda p, m, f: all(
-            np.allclose(-(o[1] * np.log(np.where(o[1] == 0, 1, o[0]))).sum(axis=axis(m[1])), r.ravel())
-            for _, o, r in p.steps(CrossEntropy)
-        ),
-    ),
-    Fact(
-        r"The feature map is, entry by entry, ◊, which is ◊ where ◊ is positive, and ◊ elsewhere\.",
-        each(FeatureMap, lambda m, x: np.where(x > 0, x + 1, np.exp(x))),
-    ),
-    Fact(r"Neighbouring features form pairs, and each pair is rotated: ◊\.", lengths_kept(Rotate)),
-    Fact(r"Gradients are rotated back: ◊\.", lengths_kept(RotateBack)),
+    Fact(r"Gradients are those of the loss ◊, as in ◊\.", is_differentiated, lambda p: int(is_differentiated(p))),
     Fact(
         r"The positions are ◊\.",
-        lambda p, m, f: all(
-            plain(f[0]).replace(" ", "") == "p=" + ",".join(map(str, range(len(r))))
-            for _, _, r in p.steps(Sinusoids, Rotate)
-        ),
+        lambda p, m, f: plain(f[0]).replace(" ", "") == "p=" + ",".join(map(str, range(positions(p)))),
     ),
-    Fact(
-        r"The (row|column) of a position is ◊\.",
-        lambda p, m, f: all(np.allclose(pairs(r), 1) for *_, r in p.steps(Sinusoids)),
-    ),
-    Fact(r"Embeddings are multiplied by ◊\.", each(Multiple, lambda m, x: x * np.sqrt(x.shape[1]))),
     # what is agreed on, and not found
     Fact(r"The angles are: ◊(, in radians)?\."),
+    Fact(r"All weights at once: ◊, and exactly ◊\."),
+    Fact(r"The key and value of a new token are cached before its query is used\."),
     Fact(r"◊ is the derivative of ◊ with respect to ◊(, ◊ is the derivative of ◊ with respect to ◊)*\."),
 )
+
+
+def positions(p):
+    shapes = [p.numbers[step.name].shape for step in p.steps(Sinusoids, Rotate)]
+    return max(rows if p.upright else columns for rows, columns in shapes)
 
 
 @pytest.mark.covering(most=30)
@@ -694,9 +434,6 @@ TELLING = [
       for name in ("self_attention", "multi_head_attention", "layer_norm", "columns", "window", "base 2")),
 ]  # fmt: skip
 """Pages on which each kind of sentence about wrong ways stands."""
-
-
-Ways = dict[str, dict[str, Array]]
 
 
 def arrays(d):

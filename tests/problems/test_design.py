@@ -8,7 +8,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import floats
+from oracles import floats, softmax
 from problem_laws import questions
 
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -22,11 +22,6 @@ def one(kind, count=30):
     """(item, content, question) of questions with that item only, the first two as JSON."""
     for question in questions(TYPE, count, options={"items": [kind]}):
         yield question.frozen["items"][0], question.frozen, question
-
-
-def softmax(scores, base=np.e):
-    powers = np.power(float(base), np.asarray(scores, float) - np.max(scores, -1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
 
 
 def scores_of(kind, item, content, model):

@@ -4,6 +4,7 @@ import itertools
 import re
 
 import numpy as np
+import oracles
 from problem_laws import questions
 
 from symattn.page.document import Math, Paragraph, spans
@@ -14,9 +15,7 @@ from symattn.teaching.question import ChoiceAnswer, OrderAnswer
 
 
 def softmax(scores):
-    scores = np.array([-np.inf if s is None else s for s in scores], float)
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
+    return oracles.softmax([-np.inf if s is None else s for s in scores])
 
 
 def entropy(weights):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from catalogue_sheets import ROWS, sheet
+from problem_laws import questions
 
 from symattn.api import make_recipe
 from symattn.errors import InputError, SelfCheckError
@@ -27,11 +28,11 @@ ROW = {row.name: row for row in ROWS if row.kind == "type"}
 def test_a_stated_mechanism_is_used_or_refused(name, mechanism):
     """In one sentence, which names the mechanism; used, it is that of the derivation that is asked about."""
     try:
-        (made,) = sheets(make_recipe(mechanism, problem=name, seed=11, level="starter"), 1)
+        (made,) = questions(problem_type(name), 1, mechanism=mechanism, level="starter")
     except InputError as error:
         said = str(error)
     else:
-        assert made.question.problem.mechanism == mechanism
+        assert made.problem.mechanism == mechanism
         return
     assert mechanism in said
     assert re.fullmatch(r"[^.\n]+\.", said)

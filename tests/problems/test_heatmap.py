@@ -1,6 +1,7 @@
 """Pictures against NumPy: levels, masks, patterns of heads, statements, and that only one answer fits each."""
 
 import numpy as np
+from oracles import softmax
 from problem_laws import questions
 
 from symattn.page.document import HeatMap
@@ -15,11 +16,6 @@ KEEP = {
     "padding": np.ones((4, 4)) * (np.arange(4) < 3),
     "blocks": np.kron(np.eye(2), np.ones((2, 2))),
 }
-
-
-def softmax(scores, axis=-1):
-    powers = np.exp(scores)
-    return powers / powers.sum(axis, keepdims=True)
 
 
 def hidden(scores, keep):
@@ -50,7 +46,7 @@ def test_one_of_four_matrices_is_shown_and_the_others_are_what_misconceptions_gi
         found = {
             "right": right,
             "transposed": right.T,
-            "columns": softmax(hidden(S, keep), 0),
+            "columns": softmax(hidden(S, keep), axis=0),
             "unmasked": softmax(np.array(S, float)),
             "triangle": softmax(hidden(S, keep.T)),
         }

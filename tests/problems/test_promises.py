@@ -5,46 +5,16 @@ from dataclasses import replace
 
 import pytest
 from problem_laws import contents, is_written, keeps_its_promises, questions
+from tables import tables_beside
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.identity import identity
 from symattn.teaching.problems import problem_type
 
-CAUSAL = {"settings": {"mask": "causal"}}
-COLUMNS = {"notation": "columns"}
+TABLES = tables_beside(__file__)
 
-PROMISES = [
-    ("choice", 8, {}),
-    ("choice", 3, CAUSAL),
-    ("choice", 2, {"options": {"several": True}, **COLUMNS}),
-    ("counts", 40, {}),
-    ("counts", 4, {"level": "long", "notation": "note-003"}),
-    ("design", 25, {}),
-    ("design", 4, {"level": "long", "notation": "note-002"}),
-    ("drills", 25, {}),
-    ("drills", 3, {"level": "long", **COLUMNS}),
-    ("estimate", 40, {}),
-    ("estimate", 4, {"level": "long", "notation": "note-003"}),
-    ("faded", 15, {}),
-    ("faded", 3, {"notation": "columns", "options": {"backwards": True}}),
-    ("faded", 3, {"softmax": "base 2", "mechanism": "attention", "notation": "note-003"}),
-    ("faded", 2, {"exact": False, "mechanism": "attention", **CAUSAL}),
-    ("find-error", 8, {}),
-    ("find-error", 3, {"options": {"errors": 2}, **CAUSAL}),
-    ("find-error", 2, {"mechanism": "self_attention", **COLUMNS}),
-    ("heatmap", 30, {}),
-    ("heatmap", 4, {"level": "long", "notation": "note-001"}),
-    ("masks", 40, {}),
-    ("masks", 6, {"level": "long", "notation": "note-004"}),
-    ("prove", 42, {}),
-    ("prove", 10, {"options": {"theorem": "key bias"}, "notation": "note-002"}),
-    ("recurrence", 40, {}),
-    ("recurrence", 4, {"level": "long", "notation": "note-001"}),
-    ("shapes", 40, {}),
-    ("shapes", 4, {"level": "long", "notation": "note-003"}),
-    ("translate", 10, {}),
-    ("translate", 2, {"mechanism": "attention", **CAUSAL}),
-]
+
+PROMISES = TABLES["promises"]
 """Types, how many variants, and what is stated: every level, and a notation that differs from the standard one."""
 
 
@@ -79,17 +49,7 @@ def test_a_few_variants_keep_them_and_are_worth_the_same(name):
     is_written(next(questions(problem_type(name), 1, notation="note-003")))
 
 
-PLACES = [
-    ("design", {}, "impossible request", "ABC", 30, 0),
-    ("prove", {"options": {"theorem": "shift"}}, "key", "ABCD", 40, 8),
-    ("heatmap", {}, "matrix", "ABCD", 20, 2),
-    ("heatmap", {}, "mask", "ABCDE", 20, 2),
-    ("heatmap", {}, "head", "ABCDE", 20, 2),
-    ("estimate", {}, "limit", "ABCD", 40, 0),
-    ("estimate", {}, "effect", "ABC", 27, 0),
-    ("masks", {}, "reading", "0123", 36, 0),
-    ("masks", {}, "picture", "0123", 36, 0),
-]
+PLACES = TABLES["places"]
 
 
 @pytest.mark.parametrize(("name", "stated", "place", "letters", "count", "apart"), PLACES)
@@ -163,15 +123,7 @@ def test_what_is_not_unique_or_not_true_does_not_survive(what):
         chosen.prove(chosen.make(chosen.thaw(frozen, "spoilt")))
 
 
-OTHER_NUMBERS = [
-    ("counts", "operations", {"toy": {"n": 9, "h": 3, "width": 4}}),
-    ("counts", "crossover", {"crossover": {"pair": "one", "d": 2}}),
-    ("counts", "whole", {"whole": {"words": 10, "positions": 3, "d": 2, "layers": 2}}),
-    ("recurrence", "paths", {"to": 2, "from": 1}),
-    ("recurrence", "cost", {"d": 5, "from": 1}),
-    ("recurrence", "overtaking", {"wide": 7, "from": 1}),
-    ("recurrence", "chains", {"n": 3, "from": 1}),
-]
+OTHER_NUMBERS = TABLES["other_numbers"]
 
 
 @pytest.mark.parametrize(("name", "part", "changed"), OTHER_NUMBERS)
@@ -186,32 +138,7 @@ def test_the_key_of_other_numbers_is_found(name, part, changed):
 
 # ------------------------------------------------------------------------------------------------ what is refused
 
-REFUSED = [
-    ("block", {"options": {"what": "dropout"}}, "option what of block is 'dropout'; one of after-attention, "),
-    ("block", {"mechanism": "self_attention", "options": {"what": "layer-norm"}}, "with layer_norm, not with self_att"),
-    ("extensions", {"mechanism": "attention", "options": {"what": "cache"}}, "with kv_cache, not with attention"),
-    ("choice", {"options": {"items": 0}}, "1 to 12"),
-    ("counts", {"sizes": {"h": 5, "d_model": 12}}, "There are no 2 or more heads for h = 5, d_model = 12"),
-    ("counts", {"sizes": {"n": 4, "h": 4}}, "n and h are both 4"),
-    ("counts", {"sizes": {"n": 1}}, "n is 1; for counting, a size from 2"),
-    ("counts", {"sizes": {"n": 5000}}, "n is 5000; for counting"),
-    ("counts", {"sizes": {"q": 3}}, "sizes has 'q'; n, h, d_model, d_k are known"),
-    ("design", {"options": {"items": ["guess"]}}, "impossible"),
-    ("drills", {"options": {"step": "backwards"}}, "projection"),
-    ("drills", {"options": {"items": 13}}, "1 to 12"),
-    ("faded", {"options": {"blank": ["B"]}}, "the steps are"),
-    ("faded", {"options": {"share": 0}}, "1 to 100"),
-    ("faded", {"options": {"share": 101}}, "1 to 100"),
-    ("find-error", {"options": {"errors": 3}}, "1 to 2"),
-    ("masks", {"options": {"kind": "diagonal"}}, "option kind of masks is 'diagonal'; one of causal, "),
-    ("masks", {"sizes": {"n": 9}}, "3 to 6 tokens"),
-    ("masks", {"given": {"S'": [[1, 2], [0, 1]]}}, "own numbers"),
-    ("prove", {"options": {"theorem": "Fermat"}}, "key bias"),
-    ("translate", {"settings": {"rounding": {"places": 1}}}, "rounded"),
-    ("translate", {"options": {"into": "note-009"}}, "no notation"),
-    ("translate", {"notation": "columns", "options": {"into": "columns"}}, "starts from"),
-    *((name, {"sizes": {"n": 4}}, "own sizes") for name in ("design", "estimate", "heatmap", "prove", "shapes")),
-]
+REFUSED = TABLES["refused"]
 
 
 @pytest.mark.parametrize(("name", "stated", "said"), REFUSED)

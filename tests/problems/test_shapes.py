@@ -1,7 +1,8 @@
 """Shapes: every expression evaluated by NumPy on arrays of random numbers, every faulty line too."""
 
+import json
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 import pytest
@@ -17,7 +18,12 @@ from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
 
 def question(number, **stated):
-    spec = TYPE.spec({"type": "shapes", **stated})
+    return _question(number, json.dumps(stated))
+
+
+@cache
+def _question(number, stated):
+    spec = TYPE.spec({"type": "shapes", **json.loads(stated)})
     return TYPE.make(TYPE.draw(spec, Dice.seeded(11).rng(number), number, {}))
 
 

@@ -6,11 +6,9 @@ from math import isqrt
 import pytest
 from problem_laws import contents
 
-import symattn
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed
 from symattn.derivation.ops.normalisation import Rescale, Standardise
-from symattn.exact import to_sympy
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 
@@ -25,13 +23,6 @@ def test_where_there_is_no_norm_nothing_is_said_of_one(name):
     d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(1)).givens, settings)
     assert not any(isinstance(step.op, Standardise | Rescale) for step in d)
     assert not NORMS & {wrong.misconception.id for wrong in replayed(d)}
-
-
-@pytest.mark.parametrize("name", ["feed_forward", "self_attention", "layer_norm", "weighted_values"])
-def test_fractions_are_spoken_of_only_where_an_answer_may_be_one(name):
-    (sheet,) = symattn.worksheet(name, seed=11)
-    whole = all(to_sympy(entry).is_Integer for step in sheet.problem.asked_steps for entry in step.result)
-    assert ("leave answers as" in repr(sheet.worksheet)) == (sheet.problem.exact and not whole)
 
 
 def test_a_mean_loss_is_no_norm_and_nothing_is_said_of_one():

@@ -13,6 +13,7 @@ import check_html
 import pytest
 from fontTools.ttLib import TTFont
 from pypdf import PdfReader
+from tables import tables_beside
 from writer_exam_samples import EVERYTHING
 from writer_samples import (
     ALL,
@@ -55,6 +56,8 @@ from symattn.page.document import (
     WorkingSpace,
 )
 from symattn.page.writers.html import fragment, write
+
+TABLES = tables_beside(__file__)
 
 
 def words(text):
@@ -103,16 +106,7 @@ PAGES = {
     "layouts": LAYOUTS,
     "compact, in large print": replace(LAYOUTS, solutions="blank", look=Look(24, "letter", "compact")),
 }
-SPOILT = {
-    "label": ('aria-label="Q, row 1, column 1"', ""),
-    "light: color-contrast": ("color: light-dark(#1a1a1a,", "color: light-dark(#999999,"),
-    "dark: color-contrast": ("#e4e2de)", "#444444)"),
-    "narrow screen": ("<main>", '<main style="width: 60em">'),
-    "parts of solutions": ("details::details-content { content-visibility: visible; }\n    /*", "/*"),
-    "console": ("font-src data:;", ""),
-    "Scrollable region": (' tabindex="0"', ""),
-    "HTML: line": ("<main>", '<main><p hidden="hidden"><div></div></p>'),
-}
+SPOILT = TABLES["spoilt"]
 
 
 @pytest.mark.slow

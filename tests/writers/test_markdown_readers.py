@@ -6,6 +6,7 @@ import pytest
 from catalogue_sheets import ROWS
 from catalogue_sheets import sheet as sheet_of
 from check_markdown import displayed, lost, readers, tables
+from tables import tables_beside
 from writer_exam_samples import EVERYTHING
 from writer_markdown_rules import lint
 from writer_samples import FORMULAS, equal, matrix, n, sheet
@@ -23,6 +24,8 @@ from symattn.page.document import (
     Words,
 )
 from symattn.page.writers import FORMATS, text
+
+TABLES = tables_beside(__file__)
 
 READERS = ("pandoc", "markdown-it", "mistune")
 
@@ -50,35 +53,7 @@ SOUND = (
     "`$` and <!-- symattn:grid id=W^Q rows=1 cols=2 -->",
     '---\nrecipe: "a <b> $5"\n---\n\ntext',
 )
-UNSOUND = {
-    "before\n$$\nx\n$$": "no blank line before",
-    "$$\nx\n$$\nafter": "no blank line after",
-    "$$\nx\n\ny\n$$": "a blank line in a formula",
-    "a $$x$$": "not escaped",
-    **{f"$$\nx\n{sign} y\n$$": "begins as a list" for sign in ("-", "+", "*", "#", ">", "=", "1.")},
-    "$$\n1 & 2 \\\\ 3 & 4\n$$": "two rows",
-    "$$\n1 & 2\n3 & 4\n$$": "a row without an end",
-    "$$\n\\cr\n$$": "\\cr is not portable",
-    "$\\color{red} x$": "\\color is not portable",
-    "$$\n\\begin{align}\nx\n\\end{align}\n$$": "not portable",
-    "$$\na < b\n$$": "\\lt is",
-    "$q_{*}$": "\\ast is",
-    "$\\{1\\}$": "unescapes",
-    "$\\|x\\|$": "unescapes",
-    "# Scores $S$": "in a heading",
-    "[see $S$](x)": "in a link",
-    "\n| $|x|$ |\n| --- |": "a bar",
-    "$a \\\\ b$": "rows in a line",
-    "$ a$": "a space inside",
-    "$a$2": "a figure after",
-    "costs $5": "not escaped",
-    "a <b> c": "a tag",
-    "```math\nx\n```": "a fence of maths",
-    "text\n| a |\n| --- |": "no blank line before it",
-    "| a |\n| --- |\ntext": "right below a table",
-    "| a | b |\n| --- |": "bars below",
-    "$$\nx": "no end",
-}
+UNSOUND = TABLES["unsound"]
 
 
 def test_rules_let_through_what_is_sound_and_find_every_fault():

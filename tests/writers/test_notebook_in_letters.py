@@ -13,6 +13,7 @@ import sympy
 from catalogue_sheets import ROWS, sheet
 from check_notebook import sources
 from sympy import Lambda, Matrix
+from test_letters import EVERY_OPERATION, STEPS_IN_NUMBERS
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
@@ -22,19 +23,14 @@ from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.names import identifier
 
 SIZES = {"n": 3, "m": 4}  # every other size is 2
-STEPS_IN_NUMBERS = {
-    "backpropagation_through_time", "kv_cache", "online_softmax", "recurrent_jacobian", "recurrent_network",
-    "cross_entropy_gradient",
-}  # fmt: skip
 SETTINGS = [
-    *((name, {}) for name in sorted(set(mechanisms()) - {"encoder", "decoder_block", "encoder_block_gradient"})),
+    *((name, {}) for name in EVERY_OPERATION),
     ("attention", {"temperature": "T"}), ("attention", {"cap": "c"}),
     ("attention", {"mask": "causal", "bias": "alibi:r"}), ("attention", {"mask": "padding:0", "empty": "zero"}),
     ("self_attention", {"orientation": "columns"}), ("multi_head_attention", {"split": "interleaved"}),
     ("rotary_attention", {"position": "rotary-halves"}), ("feed_forward", {"function": "gelu"}),
     ("positional_encoding", {"position": "sinusoidal-halves", "embedding": "scaled", "first_position": 1}),
 ]  # fmt: skip
-"""But for the mechanisms that only put others together."""
 FEW = [
     ("attention", {}), ("layer_norm", {}), ("feed_forward", {"function": "gelu"}), ("recurrent_network", {}),
     ("rotary_attention", {"position": "rotary-halves"}), ("cross_entropy_gradient", {}),

@@ -38,7 +38,6 @@ from symattn.page.document import (
     Entries,
     Heading,
     HeatMap,
-    ItemList,
     Look,
     Math,
     Paragraph,
@@ -58,7 +57,7 @@ from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.solutions import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
 
-MECHANISMS = ("layer_norm", "multi_head_attention", "attention_gradient", "language_model", "recurrent_network")
+MECHANISMS = ("layer_norm", "multi_head_attention", "language_model")
 """Short keys and long ones, of several heads, with wide fractions, with words: each is laid out once."""
 
 
@@ -110,7 +109,7 @@ def test_typst_measures_few_formulas_and_the_key_is_the_same_to_the_byte(mechani
     assert len({COMPILER.compile(text.encode()) for text in (source, every, movable)}) == 1
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_headings_stay_whole_and_pages_are_full(mechanism):
     """No heading breaks at its equals sign; marks stand on its first line, for below it they would touch what hangs
@@ -178,8 +177,7 @@ def bare(mechanism):
     return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
 
 
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize("mechanism", MECHANISMS[:2])
+@pytest.mark.parametrize("mechanism", MECHANISMS[:1])
 def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism, monkeypatch):
     together = plain(bare(mechanism))
     for page in pages(together):
@@ -237,34 +235,6 @@ def test_a_question_with_a_table_stands_alone():
     assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
 
 
-def _tick(answer, remark):
-    options = Choices(((Math(answer),), (Math(n(0)),)), frozenset({0}))
-    return options, ItemList(((Words(remark),), (Words("The other one is 0."),)))
-
-
-@pytest.mark.parametrize(("digits", "side_by_side", "count"), [(4, True, 2), (4, True, 3), (45, False, 2)])
-def test_options_and_remarks_stand_side_by_side_in_lines_that_are_not_too_short(digits, side_by_side, count):
-    """A line has room for two such questions and no third, and none where a formula would be made smaller for it."""
-    options = Choices(((Math(n("1" * digits)),), (Math(n(0)),)), frozenset({0}))
-    remarks = [((Words(f"This is remark {k}."),), (Words("The other one is 0."),)) for k in range(1, count + 1)]
-    parts = [_question(k, options, ItemList(remark)) for k, remark in enumerate(remarks, 1)]
-    document = sheet(*chain.from_iterable(parts), solutions="key")
-    rows = re.findall(r"#worked-row\((.*?)\)", typst.write(document))
-    assert [len(row.split("mm")) - 1 for row in rows] == ([2] if side_by_side else [])
-    page = words_on(pages(plain(document))[0])
-    assert all(page.count(f"This is remark {k}.") == 1 for k in range(1, count + 1))
-
-
-@pytest.mark.parametrize(("letters", "count"), [(10, 3), (60, 2), (120, 3)])
-def test_text_of_several_lines_stands_side_by_side_only_in_lines_of_some_length(letters, count):
-    parts = [_question(k, Paragraph((Words("letters " * (letters // 8)),))) for k in range(1, count + 1)]
-    source = typst.write(sheet(*chain.from_iterable(parts), solutions="key"))
-    rows = [list(map(float, re.findall(r"([\d.]+)mm", row))) for row in re.findall(r"#worked-row\((.*?)\)", source)]
-    # 72 mm have room for 36 letters of average width, and 2 columns are at most 84 mm wide.
-    assert all(min(row) >= 72 for row in rows if letters > 36)
-    assert [len(row) for row in rows] == ([count] if letters < 36 else [2])
-
-
 @pytest.mark.parametrize(("columns", "digits", "size"), [(3, 4, 11), (4, 64, 11), (12, 4, 11), (3, 4, 18)])
 def test_options_stand_beside_a_picture_where_there_is_room(columns, digits, size):
     """Of 174 mm, 12 cells of 10 mm leave too little, and 3 of them less than 64 digits need; so does large print."""
@@ -278,15 +248,6 @@ def test_options_stand_beside_a_picture_where_there_is_room(columns, digits, siz
     assert "None of them." in words_on(page)
     across = [x for x, _, _ in ink(page)]
     assert 17 < min(across) < max(across) < 193
-
-
-@pytest.mark.parametrize("count", range(1, 5))
-def test_what_is_given_stands_on_the_line_of_its_heading_if_it_takes_no_more_lines(count):
-    heading = Heading((Words("Given"),), 1, of="given")
-    short, long = (Display((Row((equal("X", n("1" * digits)),) * count),)) for digits in (4, 70 // count))
-    assert typst.write(sheet(heading, short)).count("#labelled(1)") == 1
-    assert typst.write(sheet(heading, long)).count("#labelled(") == 0
-    assert typst.write(sheet(replace(heading, of=""), short)).count("#labelled(") == 0
 
 
 # --- the foot of the page ------------------------------------------------------------------------------------
@@ -303,19 +264,6 @@ def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(paper, closer, length
 
 
 # --- equations in columns -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("count", "digits"), [(1, 3), (4, 3), (9, 3), (5, 12), (8, 17), (12, 17), (5, 40)])
-def test_equations_take_the_fewest_lines_and_of_these_the_fewest_columns(count, digits):
-    equations = tuple(equal(indexed("q", 1, k % 9), Number("1" * digits)) for k in range(count))
-    source = typst.write(sheet(Entries(equations, 6)))
-    body = source[source.rindex("#formulas(") :]
-    lines = [line.count("tightequal") for line in body.split("\\\n")]
-    # A line is 174 mm long, 9 of them are the usual indent: 8.6 pt a digit, 11 pt with them and the signs around.
-    most = max(k for k in range(1, 7) if k == 1 or k * 0.98 * width(equations[0]) + (k - 1) * 1.4 <= 43.3 / 1.04)
-    fewest = -(-count // min(most, count))
-    assert len(lines) == fewest
-    assert max(lines) == next(k for k in range(1, count + 1) if -(-count // k) == fewest)
 
 
 def test_a_result_stands_beside_equations_where_that_is_lower():
@@ -385,7 +333,7 @@ def plain(document):
     return COMPILER.compile(typst.write(document).encode())
 
 
-@pytest.mark.parametrize("questions", [0, 1, 2])
+@pytest.mark.parametrize("questions", [0, 2])
 def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions):
     """Of headings with an equation, and twelve lines below the last one, which the page before has no room for."""
     lines = tuple(Paragraph((Words(f"line {k}"),)) for k in range(12))

@@ -12,33 +12,20 @@ from io import BytesIO
 
 import pytest
 from pypdf import PdfReader
+from tables import tables_beside
 
 from symattn.page.document import Document, Paragraph, Words
 from symattn.page.writers import FORMATS, pdf
 from symattn.page.writers.common import visible
 
+TABLES = tables_beside(__file__)
+
 PUNCTUATION = "".join(c for c in map(chr, range(33, 127)) if not c.isalnum())
 MARKUP = "\\{}$&#%_^~`*<>[]@|\"'-=/+!,"
 
-ATTACKS = (
-    r"\input{/etc/passwd}", r"\input{|\"id\"}", r"\write18{ls}", r"\openin5=x", r"\end{document}",
-    r"\csname x\endcsname", r"\catcode`\%=12", r"\def\x{\x}\x", r"^^5cinput", r"\verb|x|", r"$\frac{1}{0}$",
-    r"$$x$$", r"\[x\]", r"\(x\)", "%comment", "~tie", "a&b", "a_1^2", r"\\", r"\ ", r"\begin{verbatim}", "{{7*7}}",
-    "{% raw %}", "<< x >>", "<% if %>", "<# note #>", '#read("/etc/passwd")', "#import x", '#eval("1")',
-    "#let x = 1", "$ x $", "*bold*", "_it_", "= heading", "- list", "+ list", "/ term: x", "<label>", "@ref",
-    "// comment", "/* comment */", "`raw`", "```raw```", "#[x]", "#(1)", "#x;", r"\u{41}",
-    "https://example.org/?a=b&c=d#e", "~~gone~~", "[link](x)", "![image](x)", "<!-- x -->", "<script>x</script>",
-    "&lt;&amp;&#65;", "<![CDATA[x]]>", "# heading", "> quote", "1. list", "---", "***", "===", "|a|b|", ":::",
-    "[^1]", "${x}", "$(x)", "`id`", "%s %d %n", "{0}", "{x!r}", "\\x41", "\\N{DIGIT ONE}", "'; drop table x; --",
-    "../../x", "C:\\x\\y", "=1+1", "@x", "-x", "NULL", "nan", "true",
-)  # fmt: skip
+ATTACKS = TABLES["attacks"]
 
-WORDS = (
-    "fi fl ff ffi ffl", "office fluffy", "--", "---", "----", ",,", "''", "``", "<<>>", "?`", "!`", "...",
-    "‚x‘ „x“ “x”", "naïve café", "Žižek Łódź", "Øre Æsir œuvre ß", "Ğğİı Şş", "Ăă Ţţ đ", "e\u0301 a\u0308",
-    "A\u030a n\u0303", "é", "½ ¼ ¾", "10 °C", "5 €", "§ 3", "© ®", "1–2—3", "− × ± ÷", "≤ ≥ ≈", "→ ←", "∞ √",
-    "α β γ", "Ω · Γ", "¡¿",
-)  # fmt: skip
+WORDS = TABLES["words"]
 
 UNSEEN = (
     "a\u200bb", "a\u200cb", "a\u200db", "a\u2060b", "a\ufeffb", "a\u00adb", "\u202eabc\u202c", "\u2066abc\u2069",

@@ -26,6 +26,7 @@ def words_of(data):
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
+@pytest.mark.covering(product=False)
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize("name", ["all", "empty", "deep", "wide", "hostile", "exam", "outside"])
 def test_every_format_writes_every_document(name, format):

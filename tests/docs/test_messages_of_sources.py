@@ -1,0 +1,55 @@
+"""The messages of the sources, as translators find them: files of `docs/make`, which no source distribution has."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+import messages
+import polib
+import pytest
+
+from symattn.foundation.languages import languages
+
+OTHERS = tuple(code for code in languages() if code != "en")
+extracted = cache(messages.extracted)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_language_has_the_messages_of_the_sources(language):
+    """`make messages` was run; that a translation is missing fails no test: the page says it in English."""
+    path = messages.LANGUAGES / f"{language}.po"
+    file = polib.pofile(str(path))
+    found = extracted()
+    listed = {(e.msgctxt or "", e.msgid, e.msgid_plural) for e in file if e.msgctxt != "sign"}
+    assert listed == {(t.context, t.one, t.other) for t in found}
+    done, count = messages.coverage(file)
+    assert 0 < done <= count == len(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "templates"),
+    [
+        ('message("one {x}", x=1)', [("", "one {x}", "")]),
+        ('partial(message, "one {x}", x=1)', [("", "one {x}", "")]),
+        ('functools.partial(languages.message, "one {x}")', [("", "one {x}", "")]),
+        ('partial(message, "one {x}" if few else "many {x}")', [("", "one {x}", ""), ("", "many {x}", "")]),
+        ('partial(counted, "{n} line", "{n} lines", n=2)', [("", "{n} line", "{n} lines")]),
+        ('partial(in_context, "a sign", "one {x}")', [("a sign", "one {x}", "")]),
+        ('partial(sorted, "one two")', []),
+        ("partial()", []),
+    ],
+)
+def test_a_template_is_read_where_it_stands(source, templates):
+    read = messages.templates_in(ast.parse(source))
+    assert [(template.context, template.one, template.other) for template in read] == templates
+
+
+def test_templates_that_wait_in_a_partial_are_read_for_translators():
+    """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
+    waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
+    texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
+    found = {said for text in texts for said in waiting.findall(text)}
+    assert "the reciprocal was written" in found
+    assert found <= {template.one for template in extracted()}

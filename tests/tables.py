@@ -1,0 +1,10 @@
+"""The tables of tests that stand in a file of their own, beside the test: what is typed, and what is said of it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+def tables_beside(test: str) -> dict[str, Any]:
+    """Those of the .toml that is named after the test."""
+    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text(encoding="utf-8"))
