@@ -70,12 +70,6 @@ def boxes(rows: int, columns: int, entry: st.SearchStrategy[tuple[F, F]]) -> st.
     )
 
 
-@st.composite
-def box(draw: st.DrawFn, rows: int | None = None, columns: int | None = None) -> np.ndarray:
-    rows, columns = rows or draw(st.integers(1, 3)), columns or draw(st.integers(1, 3))
-    return draw(boxes(rows, columns, decimals()))
-
-
 def written(ends: np.ndarray) -> tuple[tuple[Window, ...], ...]:
     """The box as the code under test takes it."""
     return tuple(
@@ -126,15 +120,6 @@ def tight_and_wide_enough(windows, results) -> None:
 
 
 # ------------------------------------------------------------------------------------ what a decimal stands for
-
-
-@given(st.integers(-(10**6), 10**6), st.integers(0, 4), st.sampled_from(ROUNDINGS))
-def test_a_cell_is_what_the_decimal_module_rounds_to_it(units_written, places, rounding):
-    unit = F(1, 10**places)
-    value = units_written * unit
-    reach = unit / 2 if rounding == "nearest" else unit
-    w = cell(value, unit, rounding)
-    assert (F(w.low), F(w.high)) == (value - reach, value + reach)
 
 
 @given(st.decimals(-100, 100, allow_nan=False, places=9), st.integers(1, 4))
@@ -236,12 +221,6 @@ def test_widths(a, b):
     assert width(cell(*a)) == a[1]
 
 
-def test_widths_of_single_numbers():
-    assert width(HIDDEN) == width(cell(F(1, 4), None)) == 0
-    assert 0 < width(cell(F(1, 3), None)) < F(1, 10**28)
-    assert width(Window(Decimal("1E-999999999999"), Decimal(1))) == 1
-
-
 # ------------------------------------------------------------------------------------ linear operations
 
 
@@ -257,51 +236,37 @@ def test_products_are_tight(data):
         tight_and_wide_enough([[windows[i][j]]], corners)
 
 
-@pytest.mark.slow
-@tries(15)
-@given(st.data())
-def test_entrywise_operations_are_tight_and_stretch(data):
-    shapes = data.draw(st.sampled_from([((2, 2), (2, 2)), ((2, 3), (1, 3)), ((2, 1), (2, 3)), ((1, 3), (2, 1))]))
-    a, b = (data.draw(box(*shape)) for shape in shapes)
-    both = vertices(a, b)
-    tight_and_wide_enough(window(Add(), written(a), written(b)), [x + y for x, y in both])
-    tight_and_wide_enough(window(Hadamard(), written(a), written(b)), [x * y for x, y in both])
+@tries(8)
+@given(boxes(2, 2, decimals()), boxes(2, 2, decimals()), boxes(1, 2, decimals()))
+def test_operations_are_tight(a, b, row):
+    one, both = [x for (x,) in vertices(a)], vertices(a, b)
+    for op, results in (
+        (SumOver("rows"), [x.sum(axis=0, keepdims=True) for x in one]),
+        (SumOver("columns"), [x.sum(axis=1, keepdims=True) for x in one]),
+        (Transpose(), [x.T for x in one]),
+        (Scale(-3), [x / F(-3) for x in one]),
+        (Scale(F(1, 2)), [2 * x for x in one]),
+        (Activation("identity"), one),
+        (Activation("relu"), [np.where(x > 0, x, F(0)) for x in one]),
+    ):
+        tight_and_wide_enough(window(op, written(a)), results)
+    for op, results in (
+        (Add(), [x + y for x, y in both]),
+        (Hadamard(), [x * y for x, y in both]),
+        (Stack("rows"), [np.vstack(pair) for pair in both]),
+        (Stack("columns"), [np.hstack(pair) for pair in both]),
+    ):
+        tight_and_wide_enough(window(op, written(a), written(b)), results)
+    for stretched in (row, row.transpose(0, 2, 1)):
+        results = [x * y for x, y in vertices(a, stretched)]
+        tight_and_wide_enough(window(Hadamard(), written(a), written(stretched)), results)
 
 
-@pytest.mark.slow
-@tries(15)
-@given(st.data())
-def test_sums_stacks_and_transposes_are_tight(data):
-    a, b = data.draw(box(2, 2)), data.draw(box(2, 2))
-    corners = [v[0] for v in vertices(a)]
-    both = vertices(a, b)
-    tight_and_wide_enough(window(SumOver("rows"), written(a)), [x.sum(axis=0, keepdims=True) for x in corners])
-    tight_and_wide_enough(window(SumOver("columns"), written(a)), [x.sum(axis=1, keepdims=True) for x in corners])
-    tight_and_wide_enough(window(Transpose(), written(a)), [x.T for x in corners])
-    tight_and_wide_enough(window(Stack("rows"), written(a), written(b)), [np.vstack(pair) for pair in both])
-    tight_and_wide_enough(window(Stack("columns"), written(a), written(b)), [np.hstack(pair) for pair in both])
-
-
-@given(st.data(), st.sampled_from([2, -3, F(1, 2)]))
-def test_scaling_by_a_fraction_is_tight(data, divisor):
-    a = data.draw(box(2, 2))
-    tight_and_wide_enough(window(Scale(divisor), written(a)), [x / F(divisor) for (x,) in vertices(a)])
-
-
-@given(st.data())
-def test_scaling_by_a_root(data):
-    a = data.draw(box(2, 2))
+@given(boxes(2, 2, decimals()))
+def test_scaling_by_a_root(a):
     scaled = window(Scale(square_root(3), "sqrt(d_k)"), written(a))
     numbers = [[[mpmath.mpf(e.numerator) / e.denominator for e in row] for row in x] for (x,) in vertices(a)]
     tight_and_wide_enough(scaled, [[[e / mpmath.sqrt(3) for e in row] for row in x] for x in numbers])
-
-
-@given(st.data())
-def test_activations_are_tight(data):
-    a = data.draw(box(2, 2))
-    assert window(Activation("identity"), written(a)) == written(a)
-    relu = [np.where(x > 0, x, F(0)) for (x,) in vertices(a)]
-    tight_and_wide_enough(window(Activation("relu"), written(a)), relu)
 
 
 @given(decimals(), st.integers(0, 3), st.sampled_from(["even", "up", "down"]))
@@ -377,14 +342,6 @@ def test_softmax_is_the_range_over_all_vertices(row, base, along):
             assert weight == Window(Decimal(0), Decimal(0))
 
 
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=4))
-def test_softmax_of_exact_scores_is_a_number(row):
-    (weights,) = window(Softmax(), (tuple(cell(s, None) for s in row),))
-    for w, number in zip(weights, mp_softmax([F(s) for s in row], "e"), strict=True):
-        assert inside(number, w)
-        assert w.high - w.low < Decimal("1e-26")
-
-
 def test_softmax_of_rows_without_scores():
     row = ((HIDDEN, HIDDEN),)
     zero = Window(Decimal(0), Decimal(0))
@@ -393,21 +350,13 @@ def test_softmax_of_rows_without_scores():
     assert window(Softmax(), ((HIDDEN, cell(F(3), F(1, 10))),)) == ((zero, Window(Decimal(1), Decimal(1))),)
 
 
-@pytest.mark.parametrize("size", [10**7, 10**18, 10**25])
+@pytest.mark.parametrize("size", [10**7, 10**25, 10**200])
 def test_softmax_of_enormous_scores(size):
-    """What nobody should write, but somebody may: no overflow, no endless computation."""
-    ((low, high),) = window(Softmax(), ((cell(-size, F(1, 10)), cell(size, F(1, 10))),))
-    assert 0 <= low.low <= low.high < Decimal("1e-1000000")
-    assert 1 - Decimal("1e-25") < high.low <= high.high <= 1
-
-
-def test_softmax_of_scores_beyond_all_digits():
-    """The ends of these cells differ by more than the cells are wide: that is not tight any more, but never wrong."""
-    for w in window(Softmax(), ((cell(-(10**200), F(1, 10)), cell(10**200, F(1, 10))),))[0]:
-        assert 0 <= w.low <= w.high <= 1
-    ((low, high),) = window(Softmax(), ((cell(-(10**200), None), cell(10**200, None)),))
-    assert low.low == 0
-    assert high.high == 1
+    """What nobody should write, but somebody may: no overflow, no endless computation, and never wrong."""
+    for unit in (F(1, 10), None):
+        ((low, high),) = window(Softmax(), ((cell(-size, unit), cell(size, unit)),))
+        assert 0 <= low.low <= low.high <= 1 == high.high
+        assert size > 10**25 or (low.high < Decimal("1e-1000000") and 1 - Decimal("1e-25") < high.low)
 
 
 # ------------------------------------------------------------------------------------ weighted averages
@@ -557,7 +506,7 @@ def a_hidden_number_has_a_range_or_none(step: Step, matrices: list[Matrix]) -> N
 # ------------------------------------------------------------------------------------ what the places shown explain
 
 
-@given(box(2, 3), box(3, 2), units, st.integers(0, 2**32 - 1))
+@given(boxes(2, 3, decimals()), boxes(3, 2, decimals()), units, st.integers(0, 2**32 - 1))
 def test_whoever_rounds_to_the_places_shown_stays_in_the_window(a, b, unit, seed):
     """Sums of any numbers that the lines may stand for, rounded to the unit or cut off there."""
     windows = shown(MatMul(), written(a), written(b), unit=unit)
