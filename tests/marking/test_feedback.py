@@ -403,7 +403,7 @@ def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]
 
 
 @pytest.mark.parametrize("kind", CHOICES)
-def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind: str) -> None:
+def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind):
     question = sheet_of(kind, 1)
     for part, answer, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
@@ -417,7 +417,7 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
         assert NOT_RIGHT not in said or answer.options[k].why == () or kind == "shapes", (part, k)
 
 
-def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it() -> None:
+def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it():
     question = sheet_of("find-error", 1)
     for part, _, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
@@ -425,7 +425,7 @@ def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_mad
 
 
 @pytest.mark.parametrize("kind", ["heatmap", "recurrence"])
-def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind: str) -> None:
+def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind):
     question = sheet_of(kind, 1)
     for part in question.parts:
         answer = part.answer
@@ -441,7 +441,7 @@ def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind: s
 
 
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) -> None:
+def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation):
     scores = [3, 1, 0]
     exact = np.exp(scores) / np.exp(scores).sum()
     nearest = [f"{x:.2f}" for x in exact]
@@ -461,7 +461,7 @@ def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) 
 
 
 @pytest.mark.parametrize(("mechanism", "id"), [("multi_head_attention", "C2"), ("attention", "X7")])
-def test_a_line_says_once_what_its_entries_follow_from(mechanism: str, id: str) -> None:
+def test_a_line_says_once_what_its_entries_follow_from(mechanism, id):
     """Rounded before or not, it is the same to a student: the sign says it, and nothing beside it."""
     q = question(mechanism)
     report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
@@ -472,7 +472,7 @@ def test_a_line_says_once_what_its_entries_follow_from(mechanism: str, id: str) 
 
 
 @pytest.mark.parametrize(("mechanism", "id"), [("recurrent_network", "U2"), ("kv_cache", "F7")])
-def test_what_became_easier_is_told_where_something_follows(mechanism: str, id: str) -> None:
+def test_what_became_easier_is_told_where_something_follows(mechanism, id):
     """And not beside the first token of the line, whose entries are the key's."""
     q = question(mechanism)
     report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))

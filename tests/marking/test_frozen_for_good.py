@@ -33,7 +33,6 @@ from symattn.teaching.question import (
     MatrixAnswer,
     Question,
     RubricAnswer,
-    ShapeAnswer,
     StepAnswer,
     total,
 )
@@ -189,19 +188,6 @@ def test_any_other_number_on_the_key_is_refused_with_its_place_and_the_same_one_
                 assert "mark with symattn 0.0.1" in str(error.value)
                 tried += 1
     assert tried
-
-
-def test_a_shape_the_other_way_round_is_another_key():
-    question = questions()["shapes"]
-    k, part = next(
-        (k, part)
-        for k, part in enumerate(question.parts)
-        if isinstance(part.answer, ShapeAnswer) and part.answer.shape and len(set(part.answer.shape)) == 2
-    )
-    turned = replace(part, answer=ShapeAnswer(part.answer.shape[::-1]))
-    other = replace(question, parts=(*question.parts[:k], turned, *question.parts[k + 1 :]))
-    with pytest.raises(InputError, match=f"{part.name} was .*×.* on the key, and is .*×.* now"):
-        as_frozen(other, freeze_parts(question), "Sheet 1", "symattn 0.0.1")
 
 
 def test_what_is_not_asked_any_more_is_refused_by_name():

@@ -374,18 +374,6 @@ def test_a_file_named_like_one_in_the_folder_of_another_is_nobodys(path, inside)
     )
 
 
-def test_the_id_of_somebody_else_inside_takes_nothing_from_them(tmp_path):
-    hand_in(
-        tmp_path, **{"001-s001.toml": head(SHEETS[1]), "006-s006.toml": head(SHEETS[0], student="s001"),
-                     "zzz.json": '{"student": "s001", "answers": {}}'}
-    )  # fmt: skip
-    ada, grace, nobody = found(tmp_path)
-    assert (ada.entrant, ada.file.path, ada.doubt, ada.notices) == (ENTRANTS[0], "001-s001.toml", "", ())
-    assert (grace.entrant, grace.complaint) == (ENTRANTS[5], "")
-    assert grace.doubt == "The id inside is that of 'Ada Lovelace' ('s001'); the file's name says whose it is."
-    assert (nobody.entrant, nobody.unclear) == (None, NOBODY)
-
-
 @given(
     st.sampled_from([1, 2, 3, 6]),
     st.sampled_from(["", *IDS, "s999", "S001"]),

@@ -144,13 +144,6 @@ def test_what_a_person_must_do_is_listed():
     assert "Submissions: 1 marked; 1 pending; 1 broken; 1 missing" in found
 
 
-def test_nobody_handed_in_anything():
-    rows = [row(1), row(2)]
-    assert "Submissions: 2 missing" in text(rows)
-    [first, second] = read_back(rows)
-    assert (first["status"], first["total"], second["name"]) == ("missing", "", "N2")
-
-
 HOSTILE = [
     "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", 'a"b,c;d', "line\nbreak", "\\input{x}", "$x$",
     "<b>x</b>", "#set page", "*bold*", "| a | b |", "שלום", "🙂", "'", "",
