@@ -97,11 +97,6 @@ def less(rows: Page, off: Callable[[list], str]) -> Page:
     return [[x if x is NEGATIVE_INFINITY else f"{exactly(x)} - ({off(row)})" for x in row] for row in rows]
 
 
-def largest(values: list) -> str:
-    seen = [x for x in values if x is not NEGATIVE_INFINITY]
-    return exactly(max(seen, key=lambda x: float(sympy.N(to_sympy(x), 30))))
-
-
 def written(q: Question, changed: Pages, *left_out: str, more: Pages | None = None) -> Attempt:
     """The key with some matrices written otherwise and some left out."""
     lines = laid(q, {k: v for k, v in {**found(q), **changed}.items() if k not in left_out})
@@ -144,17 +139,6 @@ def last_scores(q: Question) -> str:
     return next(role for role in ("M", "S'", "S") if role in found(q))
 
 
-def row_maxima_taken_off(q: Question) -> Iterator[Attempt]:
-    last = last_scores(q)
-    yield written(q, {last: less(found(q)[last], largest)})
-
-
-def the_global_maximum_taken_off(q: Question) -> Iterator[Attempt]:
-    last = last_scores(q)
-    every = [x for row in found(q)[last] for x in row]
-    yield written(q, {last: less(found(q)[last], lambda row: largest(every))})
-
-
 def another_constant_taken_off_each_row(q: Question) -> Iterator[Attempt]:
     last = last_scores(q)
     rows = found(q)[last]
@@ -170,16 +154,6 @@ def keys_times_queries_and_a_softmax_down_the_columns(q: Question) -> Iterator[A
     if q.problem.derivation.last.token is None and not any("." in part.name for part in q.parts):
         p = found(q)
         yield written(q, {role: turned(p[role]) for role in ("S", "S'", "M", "A") if role in p})
-
-
-def scores_without_queries_and_keys(q: Question) -> Iterator[Attempt]:
-    if "Q" in parts(q):
-        yield written(q, {}, "Q", "K")
-
-
-def outputs_without_values(q: Question) -> Iterator[Attempt]:
-    if "V" in parts(q):
-        yield written(q, {}, "V")
 
 
 def masked_before_scaled(q: Question) -> Iterator[Attempt]:
@@ -224,13 +198,9 @@ WAYS: tuple[Way, ...] = (
     folded_into_the_weights_of_the_queries,
     scaled_at_queries_and_keys,
     scaled_at_the_scores,
-    row_maxima_taken_off,
-    the_global_maximum_taken_off,
     another_constant_taken_off_each_row,
     transposed_throughout,
     keys_times_queries_and_a_softmax_down_the_columns,
-    scores_without_queries_and_keys,
-    outputs_without_values,
     masked_before_scaled,
     masked_after_the_softmax_and_normalised_again,
     weights_not_simplified,

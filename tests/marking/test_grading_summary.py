@@ -4,7 +4,6 @@ import csv
 import io
 import random
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -182,11 +181,3 @@ def test_changes_name_what_differs_and_why():
     assert found[0].why == "another file, another policy, symattn 1 → symattn 2"
     assert (found[0].what, found[0].old_policy, found[0].new_policy) == ("S A 3 → 4", "ecf", "strict")
     assert found[1].why.startswith("broken: It is empty.")
-
-
-def test_terms_come_back_and_say_what_differs():
-    own = Terms(replace(POLICIES["ib"], precision=1, rounding="truncate"), "[settings]\nmisread = 2\n", ",")
-    assert Terms.read(own.json()) == own
-    assert str(own) == "ib, misread 2, precision 1, rounding truncate"
-    assert str(Terms(POLICIES["ecf"])) == "ecf"
-    assert Terms.read(own.json()).used.misread == 2

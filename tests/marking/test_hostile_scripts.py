@@ -13,7 +13,6 @@ from scripts import key_script, shown
 from trials import tries
 
 import symattn
-from symattn.exact import Outline
 from symattn.marking.attempt import Attempt, Shaped
 from symattn.marking.marker import POLICIES, mark
 from symattn.marking.marker.report import Report
@@ -21,7 +20,7 @@ from symattn.marking.reports import feedback_document, marking_document, report_
 from symattn.marking.submissions import entry, fill, read_submission
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import markdown, text
-from symattn.teaching.question import Question, ShapeAnswer, StepAnswer
+from symattn.teaching.question import Question, ShapeAnswer
 from symattn.teaching.sheets import make_sheet
 
 POLICY_NAMES = sorted(POLICIES)
@@ -88,15 +87,6 @@ def test_named_steps_are_asked_as_they_are_named():
     problem = symattn.derive("note-001").problem
     named = replace(problem, asked=("S.1", "S.2"))
     assert [part.name for part in make_sheet(named).question.parts] == ["S.1", "S.2"]
-
-
-def test_numbers_and_shapes_in_one_worksheet():
-    given = {"Q": [[1, 0], [0, 1]], "K": [[1, 1], [0, 2]], "V": Outline((2, 3))}
-    asked = symattn.derive("attention", **given).worksheet().question
-    assert isinstance(asked.parts[-1].answer, ShapeAnswer)
-    assert isinstance(asked.parts[0].answer, StepAnswer)
-    report = mark(asked, key_script(asked), POLICIES["strict"])
-    assert report.total == asked.marks == report.available, shown(report)
 
 
 # ------------------------------------------------------------------------------------------------ symbols

@@ -183,9 +183,3 @@ def test_any_text_is_read_or_refused(text, form):
     except InputError as error:
         refusal = str(error)
     assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
-
-
-@given(st.text(alphabet="\\begin{pmatrix}end&=$[](), 12\n", max_size=300))
-def test_any_latex_is_taken_apart(text):
-    assert all(matrix.rows for _, matrix in latex_matrices(text))
-    read_matrix(text, (2, 2))

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from trials import tries
 
 from symattn.api import make_recipe
-from symattn.derivation.derivation import Step
 from symattn.derivation.ops import (
     Activation,
     Add,
@@ -35,7 +34,7 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, power, square_root, values_of
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root, values_of
 from symattn.marking.marker.by_hand import Rounded, worked
 from symattn.marking.marker.windows import cell, claimed, holds, meet, shown, width, window
 from symattn.teaching.sheets import sheets
@@ -425,17 +424,6 @@ def test_weights_that_cannot_sum_to_one_are_taken_as_they_are():
         assert window(MatMul(), weights, values, weights=True) == window(MatMul(), weights, values)
 
 
-@given(st.lists(st.integers(-4, 4), min_size=1, max_size=4), st.data())
-def test_the_whole_chain_on_exact_numbers(scores, data):
-    """Softmax and average of exact numbers: a window around the output, which mpmath computes."""
-    values = data.draw(st.lists(st.integers(-5, 5), min_size=len(scores), max_size=len(scores)))
-    weights = window(Softmax(), (tuple(cell(s, None) for s in scores),))
-    ((w,),) = window(MatMul(), weights, tuple((cell(v, None),) for v in values), weights=True)
-    a = mp_softmax([F(s) for s in scores], "e")
-    assert inside(mpmath.fdot(a, values), w)
-    assert w.high - w.low < Decimal("1e-25")
-
-
 # ------------------------------------------------------------------------------------ what has no range
 
 
@@ -449,15 +437,6 @@ def test_no_rule_and_no_fit():
         window(MatMul(), one, (one[0], one[0]))
 
 
-def test_powers_of_an_irrational_base():
-    base = power(2, F(1, 2))
-    (weights,) = window(Softmax(base=base), ((cell(1, None), cell(F(5), F(1, 10))),))
-    root = mpmath.sqrt(2)
-    low, high = (root / (root + root ** mpmath.mpf(s)) for s in ("5.05", "4.95"))
-    assert same(low, weights[0].low)
-    assert same(high, weights[0].high)
-
-
 WITH_EVERY_OPERATION = (
     "layer_norm_gradient", "online_softmax", "rms_norm", "encoder_block_gradient", "recurrent_jacobian",
     "softmax_jacobian", "weighted_heads", "recurrent_network", "cross_entropy_gradient", "language_model",
@@ -466,41 +445,23 @@ WITH_EVERY_OPERATION = (
 """Mechanisms that have every operation of the mechanisms of the catalogue."""
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", WITH_EVERY_OPERATION)
 def test_no_operation_is_without_a_range(name):
-    """There, a number that was cut off would be called wrong.
+    """There, a number that was cut off would be called wrong.  Of each operation its first step.
 
-    Where −∞ is written and nothing is hidden there is no range, and no error.  Of each operation its first step.
+    Where −∞ is written and nothing is hidden there is no range, and no error.
     """
     [sheet] = sheets(make_recipe(name, seed=7), 1)
     d = sheet.problem.derivation
     for step in {type(step.op): step for step in reversed(list(d))}.values():
         matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
-        whoever_rounds_on_the_way_comes_near(step, matrices)
-        a_hidden_number_has_a_range_or_none(step, matrices)
-
-
-def whoever_rounds_on_the_way_comes_near(step: Step, matrices: list[Matrix]) -> None:
-    lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
-    found = worked(step.op, lines, 4)
-    assert found is not None, step.name
-    for row, right in zip(found, values_of(step.result).rows, strict=True):
-        assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
-
-
-def a_hidden_number_has_a_range_or_none(step: Step, matrices: list[Matrix]) -> None:
-    plain = [[[cell(x, F(1, 100)) for x in row] for row in m.rows] for m in matrices]
-    for first, whole in product(range(len(plain)), (False, True)):
-        hidden = [
-            tuple(tuple(HIDDEN if k >= first and (whole or i == 0) else x for x in row) for i, row in enumerate(rows))
-            for k, rows in enumerate(plain)
-        ]
-        ranges = [window(step.op, *hidden), window(step.op, *hidden, weights=True)]
-        by_hand = worked(step.op, [tuple(tuple(Rounded(x, False) for x in r) for r in rows) for rows in hidden], 2)
-        rows, columns = step.result.shape
-        for found in (*ranges, by_hand):
-            assert found is None or (len(found), len(found[0])) == (rows, columns), step.name
+        lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
+        for row, right in zip(worked(step.op, lines, 4), values_of(step.result).rows, strict=True):
+            assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
+        hidden = [tuple(tuple(HIDDEN for _ in row) for row in m.rows) for m in matrices]
+        found = window(step.op, *hidden)
+        assert found is None or (len(found), len(found[0])) == step.result.shape, step.name
 
 
 # ------------------------------------------------------------------------------------ what the places shown explain

@@ -20,7 +20,7 @@ import symattn
 from symattn.api import make_recipe
 from symattn.derivation.derivation import StepName
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.exact.bridge import from_sympy
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import entry, fill, grid, read_submission
@@ -204,24 +204,6 @@ def test_every_cell_of_a_matrix_is_read(rows, environment, end, between):
     for typed, row in zip(matrix.rows, rows, strict=True):
         for text, (content, _) in zip(typed, row, strict=True):
             assert means(text, CONTENTS[content]), (text, source)
-
-
-def in_tex(x: Value) -> str:
-    """A value as students with a decimal comma type it."""
-    if x is NEGATIVE_INFINITY:
-        return r"{-\infty}"
-    return f"{{{x}}}" if isinstance(x, int) else decimals(6)(x).replace(".", "{,}")
-
-
-def test_a_right_script_in_braces_earns_everything():
-    r"""A mask with {-\infty} first, in the middle and last in a row, and decimals with {,}."""
-    [sheet] = symattn.worksheet("attention", mask=[[0, 1, 1], [1, 0, 1], [1, 1, 0]], seed=5, jobs=1)
-    text = ""
-    for name, rows in key_of(sheet.question).items():
-        cells = r" \\".join("&".join(map(in_tex, row)) for row in rows)
-        text += rf"\[ {name} = \begin{{pmatrix}}{cells}\end{{pmatrix}} \]" + "\n\n"
-    report = marked(sheet.question, read(text, sheet.question, "latex"))
-    assert (report.total, report.pending, report.events) == (report.available, False, ())
 
 
 # ------------------------------------------------------------------------------------------------ on a sheet
