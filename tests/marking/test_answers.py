@@ -210,7 +210,8 @@ def said_of(kind: str, said: Any, points: int | None) -> Said:
 
 
 SIGNS = {"+": "correct", "-": "wrong", ".": "missing", "?": "unreadable", ">": "follows"}
-ROWS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["row"]
+TABLES = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+ROWS = TABLES["row"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["about"] for row in ROWS])
@@ -251,30 +252,7 @@ def test_answers_that_stand_alone(row):
 # ------------------------------------------------------------------------------------------------ marks
 
 
-@pytest.mark.parametrize(
-    ("mark", "accepted", "expected"),
-    [
-        ("A2:2/3", "+++ +++ +++", 2),
-        ("A2:2/3", "+++ +++ ---", 1),
-        ("A2:2/3", "+++ ++- ---", 0),
-        ("A3:rows", "+++ +++ ---", 2),
-        ("A3:rows", "+++ ++- ---", 1),
-        ("A3", "+++ ++- ---", 1),
-        ("A1", "+++ +++ ---", 0),
-        ("A1", "+++ +++ +++", 1),
-        ("A4", "+++ +++ ---", 2),
-        ("A4:rows", "++ +-", 2),
-        ("A2", "++ +-", 1),
-        ("A2:3/4", "+ - - +", 0),
-        ("A2:3/4", "+ + - +", 1),
-        ("A3:-1:sum", "+ + + + -", 2),
-        ("B4:-2", "+- +- +-", 2),
-        ("B4:-2", "-- -- -- -- -- --", 0),
-        ("B2:-1", "+ - - -", 0),
-        ("B3:-1", "-", 0),
-        ("A2", "", 0),
-    ],
-)
+@pytest.mark.parametrize(("mark", "accepted", "expected"), [tuple(row) for row in TABLES["shared"]])
 def test_marks_as_the_scheme_shares_them(mark, accepted, expected):
     """Counted by hand; what the mark is for in words changes nothing."""
     [made] = scheme(mark)

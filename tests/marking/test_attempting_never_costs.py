@@ -26,7 +26,7 @@ from symattn.marking.attempt import BLANK, Attempt, Grid, Shaded
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
-from symattn.teaching.question import CellsAnswer, EntriesAnswer, MatrixAnswer, Question
+from symattn.teaching.question import EntriesAnswer, Question
 
 WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)
 ANYTHING = ["0", "1", "-7", "17", "1/2", "e^2", "0.3", "0.25", "99 %", "?", "1/0", "see working", "10^40", "-∞"]
@@ -245,16 +245,12 @@ def test_zeros_everywhere_earn_next_to_nothing():
     }, shown(report)
 
 
-@pytest.mark.parametrize(("seed", "also_written"), [(1, False), (2, True)])
-def test_weights_follow_from_the_students_own_mask(seed, also_written):
+def test_weights_follow_from_the_students_own_mask():
     """One cell of the mask is shaded wrongly: that is the mistake, and the weights under it are right."""
-    q = symattn.worksheet("", problem="masks", seed=seed)[0].question
+    q = symattn.worksheet("", problem="masks", seed=2)[0].question
     assert q.problem is not None
     d, parts = q.problem.derivation, {part.name: part.answer for part in q.parts}
     shading, weights, matrix = parts["shade"], parts["weights"], parts["mask"]
-    assert isinstance(shading, CellsAnswer)
-    assert isinstance(weights, EntriesAnswer)
-    assert isinstance(matrix, MatrixAnswer)
     columns = range(shading.shape[1])
     row = next(i for i, _ in weights.cells if sum((i, j) not in shading.cells for j in columns) > 1)
     own = shading.cells | {max((row, j) for j in columns if (row, j) not in shading.cells)}
@@ -262,9 +258,8 @@ def test_weights_follow_from_the_students_own_mask(seed, also_written):
     scores = page(d.value("S'"))
     powers = [[0 if (i, j) in own else base ** to_sympy(x) for j, x in enumerate(r)] for i, r in enumerate(scores)]
     lines = {**key_of(q), "weights": [[str(x / sum(r)).replace("E", "e") for x in r] for r in powers]}
-    if also_written:
-        marks = {(i, j) in shading.cells: matrix.value[i, j] for i in range(shading.shape[0]) for j in columns}
-        lines["mask"] = [[marks[(i, j) in own] for j in columns] for i in range(shading.shape[0])]
+    marks = {(i, j) in shading.cells: matrix.value[i, j] for i in range(shading.shape[0]) for j in columns}
+    lines["mask"] = [[marks[(i, j) in own] for j in columns] for i in range(shading.shape[0])]
     attempt = script(q, lines)
     report = marked(q, Attempt({**attempt.answers, "shade": Shaded(own)}))
     assert [event.part for event in report.events] == ["shade"], shown(report)

@@ -15,8 +15,6 @@ from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import fill, form_of, read_submission, sheet_of
-from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 
@@ -150,25 +148,6 @@ def test_whose_it_is(text, form):
 
 
 # ------------------------------------------------------------------------------------ laws
-
-
-@given(st.lists(st.lists(st.fractions(max_denominator=9), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_every_way_of_writing_a_matrix_is_read_alike(rows):
-    texts = [[str(x) for x in row] for row in rows]
-    shape = (len(rows), 3)
-    written = (
-        "\n".join(" ".join(row) for row in texts),
-        "\n".join("\t".join(row) for row in texts),
-        " ; ".join(", ".join(row) for row in texts),
-        "[" + ", ".join("[" + ", ".join(row) + "]" for row in texts) + "]",
-        "[" + "; ".join(" ".join(row) for row in texts) + "]",
-    )
-    for text in written:
-        found = read_matrix(text, shape)
-        assert found is not None
-        assert [list(row) for row in found.rows] == texts
-    latex = r"S = \begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in texts) + r"\end{pmatrix}"
-    assert [[list(row) for row in found.rows] for _, found in latex_matrices(latex)] == [texts]
 
 
 FORMS = st.sampled_from(["toml", "json", "csv", "latex", "markdown", ""])
