@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.derivation.misconceptions import misconception, misconceptions, replayed
+from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.by_exception import Entered
@@ -73,11 +73,11 @@ def drawn(notation: str, problem: str = "full", **more: Any) -> Question:
     return next(iter(pool(spec, Dice.seeded(1))))
 
 
-@pytest.mark.parametrize("id", misconceptions())
-def test_a_class_is_told_names_in_its_own_orientation(id):
-    name = misconception(id).name
-    for said, called in (({"orientation": "columns"}, in_columns(name)), ({"orientation": "rows"}, name), ({}, name)):
-        assert class_with(report_of(id, **said)) == {f"{bare(called)}{id}"}
+@pytest.mark.parametrize("said", [{"orientation": "columns"}, {"orientation": "rows"}, {}])
+def test_a_class_is_told_names_in_its_own_orientation(said):
+    called = in_columns if said == {"orientation": "columns"} else str
+    names = {f"{bare(called(one.name))}{id}" for id, one in misconceptions().items()}
+    assert class_with(*(report_of(id, **said) for id in misconceptions())) == names
 
 
 @pytest.mark.parametrize("notation", ["standard", "columns"])
