@@ -345,19 +345,27 @@ def test_whole_numbers_with_zeros_behind_are_worked_with_as_whole_numbers():
 
 
 def test_rows_and_columns_are_those_of_the_page():
-    """Tokens as columns: S = Kᵀ Q there, so that what is told of a slip must be turned, too; NumPy multiplies."""
+    """Tokens as columns: S = Kᵀ Q there, so that what is told of a slip must be turned, too."""
     [sheet] = symattn.worksheet("self_attention", seed=2, orientation="columns")
     asked = sheet.question
+    d = asked.problem.derivation
     keys, base, tried = key_of(asked), key_script(asked), 0
-    k, q = (np.array(keys[name], dtype=float) for name in "KQ")
-    for slip in (slip for j in range(3) for slip in slips(asked.problem.derivation, "S", 0, j) if slip.slip.id == "A6"):
-        [(i, j)] = slip.entries
-        said = looked_at(marked(asked, with_entry(base, "S", i, j, entry(exactly(slip.value)))))
-        assert f"column {i + 1} of your K times column {j + 1} of your Q" in said
-        for line, taken in re.findall(r"(row|column) (\d) instead of", said):
-            wrong = k[:, int(taken) - 1] @ q[:, j] if line == "row" else k[:, i] @ q[:, int(taken) - 1]
-            assert wrong == int(slip.value)
-            tried += 1
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        k = np.array([[int(x) for x in row] for row in keys["K"]])
+        q = np.array([[int(x) for x in row] for row in keys["Q"]])
+        for slip in slips(d, "S", i, j):
+            if slip.slip.id not in ("A2", "A6"):
+                continue
+            said = looked_at(marked(asked, with_entry(base, "S", i, j, entry(exactly(slip.value)))))
+            assert f"column {i + 1} of your K times column {j + 1} of your Q" in said
+            for a, b in re.findall(r"the term (\S+)·(\S+) was dropped", said):
+                terms = {(int(x), int(y)) for x, y in zip(k[:, i], q[:, j], strict=True)}
+                assert (number(a), number(b)) in terms
+                tried += 1
+            for line, taken in re.findall(r"(row|column) (\d) instead of", said):
+                wrong = k[:, int(taken) - 1] @ q[:, j] if line == "row" else k[:, i] @ q[:, int(taken) - 1]
+                assert wrong == int(slip.value)
+                tried += 1
     assert tried
 
 

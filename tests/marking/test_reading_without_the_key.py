@@ -7,26 +7,17 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from scripts import other_answer, other_results
 
 from symattn.api import make_recipe
 from symattn.errors import InputError
-from symattn.exact import Matrix
 from symattn.marking.submissions import read_submission
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import (
-    Answer,
-    CellsAnswer,
-    ChoiceAnswer,
     EntriesAnswer,
-    FormulaAnswer,
-    MatrixAnswer,
     OrderAnswer,
-    PropertyAnswer,
     Question,
-    RubricAnswer,
-    ShapeAnswer,
     StepAnswer,
-    WordAnswer,
 )
 from symattn.teaching.sheets import sheets
 
@@ -35,47 +26,16 @@ TEXTS = ["dont know", "A B", "D C B A", "A < B", "3 x", "2x3", "12", "[[1, 2], [
          "3x + ", "=", "none of these"]  # fmt: skip
 
 
-def other(answer: Answer) -> Answer:
-    """An answer to the same request that is another one."""
-    match answer:
-        case OrderAnswer(groups):
-            return OrderAnswer(groups[::-1])
-        case ChoiceAnswer(options):
-            return replace(answer, options=tuple(replace(option, right=not option.right) for option in options))
-        case ShapeAnswer():
-            return ShapeAnswer((77, 78))
-        case FormulaAnswer():
-            return FormulaAnswer(77)
-        case WordAnswer():
-            return WordAnswer("otherwise")
-        case RubricAnswer(points):
-            return RubricAnswer(points[::-1])
-        case CellsAnswer(shape, cells):
-            everything = frozenset((i, j) for i in range(shape[0]) for j in range(shape[1]))
-            return CellsAnswer(shape, everything - cells)
-        case MatrixAnswer(value):
-            return MatrixAnswer(value.map(lambda _: 77))
-        case PropertyAnswer(model=model):
-            return replace(answer, model={name: matrix.map(lambda _: 77) for name, matrix in model.items()})
-    return answer
-
-
 @cache
 def keys(kind: str, seed: int) -> tuple[Question, Question]:
     """A question, and the same with another key; what is printed of a derivation stays as it is."""
     (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
     question = sheet.question
-    parts = tuple(replace(part, answer=other(part.answer)) for part in question.parts)
+    parts = tuple(replace(part, answer=other_answer(part.answer)) for part in question.parts)
     problem = question.problem
     if problem is not None and not any(isinstance(part.answer, EntriesAnswer) for part in parts):
         asked = {part.answer.step for part in parts if isinstance(part.answer, StepAnswer)}
-        steps = tuple(
-            replace(step, result=step.result.map(lambda _: 77))
-            if step.name in asked and isinstance(step.result, Matrix)
-            else step
-            for step in problem.derivation
-        )
-        problem = replace(problem, derivation=replace(problem.derivation, steps=steps))
+        problem = replace(problem, derivation=other_results(problem.derivation, asked))
     return question, replace(question, parts=parts, problem=problem)
 
 

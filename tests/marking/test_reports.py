@@ -14,11 +14,10 @@ from xml.etree import ElementTree
 
 import pytest
 from pypdf import PdfReader
-from scripts import key_of, key_script, marked, script, spoilt, with_entry, without
+from scripts import key_of, key_script, marked, other_answer, other_results, script, spoilt, with_entry, without
 from test_worked_cases import CASES
 
 import symattn
-from symattn.derivation.derivation import Derivation
 from symattn.exact import decide
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
@@ -39,16 +38,12 @@ from symattn.teaching.problems import problem_types
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
-    FormulaAnswer,
     Mark,
-    MatrixAnswer,
     Option,
     OrderAnswer,
     Part,
-    PropertyAnswer,
     Question,
     ShapeAnswer,
-    WordAnswer,
 )
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
@@ -283,41 +278,8 @@ def test_places_say_which_entries_are_meant(chosen, says):
 # ------------------------------------------------------------------------------------------------ nothing of the key
 
 
-OTHER = 987654321
-"""What no key is."""
-
-
-def other(d: Derivation) -> Derivation:
-    steps = tuple(replace(step, result=step.result.map(lambda _: OTHER), pinned=True) for step in d)
-    return replace(d, steps=steps)
-
-
 def blinded(report: Report) -> Report:
     """The same report with every right value replaced: what the key says, and what explanations say of it."""
-
-    def part_of(part: Part) -> Part:
-        match part.answer:
-            case MatrixAnswer(value, d, step):
-                answer = MatrixAnswer(value.map(lambda _: OTHER), d and other(d), step)
-            case FormulaAnswer():
-                answer = FormulaAnswer(OTHER)
-            case ShapeAnswer():
-                answer = ShapeAnswer((98, 76))
-            case ChoiceAnswer(options, several):
-                options = (replace(one, right=not one.right, diagnosis="", why=()) for one in options)
-                answer = ChoiceAnswer(tuple(options), several)
-            case CellsAnswer(shape):
-                answer = CellsAnswer(shape, frozenset())
-            case OrderAnswer():
-                answer = OrderAnswer((("the key",),))
-            case PropertyAnswer(model=model):
-                model = {name: matrix.map(lambda _: OTHER) for name, matrix in model.items()}
-                answer = replace(part.answer, parameters={}, model=model)
-            case WordAnswer():
-                answer = WordAnswer("the key")
-            case answer:
-                pass
-        return replace(part, answer=answer, key=())
 
     def said_of(event: Event, candidate: Candidate) -> Candidate:
         answers = {part.name: part.answer for part in report.question.parts}
@@ -326,14 +288,17 @@ def blinded(report: Report) -> Report:
         own = candidate.kind == "misread" or event.part in report.own  # what was done in the student's own lines
         return replace(candidate, says="the key") if tells and not own else candidate
 
-    verdicts = tuple(
-        replace(v, right=v.right and OTHER, compared=v.compared if v.compared is None else OTHER)
-        for v in report.verdicts
-    )
+    def other(value: object) -> object:
+        return value if value is None else 987654321
+
+    verdicts = tuple(replace(v, right=other(v.right), compared=other(v.compared)) for v in report.verdicts)
     events = tuple(replace(e, candidates=tuple(said_of(e, c) for c in e.candidates)) for e in report.events)
-    question = replace(report.question, parts=tuple(map(part_of, report.question.parts)), checks=tuple, diagnoses=tuple)
+    parts = tuple(replace(part, answer=other_answer(part.answer), key=()) for part in report.question.parts)
+    question = replace(report.question, parts=parts, checks=tuple, diagnoses=tuple)
     if question.problem is not None:
-        question = replace(question, problem=replace(question.problem, derivation=other(question.problem.derivation)))
+        question = replace(
+            question, problem=replace(question.problem, derivation=other_results(question.problem.derivation))
+        )
     return replace(report, verdicts=verdicts, events=events, question=question)
 
 
