@@ -215,14 +215,6 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed):
     assert ids(event)[0] == "C2", shown(report)
 
 
-def test_counts_doubled_throughout_are_one_mistake():
-    question = sheet("counts")
-    [part] = [part for part in question.parts if part.name == "operations"]
-    doubled = [[str(2 * x)] for x in part.answer.value]
-    report = marked(question, answered(question, operations=grid(doubled)))
-    assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
-
-
 def test_what_the_key_lists_as_wrong_is_recognised():
     """The numbers before "one head only" and "keys or values, not both" in the key."""
     question = sheet("counts")

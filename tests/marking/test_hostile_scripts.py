@@ -6,11 +6,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hostile import FEW, QUICK, attempts, in_symbols, key, question
-from hypothesis import given
-from hypothesis import strategies as st
+from hostile import FEW, attempts, in_symbols, key, question
 from scripts import key_script, shown
-from trials import tries
 
 import symattn
 from symattn.marking.attempt import Attempt, Shaped
@@ -38,21 +35,13 @@ def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Repor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", FEW[::2])
 def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
     asked, rng = question(name, 1), Random(name)
     assert marked_and_reported(asked, Attempt({}), "ecf").total == 0
     report = marked_and_reported(asked, key(asked), "strict")
     assert report.total == asked.marks, shown(report)
     marked_and_reported(asked, next(attempts(asked, rng)), rng.choice(POLICY_NAMES))
-
-
-@pytest.mark.slow
-@given(st.sampled_from(QUICK), st.integers(0, 10**6), st.sampled_from(POLICY_NAMES))
-@tries(10)
-def test_any_script_at_all_is_marked(name, seed, policy):
-    asked = question(name, 1)
-    marked_and_reported(asked, next(attempts(asked, Random(seed))), policy)
 
 
 # ------------------------------------------------------------------------------------------------ shapes alone

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -51,10 +52,15 @@ TABLES = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding
 
 
 def rows_of(table: str) -> Iterator[Any]:
-    """The rows of a table; those that are not right yet say why."""
+    """The rows of a table, every fourth of a kind in the fast suite; those that are not right yet say why."""
+    kinds = Counter[str]()
     for row in sorted(TABLES[table], key=lambda row: row.get("sheet", "")):  # the marker keeps what it knows of a sheet
-        fails = [pytest.mark.xfail(strict=True, reason=row["fails"])] if "fails" in row else []
-        yield pytest.param(row, id=row.get("what", row["typed"]), marks=fails)
+        name = row.get("what", row["typed"])
+        kind = re.sub(r":.*|[ \d]+$", "", name) if "what" in row else name
+        marks = [pytest.mark.xfail(strict=True, reason=row["fails"])] if "fails" in row else []
+        marks += [pytest.mark.slow] if kinds[kind] % 4 else []
+        kinds[kind] += 1
+        yield pytest.param(row, id=name, marks=marks)
 
 
 @cache
