@@ -261,6 +261,10 @@ def test_marks_as_the_scheme_shares_them(mark, accepted, expected):
         assert accuracy(replace(made, what=words), rows)[0] == expected
 
 
+def test_a_row_without_entries_earns_nothing():
+    assert accuracy(Mark("A", 3, rule="rows"), [[True], [], [False]])[0] == 1
+
+
 rows_of_bools = st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
