@@ -320,6 +320,19 @@ def test_sums_that_cancel_are_as_near_as_their_terms():
             assert trace(attention, d, precision=precision).right
 
 
+def test_small_terms_that_are_lost_one_after_the_other_are_no_mistake():
+    """2048 + 1 is 2048 in float16, so that 2048 + 1 + … + 1 − 2048 comes to 0 there, and to 8 in truth."""
+    d = derive("attention", Q=[[2048, *[1] * 8, -2048]], K=[[1] * 10], V=[[1]], scale="none")
+
+    def attention(q, k, v):
+        scores = np.zeros((1, 1), dtype=q.dtype)
+        for c in range(10):
+            scores = scores + q[:, c : c + 1] * k[:, c : c + 1].T
+        return {"S": scores, "Z": softmax(scores) @ v}
+
+    assert trace(attention, d, precision="float16").right
+
+
 def test_lists_without_any_library():
     def attention(queries, keys, values):
         out = []
