@@ -9,7 +9,8 @@ layouts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from symattn.marking.marker.policy import POLICIES, Policy
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.question import (
+    Answer,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
@@ -343,6 +345,48 @@ def with_entry(attempt: Attempt, part: str, i: int, j: int, new: Entry) -> Attem
 def without(attempt: Attempt, *parts: str) -> Attempt:
     """The same with nothing written for these parts."""
     return Attempt({k: v for k, v in attempt.answers.items() if k not in parts}, attempt.more, attempt.methods)
+
+
+# ------------------------------------------------------------------------------------------------ other keys
+
+
+def other_answer(answer: Answer) -> Answer:
+    """An answer to the same request that is another one, with other reasons."""
+    match answer:
+        case OrderAnswer(groups):
+            return OrderAnswer(groups[::-1])
+        case ChoiceAnswer(options):
+            others = (replace(option, right=not option.right, diagnosis="", why=()) for option in options)
+            return replace(answer, options=tuple(others))
+        case ShapeAnswer():
+            return ShapeAnswer((77, 78))
+        case FormulaAnswer():
+            return FormulaAnswer(987654321)
+        case WordAnswer():
+            return WordAnswer("otherwise")
+        case RubricAnswer(points):
+            return RubricAnswer(points[::-1])
+        case CellsAnswer(shape, cells):
+            everything = frozenset((i, j) for i in range(shape[0]) for j in range(shape[1]))
+            return CellsAnswer(shape, everything - cells)
+        case MatrixAnswer(value, d, step):
+            return MatrixAnswer(other_matrix(value), d and other_results(d), step)
+        case PropertyAnswer(model=model):
+            return replace(answer, parameters={}, model={name: other_matrix(m) for name, m in model.items()})
+    return answer
+
+
+def other_matrix(matrix: Matrix) -> Matrix:
+    return matrix.map(lambda _: 987654321)
+
+
+def other_results(d: Derivation, names: Collection[str] | None = None) -> Derivation:
+    """A derivation in which these steps, or all, have come to something else."""
+    return replace(d, steps=tuple(
+        replace(step, result=other_matrix(step.result), pinned=True)
+        if isinstance(step.result, Matrix) and (names is None or step.name in names) else step
+        for step in d
+    ))  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ spoilt scripts

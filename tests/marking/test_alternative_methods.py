@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 import sympy
 from scripts import (
     Page,
     Pages,
-    derivation_of,
     exactly,
     ids,
     key_of,
@@ -99,11 +97,6 @@ def less(rows: Page, off: Callable[[list], str]) -> Page:
     return [[x if x is NEGATIVE_INFINITY else f"{exactly(x)} - ({off(row)})" for x in row] for row in rows]
 
 
-def largest(values: list) -> str:
-    seen = [x for x in values if x is not NEGATIVE_INFINITY]
-    return exactly(max(seen, key=lambda x: float(sympy.N(to_sympy(x), 30))))
-
-
 def written(q: Question, changed: Pages, *left_out: str, more: Pages | None = None) -> Attempt:
     """The key with some matrices written otherwise and some left out."""
     lines = laid(q, {k: v for k, v in {**found(q), **changed}.items() if k not in left_out})
@@ -146,17 +139,6 @@ def last_scores(q: Question) -> str:
     return next(role for role in ("M", "S'", "S") if role in found(q))
 
 
-def row_maxima_taken_off(q: Question) -> Iterator[Attempt]:
-    last = last_scores(q)
-    yield written(q, {last: less(found(q)[last], largest)})
-
-
-def the_global_maximum_taken_off(q: Question) -> Iterator[Attempt]:
-    last = last_scores(q)
-    every = [x for row in found(q)[last] for x in row]
-    yield written(q, {last: less(found(q)[last], lambda row: largest(every))})
-
-
 def another_constant_taken_off_each_row(q: Question) -> Iterator[Attempt]:
     last = last_scores(q)
     rows = found(q)[last]
@@ -172,16 +154,6 @@ def keys_times_queries_and_a_softmax_down_the_columns(q: Question) -> Iterator[A
     if q.problem.derivation.last.token is None and not any("." in part.name for part in q.parts):
         p = found(q)
         yield written(q, {role: turned(p[role]) for role in ("S", "S'", "M", "A") if role in p})
-
-
-def scores_without_queries_and_keys(q: Question) -> Iterator[Attempt]:
-    if "Q" in parts(q):
-        yield written(q, {}, "Q", "K")
-
-
-def outputs_without_values(q: Question) -> Iterator[Attempt]:
-    if "V" in parts(q):
-        yield written(q, {}, "V")
 
 
 def masked_before_scaled(q: Question) -> Iterator[Attempt]:
@@ -226,13 +198,9 @@ WAYS: tuple[Way, ...] = (
     folded_into_the_weights_of_the_queries,
     scaled_at_queries_and_keys,
     scaled_at_the_scores,
-    row_maxima_taken_off,
-    the_global_maximum_taken_off,
     another_constant_taken_off_each_row,
     transposed_throughout,
     keys_times_queries_and_a_softmax_down_the_columns,
-    scores_without_queries_and_keys,
-    outputs_without_values,
     masked_before_scaled,
     masked_after_the_softmax_and_normalised_again,
     weights_not_simplified,
@@ -263,7 +231,7 @@ def test_another_way_that_is_right(way):
             policy = POLICIES[tried % 4]
             complete = {part.name for part in q.parts} == set(attempt.answers)
             full_marks(q, attempt, policy if policy != "strict" or complete else "ecf")
-        if tried >= 3:
+        if tried >= 2:
             break
     assert tried > 1
 
@@ -329,9 +297,8 @@ def test_a_single_score_that_became_0_was_not_shifted_where_others_were_not():
 # ------------------------------------------------------------------------------------------------ what nobody asked for
 
 
-@pytest.mark.parametrize(("mechanism", "policy"), [("self_attention", "strict"), ("attention", "ib")])
-def test_entries_not_asked_for_are_ignored(mechanism, policy):
-    [sheet] = symattn.worksheet(mechanism, seed=1, problem="faded")
+def test_entries_not_asked_for_are_ignored():
+    [sheet] = symattn.worksheet("attention", seed=1, problem="faded")
     q = sheet.question
     attempt = key_script(q)
     for part in q.parts:
@@ -341,44 +308,7 @@ def test_entries_not_asked_for_are_ignored(mechanism, policy):
             if (i, j) not in part.answer.cells:
                 given = given.put(i, j, Entry("17", None, 17))
         attempt = Attempt({**attempt.answers, part.name: given})
-    full_marks(q, attempt, policy)
-
-
-def test_steps_not_asked_for_may_be_written():
-    q = symattn.worksheet("self_attention", seed=4, problem="masks")[0].question
-    part = next(part for part in q.parts if isinstance(part.answer, EntriesAnswer))
-    lines = {s.name: page(s.result) for s in derivation_of(q, part) if s.name != part.answer.step}
-    full_marks(q, Attempt(key_script(q).answers, script(q, {}, more=lines).more), "strict")
+    full_marks(q, attempt, "strict")
 
 
 # ------------------------------------------------------------------------------------------------ a witness
-
-
-def test_the_ways_are_right_in_numpy():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(3, 5))
-    w_q, w_k, w_v = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2))
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
-
-    def softmax(s, axis=1):
-        powers = np.exp(s)
-        return powers / powers.sum(axis=axis, keepdims=True)
-
-    right = softmax(q @ k.T / 2) @ v
-    seen = np.tril(np.ones((3, 3)))
-    causal = softmax(np.where(seen, q @ k.T / 2, -np.inf))
-    after = softmax(q @ k.T / 2) * seen
-    scores = q @ k.T / 2
-    log_sums = np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    for other in (
-        softmax((q / 2) @ k.T) @ v,
-        softmax((x @ (w_q / 2)) @ k.T) @ v,
-        softmax((q / np.sqrt(2)) @ (k / np.sqrt(2)).T) @ v,
-        softmax(scores - scores.max()) @ v,
-        softmax(k @ q.T / 2, axis=0).T @ v,
-        softmax(x @ (w_q @ w_k.T) @ x.T / 2) @ v,
-        (softmax(scores) @ x) @ w_v,
-        np.exp(scores - log_sums) @ v,
-    ):
-        assert np.allclose(other, right)
-    assert np.allclose(after / after.sum(axis=1, keepdims=True), causal)

@@ -6,27 +6,24 @@ Witnesses: marks counted by hand, Python's decimal and fractions, SymPy, NumPy, 
 from __future__ import annotations
 
 import itertools
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import right_answer
-from trials import tries
 
 import symattn
 from symattn.derivation.misconceptions import SLIPS, misconceptions
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, from_sympy, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, to_sympy
 from symattn.exact.reading import read
 from symattn.marking.attempt import (
     BLANK,
@@ -213,11 +210,12 @@ def said_of(kind: str, said: Any, points: int | None) -> Said:
 
 
 SIGNS = {"+": "correct", "-": "wrong", ".": "missing", "?": "unreadable", ">": "follows"}
-ROWS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["row"]
+TABLES = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+ROWS = TABLES["row"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["about"] for row in ROWS])
-def test_answers_that_stand_alone(row: dict[str, Any]) -> None:
+def test_answers_that_stand_alone(row):
     kind, _, text = row["part"].partition(" ")
     policy = replace(
         POLICIES[row.get("policy", "ecf")],
@@ -254,31 +252,8 @@ def test_answers_that_stand_alone(row: dict[str, Any]) -> None:
 # ------------------------------------------------------------------------------------------------ marks
 
 
-@pytest.mark.parametrize(
-    ("mark", "accepted", "expected"),
-    [
-        ("A2:2/3", "+++ +++ +++", 2),
-        ("A2:2/3", "+++ +++ ---", 1),
-        ("A2:2/3", "+++ ++- ---", 0),
-        ("A3:rows", "+++ +++ ---", 2),
-        ("A3:rows", "+++ ++- ---", 1),
-        ("A3", "+++ ++- ---", 1),
-        ("A1", "+++ +++ ---", 0),
-        ("A1", "+++ +++ +++", 1),
-        ("A4", "+++ +++ ---", 2),
-        ("A4:rows", "++ +-", 2),
-        ("A2", "++ +-", 1),
-        ("A2:3/4", "+ - - +", 0),
-        ("A2:3/4", "+ + - +", 1),
-        ("A3:-1:sum", "+ + + + -", 2),
-        ("B4:-2", "+- +- +-", 2),
-        ("B4:-2", "-- -- -- -- -- --", 0),
-        ("B2:-1", "+ - - -", 0),
-        ("B3:-1", "-", 0),
-        ("A2", "", 0),
-    ],
-)
-def test_marks_as_the_scheme_shares_them(mark: str, accepted: str, expected: int) -> None:
+@pytest.mark.parametrize(("mark", "accepted", "expected"), [tuple(row) for row in TABLES["shared"]])
+def test_marks_as_the_scheme_shares_them(mark, accepted, expected):
     """Counted by hand; what the mark is for in words changes nothing."""
     [made] = scheme(mark)
     rows = [[sign == "+" for sign in row] for row in accepted.split()]
@@ -286,7 +261,7 @@ def test_marks_as_the_scheme_shares_them(mark: str, accepted: str, expected: int
         assert accuracy(replace(made, what=words), rows)[0] == expected
 
 
-def test_a_row_without_entries_earns_nothing() -> None:
+def test_a_row_without_entries_earns_nothing():
     assert accuracy(Mark("A", 3, rule="rows"), [[True], [], [False]])[0] == 1
 
 
@@ -294,9 +269,7 @@ rows_of_bools = st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_si
 
 
 @given(st.sampled_from(["", "rows", "2/3", "3/4", "-2", "-1"]), st.integers(1, 6), rows_of_bools, st.data())
-def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
-    rule: str, number: int, rows: list[list[bool]], data: st.DataObject
-) -> None:
+def test_all_marks_for_all_entries_only_and_never_fewer_for_more(rule, number, rows, data):
     mark = Mark("A", number, **RULES[rule])
     earned, _ = accuracy(mark, rows)
     assert 0 <= earned <= number
@@ -313,62 +286,19 @@ def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
 fractions = st.fractions(-20, 20, max_denominator=12)
 
 
-@st.composite
-def ways_of_writing(draw: st.DrawFn, q: Fraction) -> str:
-    """The number as somebody may write it."""
-    k = draw(st.integers(2, 5))
-    above, below = q.numerator, q.denominator
-    texts = [str(q), f"{k * above}/{k * below}", f"({q - k}) + {k}", f"$\\frac{{{above}}}{{{below}}}$"]
-    if q >= 0:
-        texts.append(f"{above // below} + {q - above // below}")
-        texts.append(f"e^(ln({q}))" if q else "ln(1)")
-    if 10**6 % below == 0:
-        exactly = Decimal(above) / Decimal(below)
-        texts += [f"{exactly:f}", f"{exactly * 100:f} %"]
-    return draw(st.sampled_from(texts))
-
-
-@st.composite
-def rational_matrices(draw: st.DrawFn) -> list[list[Fraction]]:
-    rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    return draw(st.lists(st.lists(fractions, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
-
-
-@given(rational_matrices(), st.data())
-def test_a_right_matrix_earns_everything_in_any_form(rows: list[list[Fraction]], data: st.DataObject) -> None:
-    texts = [[data.draw(ways_of_writing(x)) for x in row] for row in rows]
-    marks = (Mark("M", 1), Mark("A", 3))
-    found = marked(MatrixAnswer(Matrix(rows)), grid(texts), *marks)
-    assert set(states(found)) == {"correct"}
-    assert given_marks(found) == [1, 3]
-    assert found.events == () == found.notices
-
-
-@given(rational_matrices(), st.data())
-def test_a_wrong_number_is_wrong_alone(rows: list[list[Fraction]], data: st.DataObject) -> None:
-    i, j = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.integers(0, len(rows[0]) - 1))
-    wrong = rows[i][j] + data.draw(st.sampled_from([F(1, 10**60), F(-1, 10**12), F(1, 7), F(3)]))
-    texts = [[str(wrong if (r, c) == (i, j) else x) for c, x in enumerate(row)] for r, row in enumerate(rows)]
-    found = marked(MatrixAnswer(Matrix(rows)), grid(texts), Mark("A", 1))
+@given(st.lists(st.lists(fractions, min_size=2, max_size=2), min_size=1, max_size=3), st.data())
+def test_a_wrong_number_is_wrong_alone(rows, data):
+    i, j = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.integers(0, 1))
+    key = [list(row) for row in rows]
+    key[i][j] += data.draw(st.sampled_from([F(1, 10**60), F(-1, 10**12), F(1, 7), F(3)]))
+    found = marked(MatrixAnswer(Matrix(key)), grid([[str(x) for x in row] for row in rows]), Mark("A", 1))
     assert [(v.i, v.j) for v in found.verdicts if v.state == "wrong"] == [(i, j)]
     assert len(found.events) == 1
     assert given_marks(found) == [0]
     consistent(found)
 
 
-@given(fractions, st.integers(1, 5), st.integers(-2, 2))
-def test_a_decimal_counts_where_it_is_rounded_from_the_value(q: Fraction, places: int, off: int) -> None:
-    unit = Decimal(1).scaleb(-places)
-    nearest = (Decimal(q.numerator) / Decimal(q.denominator)).quantize(unit, ROUND_HALF_EVEN)
-    typed = nearest + off * unit
-    found = marked(MatrixAnswer(Matrix([[q]])), grid([[f"{typed:f}"]]), Mark("A", 1))
-    right = abs(F(typed) - q) <= F(unit) / 2
-    assert states(found) == ["correct" if right else "wrong"]
-    assert given_marks(found) == [int(right)]
-    assert found.verdicts[0].flags == (("precision",) if right and F(typed) != q else ())
-
-
-def test_decimals_of_enough_places_are_not_flagged_where_decimals_are_asked_for() -> None:
+def test_decimals_of_enough_places_are_not_flagged_where_decimals_are_asked_for():
     problem = symattn.derive("note-000").problem
     part = part_of(MatrixAnswer(Matrix([["1/3"]])), Mark("A", 1))
     question = replace(question_of(part), problem=replace(problem, exact=False, places=3))
@@ -378,36 +308,7 @@ def test_decimals_of_enough_places_are_not_flagged_where_decimals_are_asked_for(
     assert flags == {"0.33": ("precision",), "0.333": (), "0.3333": ()}
 
 
-LETTERS = sympy.symbols("n d h")
-
-
-def product_of(powers: Sequence[int], number: int) -> sympy.Expr:
-    return sympy.Mul(number, *(letter**power for letter, power in zip(LETTERS, powers, strict=True)))
-
-
-@tries(10)
-@given(st.tuples(*[st.integers(0, 2)] * 3), st.tuples(*[st.integers(0, 2)] * 3), st.integers(1, 5), st.integers(1, 5))
-def test_what_is_said_of_a_count_in_letters_makes_it_right(own, right, a, b):
-    """A factor that is missing or too much, read back and put right by SymPy, gives the key."""
-    written, meant = product_of(own, 7 * a), product_of(right, 7 * b)
-    if written == meant or not (written.free_symbols and meant.free_symbols):
-        return
-    found = marked(FormulaAnswer(from_sympy(meant)), entry(str(written).replace("**", "^"), symbols=True))
-    says = [candidate.says for event in found.events for candidate in event.candidates if candidate.kind == "answer"]
-    if not says:  # a slip that is known, as another digit
-        return
-    put_right = written
-    if match := re.fullmatch(r"there is an extra factor (.+)", says[0]):
-        put_right = written / to_sympy(read(match[1], symbols=True).value)
-    elif match := re.fullmatch(r"a factor (.+) is missing", says[0]):
-        put_right = written * to_sympy(read(match[1], symbols=True).value)
-    elif match := re.fullmatch(r"there is a factor (.+) in place of (.+)", says[0]):
-        above, below = (to_sympy(read(text, symbols=True).value) for text in match.groups())
-        put_right = written / above * below
-    assert sympy.expand(put_right - meant) == 0, says
-
-
-def test_a_mask_may_follow_the_students_own_shading() -> None:
+def test_a_mask_may_follow_the_students_own_shading():
     shading = part_of(CellsAnswer((2, 2), frozenset({(0, 1)})), Mark("B", 1), name="shade")
     matrix = part_of(
         MatrixAnswer(Matrix.of([[0, NEGATIVE_INFINITY], [0, 0]])),
@@ -427,9 +328,9 @@ def test_a_mask_may_follow_the_students_own_shading() -> None:
 # ------------------------------------------------------------------------------------------------ formulas
 
 
-@pytest.mark.covering(most=10)
-@pytest.mark.parametrize("name", list(ITEMS))
-def test_formulas_in_letters_are_right_however_they_are_written(name: str) -> None:
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", list(ITEMS)[::3])
+def test_formulas_in_letters_are_right_however_they_are_written(name):
     """Witness: SymPy rewrites the polynomial, and says whether what is left is zero."""
     value = polynomial(name)
     d, n = sympy.Symbol("d"), sympy.Symbol("n")
@@ -452,7 +353,7 @@ def counts_in_letters() -> Mapping[str, Answer]:
 
 
 @pytest.mark.parametrize("name", list(ITEMS))
-def test_wrong_counts_in_letters_are_named(name: str) -> None:
+def test_wrong_counts_in_letters_are_named(name):
     for id, typed, means in ITEMS[name].wrong:
         found = marked(counts_in_letters()[name], entry(typed, symbols=True), Mark("B", 1))
         assert id in named(found)
@@ -460,10 +361,9 @@ def test_wrong_counts_in_letters_are_named(name: str) -> None:
         assert given_marks(found) == [0]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_wrong_counts_in_tables_are_named(seed: int) -> None:
+def test_wrong_counts_in_tables_are_named():
     """What is forgotten or counted twice, taken off the key or added to it."""
-    parts = {p.name: p for p in symattn.worksheet(problem="counts", seed=seed)[0].question.parts}
+    parts = {p.name: p for p in drawn("counts").parts}
 
     def names(part: str, wrong: Mapping[int, int]) -> list[set[str]]:
         rows = [[str(wrong.get(k, x))] for k, (x,) in enumerate(parts[part].answer.value.rows)]
@@ -499,7 +399,7 @@ def exchanges(order: Sequence[str]) -> set[tuple[str, ...]]:
     return made
 
 
-def test_orders_of_single_labels_by_brute_force() -> None:
+def test_orders_of_single_labels_by_brute_force():
     right = tuple("ABCD")
     answer = OrderAnswer(tuple((label,) for label in right))
     near = exchanges(right)
@@ -514,20 +414,6 @@ def test_orders_of_single_labels_by_brute_force() -> None:
         assert given_marks(share) == [6 * pairs // (len(right) - 1)]
         assert (told(share) == ["the order is reversed"]) == (order == right[::-1])
         consistent(share)
-
-
-@given(st.lists(st.fractions(-5, 5, max_denominator=6), min_size=2, max_size=2), st.booleans())
-def test_scores_are_right_whatever_is_added_to_a_row(added: list[Fraction], exchanged: bool) -> None:
-    """Witness: NumPy's exponentials."""
-    a, b = ("ln(3)", "ln(2)") if exchanged else ("ln(2)", "ln(3)")
-    rows = [[f"{added[0]}", f"{a} + ({added[0]})"], [f"{added[1]}", f"({added[1]}) + {b}"]]
-    logs = {"ln(2)": np.log(2), "ln(3)": np.log(3)}
-    scores = np.array([[0, logs[a]], [0, logs[b]]]) + np.array([[float(x)] for x in added])
-    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    right = np.allclose(weights, [[1 / 3, 2 / 3], [1 / 4, 3 / 4]])
-    found = marked(SCORES, Grids({"S": grid(rows)}), *scheme("M1 A2:rows"))
-    assert states(found) == ["correct" if right else "wrong"]
-    assert given_marks(found) == ([1, 2] if right else [0, 0])
 
 
 # ------------------------------------------------------------------------------------------------ anything at all
@@ -553,65 +439,10 @@ ANSWERS: tuple[Answer, ...] = (
     RubricAnswer(((), ())),
     WordAnswer("S'", ("scaled scores",)),
 )
-texts = st.one_of(
-    st.sampled_from(["", "0", "-1", "1/3", "0.33", "33 %", "1/0", "-inf", "e^2/(1+e^2)", "10^190", "e^e^9", "ln(0)",
-                     "sqrt(-1)", "2d", "d^2/n", "ln(-d)", "sqrt(n-d)", "x_1", "1 1/2", "((((", "1e5", "𝟙", "√2", "A"]),
-    st.text("0123456789.+-*/^()e√%n d", max_size=12),
-)  # fmt: skip
-entries = st.builds(entry, texts, symbols=st.booleans())
-grids = st.integers(0, 4).flatmap(
-    lambda columns: st.lists(st.lists(entries, min_size=columns, max_size=columns).map(tuple), max_size=4).map(
-        lambda rows: Grid(tuple(rows))
-    )
-)
-cells = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=9)
-labels = st.lists(st.text("ABCabc ", max_size=2), max_size=3).map(tuple)
-sizes = st.one_of(st.integers(-1, 4), st.sampled_from(["n", "2", "", "²"]))
-anything: st.SearchStrategy[Said | None] = st.one_of(
-    st.none(),
-    entries,
-    grids,
-    st.builds(Grids, st.dictionaries(st.sampled_from(["S", "W_Q", "K"]), grids, max_size=2)),
-    st.builds(Ticked, st.frozensets(st.integers(-1, 30), max_size=4)),
-    st.builds(Shaded, cells),
-    st.builds(Shaped, st.one_of(st.none(), st.tuples(sizes, sizes))),
-    st.builds(Ordered, st.lists(labels, max_size=4).map(tuple)),
-    st.builds(Text, st.text(max_size=6), st.one_of(st.none(), st.integers(-2, 9))),
-    st.builds(Unreadable, st.just("?"), st.just("Nothing can be made of this.")),
-)
-SCHEMES = ("M1 A2:rows", "B2:-1 B1:reason", "M1 A1:quotient", "B1:shading", "B3:sum", "")
-
-
-@pytest.mark.slow
-@tries(200)
-@given(
-    st.sampled_from(ANSWERS),
-    anything,
-    st.sampled_from(SCHEMES).map(scheme),
-    st.sampled_from(list(POLICIES)),
-    st.booleans(),
-    st.integers(0, 3),
-)
-def test_anything_can_be_said_to_anything(
-    answer: Answer, said: Said | None, marks: tuple[Mark, ...], name: str, method: bool, first: int
-) -> None:
-    policy, part = POLICIES[name], part_of(answer, *marks)
-    found = mark_answer(part, said, question_of(part), policy, first, method, Attempt({}))
-    consistent(found, first)
-    assert len(found.marks) == (len(marks) if policy.marks else 0)
-    assert [given.of for given in found.marks] == [mark.number for mark in marks if policy.marks]
-    for notice in found.notices:
-        assert notice.says.strip()
-        assert notice.marks == 0
-    again = mark_answer(part, said, question_of(part), policy, first, method, Attempt({}))
-    assert found == again
-    nothing = mark_answer(part, None, question_of(part), policy, first, method, Attempt({}))
-    assert sum(given_marks(found)) >= sum(given_marks(nothing))
-    assert nothing.events == ()
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
-def test_what_cannot_be_read_is_said_and_costs_nothing_else(answer: Answer) -> None:
+def test_what_cannot_be_read_is_said_and_costs_nothing_else(answer):
     found = marked(answer, Unreadable("?", "Nothing can be made of this."), Mark("B", 2))
     assert set(states(found)) == {"unreadable"}
     assert found.events == ()
@@ -620,12 +451,6 @@ def test_what_cannot_be_read_is_said_and_costs_nothing_else(answer: Answer) -> N
     mismatch = marked(answer, other, Mark("B", 2))
     assert set(states(mismatch)) == {"unreadable"}
     assert [notice.kind for notice in mismatch.notices] == ["reading"]
-
-
-def test_lines_of_a_derivation_are_not_marked_here() -> None:
-    for answer in (StepAnswer("Q"), EntriesAnswer("Q", ((0, 0),))):
-        with pytest.raises(TypeError, match="derivation"):
-            marked(answer, None)
 
 
 # ------------------------------------------------------------------------------------------------ every problem type
@@ -649,7 +474,7 @@ def drawn(problem: str) -> Question:
 
 
 @pytest.mark.parametrize("problem", TYPES)
-def test_answers_of_every_problem_type(problem: str) -> None:
+def test_answers_of_every_problem_type(problem):
     """P1 tries the key in every exact form; here it is in decimals, and left out, and wrong in one place."""
     question = drawn(problem)
     for part in question.parts:

@@ -23,11 +23,11 @@ WRITERS = (markdown, html, notebook)
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize(("turn", "problem"), list(enumerate(problem_types())))
+@pytest.mark.parametrize(("turn", "problem"), list(enumerate(problem_types()))[::3])
 def test_nothing_that_was_printed_is_taken_for_somebodys_writing(turn, problem):
     """Pages in other languages were once compared with the English page: all that is printed was left to a person."""
     (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)
-    for look in LOOKS[turn % 3 :: 3]:
+    for look in LOOKS[turn // 3 :: 3]:
         page = presented(replace(sheet.worksheet, look=make_look(**look)))
         for writer in WRITERS:
             marking = symattn.check(sheet, writer.write(page))

@@ -28,14 +28,14 @@ def told(report: Report) -> list[str]:
     return [notice.says for notice in report.notices if "boxes" in notice.says]
 
 
-def test_the_matrices_under_their_own_names_are_right() -> None:
+def test_the_matrices_under_their_own_names_are_right():
     report = in_boxes(PARTS)
     assert (report.total, told(report)) == (report.available, [])
 
 
 @pytest.mark.covering(most=6)
 @pytest.mark.parametrize("seed", range(12))
-def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed: int) -> None:
+def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed):
     order = list(PARTS)
     Random(seed).shuffle(order)
     report = in_boxes(tuple(order))
@@ -43,7 +43,7 @@ def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed: int) -> 
     assert not mistakes(report)
 
 
-def test_a_single_matrix_moves_only_from_a_box_that_it_does_not_fit() -> None:
+def test_a_single_matrix_moves_only_from_a_box_that_it_does_not_fit():
     """The output in the box of the weights can be nothing else; scores in that of the scaled ones are a mistake."""
     moved = marked(question("g1.toml"), Attempt({"V": RIGHT["V"], "A": RIGHT["Z"]}))
     assert told(moved)
@@ -51,13 +51,13 @@ def test_a_single_matrix_moves_only_from_a_box_that_it_does_not_fit() -> None:
     assert not told(stays)
 
 
-def test_a_wrong_entry_keeps_a_matrix_where_it_stands() -> None:
+def test_a_wrong_entry_keeps_a_matrix_where_it_stands():
     wrong = RIGHT["Z"].put(0, 0, grid([["17"]])[0, 0])
     report = marked(question("g1.toml"), Attempt({**RIGHT, "A": wrong, "Z": RIGHT["A"]}))
     assert not told(report)
 
 
-def test_no_misconception_is_taken_for_a_wrong_box() -> None:
+def test_no_misconception_is_taken_for_a_wrong_box():
     asked = question("g1.toml")
     assert asked.problem is not None
     seen = 0

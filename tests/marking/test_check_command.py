@@ -134,20 +134,18 @@ def test_what_is_wrong_is_one_sentence(folder, arguments, says):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["full", "masks"])
-def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
+def test_a_worksheet_is_made_again_from_its_recipe(folder):
     """From a worksheet, from its key and from the frozen set: the same question, by the name of the sheet."""
-    run("worksheet", "attention", "--problem", kind, "--level", "starter", "--seed", 1, "-n", 2, "--format", "markdown",
+    run("worksheet", "attention", "--level", "starter", "--seed", 1, "-n", 2, "--format", "markdown",
         "--out", "w", "--recipe")  # fmt: skip
-    stem = "attention-1" if kind == "full" else f"{kind}-attention-1"
-    page, key, whole = (f"w/{stem}{end}" for end in ("-02.md", "-02-key.md", ".json"))
+    page, key, whole = (f"w/attention-1{end}" for end in ("-02.md", "-02-key.md", ".json"))
     second = [papers(path) for path in (page, key, whole)]
     sheet = next(iter(second[0].papers))
     assert sheet in second[2].papers
     assert len(second[2].papers) == 2
     assert len({tuple(known.questions(sheet)[0].entries()) for known in second}) == 1
     assert run("check", key, page, "--exit-code").exit_code == 1  # nothing is filled in
-    assert "was answered, and this problem is sheet" in said(f"w/{stem}-01.md", page)
+    assert "was answered, and this problem is sheet" in said("w/attention-1-01.md", page)
 
 
 def test_a_worksheet_that_lost_its_head_is_known_by_its_foot_and_one_that_was_changed_refused(folder):
@@ -192,7 +190,6 @@ def _named(folder, sheet: str):
 def test_answers_may_be_matrices_of_any_kind(solution):
     e = sympy.E
     for answers in (
-        {"S": [[1, 0]], "A": [["e/(e+1)", "1/(e+1)"]], "Z": [["1 + 1/(e+1)"]]},
         {
             "S": np.array([[1, 0]]),
             "A": sympy.Matrix([[e / (e + 1), 1 / (1 + e)]]),
@@ -201,7 +198,6 @@ def test_answers_may_be_matrices_of_any_kind(solution):
         {"S": solution["S"].result, "A": solution["A"].result, "Z": solution["Z"].result},
         {"S": ((Fraction(2, 2), 0),), "A": [[e / (e + 1), 1 / (e + 1)]], "Z": [[(e + 2) / (e + 1)]]},
         {"A": [[0.7311, 0.2689]], "S": [[1, 0]], "Z": [[1.2689]]},
-        RIGHT,
     ):
         marking = symattn.check(solution, answers)
         assert (marking.total, marking.available) == (7, 7), answers

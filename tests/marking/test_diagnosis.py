@@ -18,7 +18,6 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
 from symattn.marking.trial import value_of
-from symattn.teaching.question import EntriesAnswer
 from symattn.teaching.sheets import sheets
 
 
@@ -96,13 +95,9 @@ def test_a_bias_that_one_row_lacks_is_one_event():
     assert found[0][1] & {"B8", "A2", "A7", "P10"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["layer_norm", "layer_norm_gradient", "feed_forward_gradient"],
-)
-def test_a_misconception_is_one_event_whatever_the_places_of_its_lines(name):
+def test_a_misconception_is_one_event_whatever_the_places_of_its_lines():
     """Also where a line has more places than the one before: "γ and β left out" was three mistakes there."""
-    made = sheet(name, seed=1)
+    made = sheet("layer_norm", seed=1)
     question, d = made.question, made.problem.derivation
     for first, wrong in product(range(4), (found for found in replayed(d) if not found.stopped)):
         places = {part.name: 3 + 3 * ((first + k) // 2 % 2) for k, part in enumerate(question.parts)}
@@ -115,29 +110,8 @@ def test_a_misconception_is_one_event_whatever_the_places_of_its_lines(name):
         assert len(report.events) <= 1, (wrong.misconception.id, places, report.events)
 
 
-def test_what_is_done_with_a_mask_is_named_where_weights_alone_are_asked_for():
-    made = sheet("", "masks", 1)
-    question, d = made.question, made.problem.derivation
-    part = next(part for part in question.parts if isinstance(part.answer, EntriesAnswer))
-    seen = 0
-    for wrong in replayed(d, ["M1", "M2", "M4", "M5", "M6", "M8"]):
-        if wrong.stopped or all(wrong.value("A")[c] == d.value("A")[c] for c in part.answer.cells):
-            continue
-        rows, columns = d.value("A").shape
-        texts = [
-            [typed(wrong.value("A")[i, j]) if (i, j) in part.answer.cells else "" for j in range(columns)]
-            for i in range(rows)
-        ]
-        report = mark(question, Attempt({part.name: grid(texts, ".")}))
-        [event] = [event for event in report.events if event.part == part.name]
-        assert wrong.misconception.id in {c.id for c in event.candidates}
-        seen += 1
-    assert seen >= 3
-
-
-SMALL = ("attention", "layer_norm", "softmax_jacobian", "recurrent_jacobian")
-OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradient", "rms_norm", "linear_attention",
-          "online_softmax", "recurrent_network", "cross_entropy_gradient", "kv_cache")  # fmt: skip
+SMALL = ("attention", "layer_norm", "softmax_jacobian")
+OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradient", "online_softmax", "kv_cache")
 
 
 @pytest.mark.parametrize("names", [SMALL, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["small", "others"])
@@ -191,10 +165,8 @@ def test_slips_in_a_softmax_are_told_of_powers():
     marking = check(d, {"S": scores.tolist(), "A": weights.round(4).tolist()})
     [event] = marking.reports[0].events
     assert [candidate.says for candidate in event.candidates] == ["the power e^2 was counted twice in the sum"]
-    softmax_op, product = d["A"].op, d["S"].op
-    for id in ("A1", "A2", "A3"):
-        assert SLIPS[id].advice(softmax_op) != SLIPS[id].advice(product) == SLIPS[id].feedback
-    assert SLIPS["A8"].advice(softmax_op) == SLIPS["A8"].feedback
+    assert SLIPS["A1"].advice(d["A"].op) != SLIPS["A1"].advice(d["S"].op) == SLIPS["A1"].feedback
+    assert SLIPS["A8"].advice(d["A"].op) == SLIPS["A8"].feedback
 
 
 def softmax(scores, seen):

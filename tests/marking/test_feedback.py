@@ -19,14 +19,13 @@ from test_worked_cases import CASES
 import symattn
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import misconceptions, replayed, slips
+from symattn.derivation.misconceptions import replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.approximate import approximate
 from symattn.formula import Number, Sum
 from symattn.formula.width import width
 from symattn.marking.attempt import Attempt, Entry, Ticked
-from symattn.marking.grading.checking import Marking
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet, feedback_document
@@ -50,7 +49,7 @@ SOME = (
     "linear_attention",
     "self_attention_gradient",
 )
-SLOW = ("recurrent_network", "layer_norm_gradient", "language_model", "cross_entropy_gradient")
+SLOW = ("recurrent_network", "language_model")
 
 
 @cache
@@ -321,20 +320,6 @@ def test_the_blank_exercise_has_no_answer_in_it_and_the_key_has():
     assert "this sheet comes with" in " ".join(text_of(report, exercise=True).split())
 
 
-def test_every_misconception_named_to_a_student_has_feedback_beside_it():
-    assert all(m.feedback.strip().endswith(".") for m in misconceptions().values())
-
-
-def test_a_marking_of_a_right_script_has_no_exercise(tmp_path):
-    asked = question("layer_norm")
-    marking = symattn.check(
-        asked, {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
-    )
-    assert isinstance(marking, Marking)
-    assert marking.exercise is None
-    assert [path.name for path in marking.write(tmp_path, forms=("text",))] == ["marking.txt"]
-
-
 @pytest.mark.parametrize(("mark", "other"), [(",", "."), (".", ",")])
 def test_decimals_stand_with_the_students_own_mark(mark, other):
     """Weights of two equal scores are a half each; 0.40 was written."""
@@ -384,10 +369,7 @@ def test_rows_and_columns_are_those_of_the_page():
     assert tried
 
 
-CHOICES = (
-    "choice", "counts", "design", "estimate", "find-error", "heatmap", "masks", "prove", "recurrence", "shapes",
-    "translate",
-)  # fmt: skip
+CHOICES = ("choice", "estimate", "find-error", "masks", "recurrence", "shapes")
 
 
 @cache
@@ -403,7 +385,7 @@ def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]
 
 
 @pytest.mark.parametrize("kind", CHOICES)
-def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind: str) -> None:
+def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind):
     question = sheet_of(kind, 1)
     for part, answer, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
@@ -417,16 +399,15 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
         assert NOT_RIGHT not in said or answer.options[k].why == () or kind == "shapes", (part, k)
 
 
-def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it() -> None:
+def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it():
     question = sheet_of("find-error", 1)
     for part, _, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
         assert [(event.kind, event.candidates) for event in report.events] == [("answer", ())]
 
 
-@pytest.mark.parametrize("kind", ["heatmap", "recurrence"])
-def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind: str) -> None:
-    question = sheet_of(kind, 1)
+def test_of_right_options_that_were_not_ticked_only_their_number_is_told():
+    question = sheet_of("heatmap", 1)
     for part in question.parts:
         answer = part.answer
         if not isinstance(answer, ChoiceAnswer) or not answer.several:
@@ -440,28 +421,23 @@ def test_of_right_options_that_were_not_ticked_only_their_number_is_told(kind: s
             assert not any(told.says(event) for event in report.events)
 
 
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so(orientation: str) -> None:
+def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so():
     scores = [3, 1, 0]
     exact = np.exp(scores) / np.exp(scores).sum()
     nearest = [f"{x:.2f}" for x in exact]
     made = [nearest[0], f"{1 - float(nearest[0]) - float(nearest[2]):.2f}", nearest[2]]
     assert sum(map(float, nearest)) == pytest.approx(0.99)
-    K = [[x] for x in scores]
-    K, across = (K, "Row") if orientation == "rows" else ([scores], "Column")
-    d = symattn.derive("attention", Q=[[1]], K=K, V=[[1], [0], [0]] if orientation == "rows" else [[1, 0, 0]],
-                       scale="none", orientation=orientation, places=2)  # fmt: skip
+    given = {"Q": [[1]], "K": [scores], "V": [[1, 0, 0]], "orientation": "columns"}
+    d = symattn.derive("attention", scale="none", places=2, **given)
     for weights, told in ((made, True), (nearest, False)):
-        rows = [weights] if orientation == "rows" else [[x] for x in weights]
-        report = symattn.check(d, {"A": rows}).reports[0]
-        for reader in ("student", "teacher"):
-            (line,) = (line for line in Told(report, reader).lines if line.part == "A")
-            said = f"{across} 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
-            assert (said in plain(line.remarks)) == told
+        report = symattn.check(d, {"A": [[x] for x in weights]}).reports[0]
+        (line,) = (line for line in Told(report, "student").lines if line.part == "A")
+        said = f"Column 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
+        assert (said in plain(line.remarks)) == told
 
 
 @pytest.mark.parametrize(("mechanism", "id"), [("multi_head_attention", "C2"), ("attention", "X7")])
-def test_a_line_says_once_what_its_entries_follow_from(mechanism: str, id: str) -> None:
+def test_a_line_says_once_what_its_entries_follow_from(mechanism, id):
     """Rounded before or not, it is the same to a student: the sign says it, and nothing beside it."""
     q = question(mechanism)
     report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
@@ -472,7 +448,7 @@ def test_a_line_says_once_what_its_entries_follow_from(mechanism: str, id: str) 
 
 
 @pytest.mark.parametrize(("mechanism", "id"), [("recurrent_network", "U2"), ("kv_cache", "F7")])
-def test_what_became_easier_is_told_where_something_follows(mechanism: str, id: str) -> None:
+def test_what_became_easier_is_told_where_something_follows(mechanism, id):
     """And not beside the first token of the line, whose entries are the key's."""
     q = question(mechanism)
     report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
@@ -499,15 +475,6 @@ def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
 
 def feedback_on(asked: Question, answers: dict[str, list[list[str]]]) -> str:
     return " ".join(symattn.check(asked, answers).text("text").replace("│", " ").split())
-
-
-def test_what_is_worked_out_with_decimals_ends_in_one():
-    """A·V by hand: 0.8808·(−4) + 0.1192·2 = −3.2848, and no fraction of ten thousandths."""
-    asked, answers = gradients()
-    (a, b), values = map(Fraction, answers["A"][0]), asked.problem.derivation.givens["V"]
-    right = sum(x * Fraction(row[0]) for x, row in zip((a, b), values.rows, strict=True))
-    answers["Z"][0][0] = f"{float(right) + 1:.4f}"
-    assert f"= {float(right):.4f}.".replace("-", "−") in feedback_on(asked, answers)
 
 
 def test_a_term_with_powers_is_told_as_a_decimal():

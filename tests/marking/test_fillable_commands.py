@@ -53,25 +53,13 @@ def test_a_problem_as_a_form_is_checked(folder):
     assert form == text
 
 
-@pytest.mark.slow
-def test_worksheets_as_forms_name_their_sheet(folder):
-    made = run("worksheet", "attention", "-n", 2, "--seed", 7, "--format", "pdf", "--fillable", "--out", "made")
-    assert made.exit_code == 0, made.output
-    against = papers("made/attention-7.json")
-    for number, (sheet, listed) in enumerate(against.papers.items(), 1):
-        questions = listed.make()
-        form = Path(f"made/attention-7-{number:02}.pdf").read_bytes()
-        texts = texts_of(sheet, questions, [key_script(q) for q in questions], letters=False)
-        Path("right.pdf").write_bytes(typed(form, texts))
-        assert run("check", "made/attention-7.json", "right.pdf", "--exit-code").exit_code == 0
-
-
 EXAM = """title = "Exam"
 fillable = true
-variants = 2
+variants = 1
 [[question]]
 type = "full"
 mechanism = "attention"
+level = "starter"
 [[question]]
 type = "choice"
 """
@@ -94,11 +82,7 @@ def test_papers_as_forms_are_graded(folder):
     assert graded.exit_code == 0, graded.output
     with Path("graded/gradebook.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["status"] for row in rows] == ["marked", "marked"]
-    for row in rows:
-        questions = against.questions(row["paper"])
-        assert row["Q1"] == str(questions[0].marks), row
-        assert row["Q2"] == "0", row
+    assert [(row["status"], row["Q1"], row["Q2"]) for row in rows] == [("marked", str(questions[0].marks), "0")]
 
 
 @pytest.mark.parametrize(

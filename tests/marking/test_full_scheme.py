@@ -6,7 +6,6 @@ import pytest
 
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation.ops import MatMul, Softmax
-from symattn.page.writers import FORMATS
 from symattn.teaching.problems.full import scheme
 from symattn.teaching.question import marks_text, total
 from symattn.teaching.sheets import sheets
@@ -87,15 +86,6 @@ def test_without_queries_the_keys_have_their_own_method_mark():
     assert set(codes(sheet.problem)) == {"S", "S'", "A", "Z"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tokens", [2, 4])
-def test_every_token_has_an_accuracy_mark(tokens):
-    for by in ("matrix", "token"):
-        [sheet] = worksheet(by=by, sizes={"n": tokens, "d_model": 4, "d_k": 4, "d_v": 2})
-        for role in ("S", "A", "Z"):
-            assert role_marks(sheet.problem, role)["A"] == tokens
-
-
 def test_where_sizes_are_letters_each_shape_is_one_mark():
     sheet = derive("self_attention", symbolic=True).worksheet()
     assert [marks_text(part.marks) for part in sheet.question.parts] == ["B1"] * 7
@@ -118,20 +108,3 @@ def test_every_product_of_a_cache_has_a_mark_and_the_only_weight_none():
                 assert worth[step.name] > 0, step.name
             if isinstance(step.op, Softmax):
                 assert (worth[step.name] == 0) == (step.result.shape == (1, 1)), step.name
-
-
-@pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", ["self_attention", "kv_cache", "recurrent_network", "multi_head_attention"])
-def test_marks_add_up(name):
-    """The marks of the parts are those of the question, and those that the page shows beside each heading."""
-    [sheet] = sheets(make_recipe(name, {}, seed=11), 1)
-    beside = re.findall(r"\[(\d+)\]$", FORMATS["text"].write(sheet.worksheet), re.MULTILINE)
-    assert sum(map(int, beside)) == sheet.question.marks == sum(map(total, scheme(sheet.problem).values()))
-    codes = re.findall(r"(?<= )(?:[MAB]\d+ ?)+$", FORMATS["text"].write(sheet.key), re.MULTILINE)
-    assert sum(int(x) for code in codes for x in re.findall(r"\d+", code)) == sheet.question.marks
-
-
-def test_the_mark_for_shapes_is_asked_for():
-    [sheet] = sheets(make_recipe("self_attention", {}, seed=11), 1)
-    asked = next(part for part in sheet.question.parts if any(mark.rule == "shapes" for mark in part.marks))
-    assert "shape" in str(asked.ask)

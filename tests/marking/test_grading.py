@@ -32,7 +32,7 @@ from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
 from symattn.marking.grading.handed_in import File, Handed
-from symattn.marking.grading.record import Row, Terms, line_name
+from symattn.marking.grading.record import Terms, line_name
 from symattn.marking.grading.settled import settled
 from symattn.marking.grading.source import papers
 from symattn.marking.marker import POLICIES, mark
@@ -271,17 +271,6 @@ def test_the_summary_has_the_figures(graded, exam):
         assert re.search(rf"{sheet}( \*)?\s+{len(own)}\s+{statistics.mean(own):.2f}\s", text), sheet
 
 
-def test_marks_json_has_everything(graded):
-    data = json.loads((graded[0] / "marks.json").read_bytes())
-    rows = [Row.read(row) for row in data["rows"]]
-    assert [row.total for row in rows[: len(KINDS)]] == [WORTH[kind] for kind in KINDS]
-    assert json.loads(json.dumps([row.json() for row in rows])) == data["rows"]
-    assert all(result["report"] for row in data["rows"] for result in row["results"])
-    assert data["terms"]["policy"]["name"] == "ecf"
-    assert len(data["exam"]["hash"]) == 64
-    assert {len(row.hash) for row in rows} == {0, 64}
-
-
 @pytest.mark.slow
 def test_pages_about_an_exam_are_in_its_language(tmp_path):
     """Unless another one is asked for; a picture's reason, remarks with places in them and the counts are, too."""
@@ -293,13 +282,11 @@ def test_pages_about_an_exam_are_in_its_language(tmp_path):
     given.write_text(script(known, known.entrants[1], "blank") + unknown, encoding="utf-8")
     german = ("Übersicht über die Klasse", "1 offen; 1 nicht lesbar", "ein Bild", "'nonsense' ist kein Teil")
     english = ("Summary of the class", "1 pending; 1 broken", "a picture", "'nonsense' is not a part")
-    for more, said, feedback in (([], german, "Rückmeldung"), (["--language", "en"], english, "Feedback")):
-        run("grade", exam, tmp_path / "in", "--format", "markdown", "-q", "--out", tmp_path / feedback, *more)
-        summary = (tmp_path / feedback / "summary.md").read_text(encoding="utf-8")
+    for language, said, feedback in ((None, german, "Rückmeldung"), ("en", english, "Feedback")):
+        more = {"look": DEFAULT_LOOK} if language else {}
+        summary = str(symattn.grade(exam, tmp_path / "in", **more))
         assert all(text in summary for text in said), summary
-        assert [*(tmp_path / feedback).glob("feedback/*.md")] != []
-        assert run("check", exam, given, *more).output.startswith(feedback)
-    assert symattn.check(exam, given).text().startswith("Rückmeldung")
+        assert symattn.check(exam, given, **more).text().startswith(feedback)
 
 
 def test_a_file_that_is_nobodys_is_pending_and_named(exam, tmp_path):
@@ -386,21 +373,18 @@ def test_another_policy_keeps_a_record_of_what_changed(exam, few, tmp_path):
     old = {f"s{k:03}": WORTH[kind] for k, kind in enumerate(KINDS[:3], 1)}
     assert all(totals[id] <= old[id] for id in old)
     assert totals["s003"] < old["s003"]  # nothing follows any more
-    first = (out / "changes.csv").read_bytes()
-    read = table(out, "changes")
-    assert {c["student"]: (int(c["old total"]), int(c["new total"])) for c in read} == {
-        id: (old[id], totals[id]) for id in old if old[id] != totals[id]
-    }
-    assert {(c["run"], c["old policy"], c["new policy"], c["why"]) for c in read} == {
-        ("2", "ecf", "strict", "another policy")
-    }
+    differs = [id for id in old if old[id] != totals[id]]
     assert not (out / "feedback/001-s001.md").exists()  # what was told under the other policy holds no more
-    assert not (out / "marked").exists() or not any((out / "marked").iterdir())
     symattn.grade(exam, few, out=out, forms=("text",))
-    assert (out / "changes.csv").read_bytes().startswith(first)
-    assert {(c["run"], c["student"], int(c["new total"])) for c in table(out, "changes")[len(read) :]} == {
-        ("3", c["student"], old[c["student"]]) for c in read
-    }
+    found = [
+        (c["run"], c["student"], int(c["old total"]), int(c["new total"]), c["new policy"], c["why"])
+        for c in table(out, "changes")
+    ]
+    why = "another policy"
+    assert found == [
+        *(("2", id, old[id], totals[id], "strict", why) for id in differs),
+        *(("3", id, totals[id], old[id], "ecf", why) for id in differs),
+    ]
     runs = json.loads((out / "marks.json").read_bytes())["runs"]
     assert [(run["run"], run["policy"]) for run in runs] == [(1, "ecf"), (2, "strict"), (3, "ecf")]
 
@@ -479,21 +463,20 @@ def test_after_an_interruption_the_same_command_continues_and_says_so(exam, few,
 
 @pytest.mark.slow
 def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_marked(
-    exam, submissions, tmp_path, processes, monkeypatch
+    exam, few, tmp_path, processes, monkeypatch
 ):
     """A worker that hangs on one submission, crashes on another and meets a defect on a third."""
     with monkeypatch.context() as patch:
         patch.setattr(run_module, "MARKED", "odd_jobs:faulty")
-        book = symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",), time_limit=2, jobs=1)
-    first, second, third, *others = book.rows
+        book = symattn.grade(exam, few, out=tmp_path / "o", forms=("text",), time_limit=1, jobs=1)
+    first, second, third, *_ = book.rows
     assert [row.status for row in book.rows[:3]] == ["broken"] * 3
-    assert first.reason == "Marking it took more than 2 seconds of processor time and was stopped."
+    assert first.reason == "Marking it took more than 1 second of processor time and was stopped."
     assert second.reason.startswith("Marking it ended its process with code")
     assert third.reason == "symattn cannot mark it, which is a defect of symattn: KeyError: 'no such thing'"
-    assert [row.total for row in others[:3]] == [WORTH[kind] for kind in KINDS[3:]]
     monkeypatch.setattr(run_module, "crew", here)
-    mended = symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))  # none of it is kept
-    assert [row.total for row in mended.rows[: len(KINDS)]] == [WORTH[kind] for kind in KINDS]
+    mended = symattn.grade(exam, few, out=tmp_path / "o", forms=("text",))  # none of it is kept
+    assert [row.total for row in mended.rows[:3]] == [WORTH[kind] for kind in KINDS[:3]]
     assert mended.changes == ()
 
 
@@ -566,18 +549,6 @@ def test_what_is_wrong_is_one_sentence(exam, submissions, tmp_path, monkeypatch,
     assert says in result.output
     assert result.output.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_exam_that_was_changed_is_refused(exam, submissions, tmp_path):
-    data = json.loads((exam / "exam.json").read_text(encoding="utf-8"))
-    data["questions"][0]["points"] = 99
-    for text, path, says in (
-        (json.dumps(data), tmp_path, r"was changed after it was written \(its hash does not fit\)"),
-        ("{", tmp_path / "exam.json", "is not JSON"),
-    ):
-        (tmp_path / "exam.json").write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match=says):
-            symattn.grade(path, submissions)
 
 
 def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submissions, tmp_path):
@@ -686,22 +657,3 @@ def test_what_a_person_has_settled_asks_for_nobody_any_more(exam):
     done = settled(report, dict.fromkeys(open_lines, 0))
     assert not done.pending
     assert not [notice for notice in done.notices if notice.part == "S"]
-
-
-def test_nobody_can_change_the_marks_of_somebody_else(exam, few):
-    """A file with the id of another inside, at the end of all names, and one with another's sheet in its head."""
-    known = papers(exam)
-    first, second = known.entrants[:2]
-    (few / "zzz.json").write_text(json.dumps({"student": first.id, "answers": {"S": [[0]]}}), encoding="utf-8")
-    other = next(sheet for sheet in known.papers if sheet != second.sheet)
-    taken = (few / f"{second.stem}.toml").read_text(encoding="utf-8").replace(second.sheet, other)
-    (few / f"{second.stem}.toml").write_text(taken, encoding="utf-8")
-    book = symattn.grade(exam, few)
-    assert (book.rows[0].total, book.rows[0].status, book.rows[0].said) == (WORTH[KINDS[0]], "marked", ())
-    said = f"It answers paper {other}, but {second.sheet} was handed out; it is marked as {other}."
-    assert (book.rows[1].status, book.rows[1].reason) == ("pending", said)
-    assert [row.total for row in book.rows[2:3]] == [WORTH[KINDS[2]]]
-    [nobody] = [row for row in book.rows if row.file == "zzz.json"]
-    assert (nobody.number, nobody.status, nobody.has_marks) == (None, "pending", False)
-    assert "An answer has to be read" not in book.text()
-    assert f"It answers paper {other}" in " ".join(book.text().split())

@@ -15,7 +15,7 @@ from symattn.errors import InputError
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
 from symattn.marking.grading import archives
-from symattn.marking.grading.handed_in import RECORDS, File, files, matched, natural
+from symattn.marking.grading.handed_in import RECORDS, File, files, matched
 from symattn.marking.grading.run import heads_of, looked_into
 from symattn.marking.grading.source import Entrant, Paper, Papers
 
@@ -236,14 +236,6 @@ def test_names_that_are_no_text_or_hide_something_can_be_printed(tmp_path):
     assert all(path.encode("utf-8") for path in paths)
 
 
-@given(st.lists(st.tuples(st.text("ab", max_size=2), st.integers(0, 30), st.integers(0, 2)), max_size=8))
-def test_numbers_in_names_are_compared_as_numbers(parts):
-    names = {f"{word}{'0' * zeros}{number}": (word, number) for word, number, zeros in parts}
-    assert [names[name] for name in sorted(names, key=natural)] == sorted(
-        names.values(), key=lambda pair: (pair[0] != "", *pair)
-    )
-
-
 def test_a_name_of_five_thousand_digits_is_a_name(tmp_path):
     zipped(tmp_path / "all.zip", **{"9" * 5000 + ".toml": head(), "9" * 4999 + ".toml": head()})
     assert [len(file.path) for file in files(tmp_path / "all.zip")] == [5004, 5005]
@@ -277,12 +269,6 @@ def test_whose_a_file_is_is_told_by_its_name_and_its_folders(some, path):
     if one.entrant:
         assert (one.complaint, one.doubt, one.notices) == ("", "", ())
         assert (one.sheet, one.stem) == (one.entrant.sheet, one.entrant.stem)
-
-
-def test_moodle_puts_a_group_before_all_names(tmp_path):
-    names = ["Group 1-b-Ada Lovelace", "Group 1-b-José Ñandú", "Group 1-b-Ada Lovelace Byron"]
-    handed = found(hand_in(tmp_path, **{f"{MOODLE.format(name)}/sheet.md": head() for name in names}), LECTURE)
-    assert [one.entrant and one.entrant.number for one in handed] == [2, 3, None]
 
 
 GRADESCOPE = """---
@@ -372,18 +358,6 @@ def test_a_file_named_like_one_in_the_folder_of_another_is_nobodys(path, inside)
         "It is not clear whose it is: {!r} is the name of 'Alan Turing' ('s-2/x'), and {!r} in it that of "
         "'Ada Lovelace' ('s001').".format(*inside)
     )
-
-
-def test_the_id_of_somebody_else_inside_takes_nothing_from_them(tmp_path):
-    hand_in(
-        tmp_path, **{"001-s001.toml": head(SHEETS[1]), "006-s006.toml": head(SHEETS[0], student="s001"),
-                     "zzz.json": '{"student": "s001", "answers": {}}'}
-    )  # fmt: skip
-    ada, grace, nobody = found(tmp_path)
-    assert (ada.entrant, ada.file.path, ada.doubt, ada.notices) == (ENTRANTS[0], "001-s001.toml", "", ())
-    assert (grace.entrant, grace.complaint) == (ENTRANTS[5], "")
-    assert grace.doubt == "The id inside is that of 'Ada Lovelace' ('s001'); the file's name says whose it is."
-    assert (nobody.entrant, nobody.unclear) == (None, NOBODY)
 
 
 @given(

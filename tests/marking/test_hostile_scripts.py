@@ -6,14 +6,10 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hostile import FEW, QUICK, attempts, in_symbols, key, question
-from hypothesis import given
-from hypothesis import strategies as st
+from hostile import FEW, attempts, in_symbols, key, question
 from scripts import key_script, shown
-from trials import tries
 
 import symattn
-from symattn.exact import Outline
 from symattn.marking.attempt import Attempt, Shaped
 from symattn.marking.marker import POLICIES, mark
 from symattn.marking.marker.report import Report
@@ -21,7 +17,7 @@ from symattn.marking.reports import feedback_document, marking_document, report_
 from symattn.marking.submissions import entry, fill, read_submission
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import markdown, text
-from symattn.teaching.question import Question, ShapeAnswer, StepAnswer
+from symattn.teaching.question import Question, ShapeAnswer
 from symattn.teaching.sheets import make_sheet
 
 POLICY_NAMES = sorted(POLICIES)
@@ -39,21 +35,13 @@ def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Repor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", FEW[::2])
 def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
     asked, rng = question(name, 1), Random(name)
     assert marked_and_reported(asked, Attempt({}), "ecf").total == 0
     report = marked_and_reported(asked, key(asked), "strict")
     assert report.total == asked.marks, shown(report)
     marked_and_reported(asked, next(attempts(asked, rng)), rng.choice(POLICY_NAMES))
-
-
-@pytest.mark.slow
-@given(st.sampled_from(QUICK), st.integers(0, 10**6), st.sampled_from(POLICY_NAMES))
-@tries(10)
-def test_any_script_at_all_is_marked(name, seed, policy):
-    asked = question(name, 1)
-    marked_and_reported(asked, next(attempts(asked, Random(seed))), policy)
 
 
 # ------------------------------------------------------------------------------------------------ shapes alone
@@ -88,15 +76,6 @@ def test_named_steps_are_asked_as_they_are_named():
     problem = symattn.derive("note-001").problem
     named = replace(problem, asked=("S.1", "S.2"))
     assert [part.name for part in make_sheet(named).question.parts] == ["S.1", "S.2"]
-
-
-def test_numbers_and_shapes_in_one_worksheet():
-    given = {"Q": [[1, 0], [0, 1]], "K": [[1, 1], [0, 2]], "V": Outline((2, 3))}
-    asked = symattn.derive("attention", **given).worksheet().question
-    assert isinstance(asked.parts[-1].answer, ShapeAnswer)
-    assert isinstance(asked.parts[0].answer, StepAnswer)
-    report = mark(asked, key_script(asked), POLICIES["strict"])
-    assert report.total == asked.marks == report.available, shown(report)
 
 
 # ------------------------------------------------------------------------------------------------ symbols

@@ -68,10 +68,6 @@ def unscaled(q, k, v):
     return softmax(scores) @ v
 
 
-def scaled_by_width(q, k, v):
-    return softmax(q @ k.T / k.shape[1]) @ v
-
-
 def scaled_after(q, k, v):
     return softmax(q @ k.T) / np.sqrt(k.shape[1]) @ v
 
@@ -105,16 +101,8 @@ def masked_with_zero(q, k, v):
     return softmax(q @ k.T / np.sqrt(k.shape[1]) * TRIANGLE) @ v
 
 
-def masked_after_softmax(q, k, v):
-    return softmax(q @ k.T / np.sqrt(k.shape[1])) * TRIANGLE @ v
-
-
 def masked_the_wrong_way_round(q, k, v):
     return softmax(np.where(TRIANGLE, -1e9, q @ k.T / np.sqrt(k.shape[1]))) @ v
-
-
-def mask_added(q, k, v):
-    return softmax(q @ k.T / np.sqrt(k.shape[1]) + TRIANGLE) @ v
 
 
 def sees_the_next(q, k, v):
@@ -138,10 +126,6 @@ def joined_without_transposing(x, w_q, w_k, w_v, w_o):
     return in_heads(x, w_q, w_k, w_v, w_o, join=lambda m: m.reshape(3, 4))
 
 
-def normalised_over_heads(x, w_q, w_k, w_v, w_o):
-    return in_heads(x, w_q, w_k, w_v, w_o, axis=0)
-
-
 def without_output_weights(x, w_q, w_k, w_v, w_o):
     return in_heads(x, w_q, w_k, w_v, np.eye(4, dtype=x.dtype))
 
@@ -149,7 +133,6 @@ def without_output_weights(x, w_q, w_k, w_v, w_o):
 WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]] = [
     (wrong_axis, plain, "A", "X1"),
     (unscaled, plain, "S'", "C1"),
-    (scaled_by_width, plain, "S'", "C2"),
     (scaled_after, plain, "S'", "C8"),
     (queries_and_keys_swapped, plain, "S", "T2"),
     (weights_transposed, plain, "Z", "O1"),
@@ -158,18 +141,15 @@ WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]]
     (log_softmax, plain, "A", "I1"),
     (unmasked, causal, "M", "M1"),
     (masked_with_zero, causal, "M", "M4"),
-    (masked_after_softmax, causal, "M", "M5"),
     (masked_the_wrong_way_round, causal, "M", "I5"),
-    (mask_added, causal, "M", "I3"),
     (sees_the_next, causal, "M", "M6"),
     (viewed_as_heads, heads, "Q_1", "H1"),
     (joined_without_transposing, heads, "C", "H2"),
-    (normalised_over_heads, heads, "A_1", "I2"),
     (without_output_weights, heads, "O", "H4"),
 ]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize(("function", "derivation", "step", "id"), WRONG)
 def test_what_is_wrong_is_named(function, derivation, step, id):
     found = trace(function, derivation(), precision="float16" if id in ("C1", "X1", "M1", "H4") else "float64")
@@ -222,10 +202,6 @@ def divided_at_the_end(q, k, v):
     return powers @ v / powers.sum(axis=1, keepdims=True)
 
 
-def query_by_query(q, k, v):
-    return np.stack([softmax(k @ one / np.sqrt(k.shape[1])) @ v for one in q])
-
-
 def in_tiles(q, k, v):
     """FlashAttention's way: running maxima and sums, a key at a time."""
     out = np.zeros((len(q), v.shape[1]), dtype=q.dtype)
@@ -236,15 +212,6 @@ def in_tiles(q, k, v):
         power, rescaled = np.exp(scores - above), np.exp(top - above)
         out, total, top = out * rescaled + power @ v[j : j + 1], total * rescaled + power, above
     return out / total
-
-
-def in_a_batch(q, k, v):
-    q, k, v = q[None], k[None], v[None]
-    return softmax(q @ k.transpose(0, 2, 1) / np.sqrt(k.shape[-1])) @ v
-
-
-def columns(q, k, v):
-    return (v.T @ softmax(k @ q.T / np.sqrt(k.shape[1]), 0)).T
 
 
 def backwards(q, k, v):
@@ -268,9 +235,7 @@ def in_place(q, k, v):
     return s @ v
 
 
-RIGHT = [
-    scaled_first, divided_at_the_end, query_by_query, in_tiles, in_a_batch, columns, backwards, powers_of_two, in_place,
-]  # fmt: skip
+RIGHT = [scaled_first, divided_at_the_end, in_tiles, backwards, powers_of_two, in_place]
 
 
 @pytest.mark.covering(product=False)
@@ -339,23 +304,6 @@ def test_short_factors_are_long_enough_for_mistakes():
         assert (found.first, found.named) == (step, (id,))
 
 
-def test_tf32_is_too_short_for_float32():
-    assert (Card.short([1 / 3, 4095]) == [1365 / 4096, 4094]).all()
-    assert (RoundingCard.short([1 / 3, 4095]) == [1365 / 4096, 4096]).all()
-    d = derive("attention", Q=[["1/3", "5/3"], ["7/3", "2/3"]], K=[["4/3", "1/3"], ["5/3", "-1/3"]], V=[["1/3"], [2]])
-    returned = {}
-
-    def attention(q, k, v):
-        returned["Z"] = softmax(q @ k.T / np.sqrt(np.float32(2))) @ v
-        return returned["Z"]
-
-    assert not trace(on_a_card(attention, Card), d, precision="float32").right
-    assert trace(on_a_card(attention, Card), d, precision="tf32", trusted=True).right
-    assert returned["Z"].dtype == np.float32
-    assert not compare(d, returned).right
-    assert compare(d, returned, precision="tf32").right
-
-
 def test_sums_that_cancel_are_as_near_as_their_terms():
     """(1/3 + 1/7 − 1/3)·3 is 3/7 but for what the thirds were rounded to, whichever are added first."""
     thirds = [["1/3", "1/7", "-1/3", "100/3", "-100/3"]]
@@ -394,40 +342,6 @@ def test_lists_without_any_library():
         return out
 
     assert trace(attention, plain(), library="python").right
-
-
-entries = st.integers(-4, 4)
-
-
-def matrices(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
-    return st.lists(st.lists(entries, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
-
-
-@tries(10)
-@given(st.data(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.sampled_from(RIGHT), st.booleans())
-def test_right_programs_on_random_numbers(data, n, m, width, function, short):
-    d = derive(
-        "attention", Q=data.draw(matrices(n, width)), K=data.draw(matrices(m, width)), V=data.draw(matrices(m, 2))
-    )
-    assert trace(function, d, precision="float16" if short else "float32").right
-
-
-@pytest.mark.slow
-@tries(2)
-@given(st.data())
-def test_every_misconception_that_can_be_seen_is_named(data):
-    """What a misconception gives, in floats, is explained by it or by another that gives the same."""
-    d = derive("attention", Q=data.draw(matrices(2, 3)), K=data.draw(matrices(3, 3)), V=data.draw(matrices(3, 2)))
-    for wrong in replayed(d.derivation):
-        result = wrong.value("Z")
-        if wrong.first is None or wrong.stopped or result is None:
-            continue
-        got = np.asarray(result, dtype=float)
-        if got.shape == (2, 2) and not np.allclose(got, np.asarray(d.output, dtype=float), rtol=1e-4, atol=1e-4):
-            found = compare(d, got)
-            ids = {one.id for departure in found.departures for one in departure.misconceptions}
-            assert found.departures
-            assert wrong.misconception.id in ids or found.named
 
 
 def test_rounded_numbers_are_no_machine_numbers():
@@ -509,7 +423,7 @@ def test_a_tracer_that_was_there_is_put_back():
 # ------------------------------------------------------------------------------------------------ in PyTorch
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_pytorch_is_right(precision):
     torch = pytest.importorskip("torch")
     attention = torch.nn.functional.scaled_dot_product_attention
@@ -519,7 +433,7 @@ def test_pytorch_is_right(precision):
     assert_attention(attention, library="torch", precision=precision, mask="additive", batch=1)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 def test_large_scores_in_short_formats_are_not_accused(precision):
     """Scores above a hundred are off by a half in bfloat16, and an output near 0 by more than there is of it."""
     torch = pytest.importorskip("torch")
@@ -561,20 +475,9 @@ def batched(q, k, v, mask=None):
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
 
 
-@pytest.mark.parametrize(("batch", "mask"), [(0, "keep"), (1, ""), (2, "keep")])
-def test_a_right_implementation_passes(batch, mask):
-    assert_attention(batched, mask=mask, batch=batch, stable=True)
-
-
 def spoils_its_input(q, k, v):
     q /= 2.0
     return softmax(q @ k.T) @ v
-
-
-def over_the_whole_batch(q, k, v):
-    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])
-    powers = np.exp(scores)
-    return powers / powers.sum(axis=(0, -1), keepdims=True) @ v
 
 
 @pytest.mark.parametrize(
@@ -584,7 +487,6 @@ def over_the_whole_batch(q, k, v):
         (wrong_axis, {}, "X1"),
         (spoils_its_input, {}, "changed the queries"),
         (batched, {"mask": "hide"}, "With a causal mask"),
-        (over_the_whole_batch, {"batch": 1}, "in a batch"),
         (divided_at_the_end, {"stable": True}, "nan"),
     ],
 )
@@ -592,17 +494,6 @@ def over_the_whole_batch(q, k, v):
 def test_a_wrong_implementation_fails_and_is_told_why(function, settings, says):
     with pytest.raises(AssertionError, match=says):
         assert_attention(function, **settings)
-
-
-def test_an_exception_says_with_which_case_it_came_up():
-    def attention(q, k, v):
-        raise ZeroDivisionError
-
-    with pytest.raises(AssertionError, match=r"With 3 tokens \(Q 3×4, K 3×4, V 3×2\)[^$]*raised ZeroDivisionError"):
-        assert_attention(attention)
-    with pytest.raises(ZeroDivisionError) as error:
-        assert_attention(attention, trusted=True)
-    assert error.value.__notes__ == ["This came up with 3 tokens: Q 3×4, K 3×4, V 3×2."]
 
 
 def test_core_misconceptions_all_change_an_output():

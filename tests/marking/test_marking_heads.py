@@ -110,15 +110,6 @@ def text(x: sympy.Expr) -> str:
 # ------------------------------------------------------------------------------------------------ right
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("orientation", "mask"), [("rows", "causal"), ("columns", None)])
-def test_what_is_right_in_sympy_is_right(orientation, mask):
-    q = question(orientation=orientation, mask=mask)
-    report = marked(q, handed_in(q, written({}, causal=mask is not None)))
-    assert not report.events, shown(report)
-    assert report.total == report.available > 0, shown(report)
-
-
 @pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("way", ON_THE_WAY)
 @pytest.mark.parametrize("heads", [(1,), (2,), (1, 2)])
@@ -157,21 +148,6 @@ def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation)
     assert belief in ids(event), shown(report)
     wrong = {verdict.part for verdict in report.verdicts if verdict.state == "wrong"}
     assert wrong == {f"{spoilt}_{head}" for head in heads}, shown(report)
-
-
-PAIRS = [("C1", "T2"), ("C1", "C4"), ("X6", "O1"), ("O1", "X1")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_two_beliefs_in_two_heads_are_two_events(first, second):
-    q = question()
-    report = marked(q, handed_in(q, written({1: WRONG[first], 2: WRONG[second]})))
-    found = {event.step: ids(event) for event in mistakes(report)}
-    [one], [other] = WRONG[first], WRONG[second]
-    assert set(found) == {f"{one}_1", f"{other}_2"}, shown(report)
-    assert first in found[f"{one}_1"], shown(report)
-    assert second in found[f"{other}_2"], shown(report)
 
 
 def test_a_slip_in_one_head_spoils_nothing_in_the_other():

@@ -23,14 +23,13 @@ import numpy as np
 import oracles
 import pytest
 import strategies
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scripts import (
     EXACT_FORMS,
     Page,
     at_random,
     decimals,
-    derivation_of,
     exactly,
     ids,
     key_of,
@@ -45,9 +44,7 @@ from scripts import (
     percent,
     script,
     shown,
-    texts_times,
     turned,
-    unsimplified,
     with_entry,
     without,
 )
@@ -66,12 +63,10 @@ from symattn.marking.attempt import BLANK, Attempt
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Given, Report
 from symattn.page.notation import load_notation
-from symattn.teaching.fairness.features import features
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems import problem_types
 from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Question, StepAnswer
+from symattn.teaching.question import EntriesAnswer, Question, StepAnswer
 
 EVERY_POLICY = tuple(POLICIES)
 WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)
@@ -138,11 +133,7 @@ def golden(**chosen: object) -> Derivation:
 
 LAYOUTS = range(len(strategies.LAYOUTS))
 variants = st.builds(Variant, st.integers(0, 10**6), st.sampled_from(LAYOUTS), st.booleans())
-matrix_wise = st.builds(Variant, st.integers(0, 10**6), st.sampled_from([0, 3]), st.booleans())
-
-
-def test_the_layouts_that_go_matrix_by_matrix():
-    assert [i for i in LAYOUTS if strategies.LAYOUTS[i]["by"] == "matrix"] == [0, 3]
+matrix_wise = variants.filter(lambda variant: variant.settings["by"] == "matrix")
 
 
 # ------------------------------------------------------------------------------------------------ wrong scripts
@@ -266,7 +257,7 @@ VARIED = [
     ("attention", {"by": "token"}),
     ("self_attention", {"softmax": "base 2"}),
 ]
-FAIR = [*((problem, "", {}) for problem in sorted(problem_types())), *(("full", *row) for row in VARIED)]
+FAIR = [*((problem, "", {}) for problem in ("drills", "faded", "masks", "counts")), *(("full", *row) for row in VARIED)]
 policies = st.sampled_from(EVERY_POLICY)
 
 
@@ -295,41 +286,24 @@ def test_p1_any_problem_in_any_mixture_of_forms(problem, policy, rng):
 
 
 @pytest.mark.slow
-@given(variants, st.booleans(), policies)
-@tries(15)
-def test_p1_weights_and_outputs_not_simplified(variant, shifted, policy):
-    q = variant.question()
-    found = pages(q.problem.derivation)
-    last = next(role for role in ("M", "S'", "S") if role in found)
-    texts = {name: [[exactly(x) for x in row] for row in rows] for name, rows in found.items()}
-    lines = laid(q, {**texts, **unsimplified(found, last, shifted=shifted)}, texts_times)
-    full(marked(q, script(q, lines), policy))
-
-
-@pytest.mark.slow
-@given(variants, st.integers(4, 8), st.booleans(), st.sampled_from(".,"), policies)
+@given(variants, st.integers(1, 8), st.booleans(), st.sampled_from(".,"), policies)
 @tries(20)
-def test_p1_decimals_where_they_are_asked_for(variant, places, hundredths, mark, policy):
-    q = asked(variant.derivation(), exact=False, places=4)
-    full(marked(q, key_script(q, percent(places - 2) if hundredths else decimals(places), mark), policy))
-
-
-@pytest.mark.slow
-@given(variants, st.integers(1, 6))
-@tries(15)
-def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, places):
+def test_p1_decimals(variant, places, hundredths, mark, policy):
+    """Right where they are asked for; where exact values are, they cost a mark at most, and only if it is wished."""
+    if places >= 4:
+        q = asked(variant.derivation(), exact=False)
+        full(marked(q, key_script(q, percent(places - 2) if hundredths else decimals(places), mark), policy))
     q = variant.question()
-    report = marked(q, key_script(q, decimals(places)))
+    attempt = key_script(q, decimals(places))
+    report = marked(q, attempt)
     full(report)
-    strict_about_it = marked(q, key_script(q, decimals(places)), replace(POLICIES["ecf"], precision=1))
-    assert strict_about_it.total >= report.total - 1, shown(strict_about_it)
-    if any("precision" in v.flags for v in report.verdicts):
-        assert strict_about_it.total == report.total - 1, shown(strict_about_it)
+    off = report.total - marked(q, attempt, replace(POLICIES["ecf"], precision=1)).total
+    assert off == 1 or (off == 0 and not any("precision" in v.flags for v in report.verdicts)), shown(report)
 
 
 @pytest.mark.slow
 @given(st.sampled_from(["full", "faded"]), st.integers(1, 4), matrix_wise)
-@tries(40)
+@tries(20)
 def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
     """Every line rounded, the next worked out from it: right by 3.3 (W), and a question of precision at most."""
     q = variant.question() if problem == "full" else drawn("faded", "self_attention", variant.seed % 3 + 1)
@@ -344,17 +318,6 @@ def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
 
 def _as_written(x: Value, places: int) -> Value:
     return x if x is NEGATIVE_INFINITY or isinstance(x, int) else Fraction(decimals(places)(x))
-
-
-@pytest.mark.slow
-@given(matrix_wise, policies)
-@tries(8)
-def test_p1_transposed_throughout(variant, policy):
-    q = variant.question()
-    shapes = [(len(rows), len(rows[0])) for rows in key_of(q).values()]
-    assume(any(a != b for a, b in shapes))
-    attempt = script(q, {name: turned(rows) for name, rows in key_of(q).items()})
-    full(marked(q, attempt, policy))
 
 
 # ------------------------------------------------------------------------------------------------ P2: one slip
@@ -420,9 +383,9 @@ def slipped(variant: Variant) -> OneSlip:
 
 @pytest.mark.slow
 @given(variants)
-@tries(25)
+@tries(8)
 def test_p2_a_slip_carried_on_loses_one_mark(variant):
-    """A veto has its reason, every verdict its witness (P10), and ecf never gives less than ib or strict (P6)."""
+    """Every verdict has its witness (P10), and ecf never gives less than ib or strict (P6)."""
     slip = slipped(variant)
     report = marked(slip.question, slip.script())
     assert len(mistakes(report)) == 1, shown(report)
@@ -435,8 +398,7 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
     assert all(v.accepted for v in report.verdicts if v.part != slip.step), shown(report)
     off = report.available - report.total
     assert 1 <= off <= 1 + sum(vetoed(report).values()), shown(report)
-    if any(notice.kind == "veto" for notice in report.notices):
-        assert easier(slip.question.problem.derivation, slip.follows) or impossible(slip.follows), shown(report)
+
     compared_with_what_follows(report, slip.follows)
     totals = [report.total, *(marked(slip.question, slip.script(), policy).total for policy in ("ib", "strict"))]
     assert totals == sorted(totals, reverse=True)
@@ -463,60 +425,6 @@ def compared_with_what_follows(report: Report, d: Derivation) -> None:
 
 def _near(x: Value, y: float) -> bool:
     return bool(np.isclose(floats([[x]])[0, 0], y, rtol=1e-9, atol=1e-9))
-
-
-def easier(right: Derivation, wrong: Derivation) -> bool:
-    """Whether what follows is easier (3.5): less to work out, weights that are one-hot or uniform, values of 0."""
-    a, b = pages(right), pages(wrong)
-    if not floats(b["V"]).any() and floats(a["V"]).any():
-        return True
-    for true, followed in zip(floats(a["A"]), floats(b["A"]), strict=True):
-        if _flat(followed) and not _flat(true):
-            return True
-    return features(wrong).load < features(right).load
-
-
-def _flat(weights: np.ndarray) -> bool:
-    seen = weights[weights > 1e-12]
-    return bool(np.allclose(seen, seen[0]))
-
-
-def impossible(wrong: Derivation) -> bool:
-    """Whether there are rows of weights that cannot be weights."""
-    weights = floats(pages(wrong)["A"])
-    return bool((weights < -1e-12).any() or (weights > 1 + 1e-12).any() or (abs(weights.sum(axis=1) - 1) > 1e-9).any())
-
-
-def test_p2_a_slip_in_a_faded_example():
-    q = drawn("faded", "self_attention", 2)
-    rng = Random(1)
-    part = rng.choice([part for part in q.parts if len(part.answer.cells) > 1])
-    i, j = rng.choice(part.answer.cells)
-    right = q.problem.derivation
-    wrong = value(right, part.answer.step)[i, j] + Fraction(1, 7)  # nothing that a misconception makes
-
-    def change(name: str, so_far: Derivation) -> Matrix | None:
-        return put(value(so_far, name), i, j, wrong) if name == part.answer.step else None
-
-    report = marked(q, script(q, carried_on(q, change)))
-    assert len(mistakes(report)) == 1, shown(report)
-    assert sum(lost(report).values()) == 1 or vetoed(report), shown(report)
-    assert next(iter(lost(report))) == part.name, shown(report)
-
-
-@pytest.mark.parametrize(("name", "seed"), [("self_attention", 1), ("attention", 2)])
-def test_p2_a_slip_in_a_drill(name, seed):
-    q = drawn("drills", name, seed)
-    key = key_of(q)
-    for part in q.parts:
-        if len(key[part.name]) * len(key[part.name][0]) < 2:
-            continue
-        rows = [list(row) for row in key[part.name]]
-        i, j = next((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x is not NEGATIVE_INFINITY)
-        rows[i][j] = rows[i][j] + Fraction(1, 7)
-        report = marked(q, script(q, {**key, part.name: rows}))
-        assert len(mistakes(report)) == 1, shown(report)
-        assert lost(report) == {part.name: 1}, shown(report)
 
 
 # ------------------------------------------------------------------------------------------------ P3: one misconception
@@ -555,20 +463,6 @@ def shown_later(q: Question, written: Mapping[str, Page], role: str) -> bool:
     return not after or any(not agree(key[name], written[name]) for name in after if name in written)
 
 
-def without_method(report: Report, wrong: WrongDerivation, written: Mapping[str, Page]) -> None:
-    """A step that is wrong in every entry has neither method nor accuracy left."""
-    key = key_of(report.question)
-    first = wrong.first
-    if wrong.misconception.id in ROUNDED or first not in key or first not in written or first in ("K", "V"):
-        return
-    if not shown_later(report.question, written, first):
-        return
-    a, b = floats(key[first]), floats(written[first])
-    if a.shape == b.shape and not np.isclose(a, b, rtol=1e-9, atol=1e-9).any():
-        left = [given for given in report.marks if given.parts == (first,) and given.code != "B"]
-        assert not any(given.given for given in left), shown(report)
-
-
 def collisions(found: Separation) -> dict[str, set[str]]:
     """Who is declared to collide with whom."""
     together: dict[str, set[str]] = {}
@@ -598,7 +492,7 @@ def every_misconception(q: Question, share: int = 1, begin: int = 0) -> int:
             continue  # what is not defined cannot be written
         tried += 1
         report = one_misconception(q, wrong, written[id], declared.get(id, set()))
-        without_method(report, wrong, written[id])
+
         named = {c.id for event in report.events for c in event.candidates if c.kind == "misconception"}
         for other in named & lines.keys():
             made = pages(lines[other].derivation).get(wrong.first)
@@ -621,21 +515,13 @@ GOLDEN = Path(__file__).with_name("cases") / "g1.toml"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mask", ["none", "causal"])
-def test_p3_every_misconception_on_the_golden_variant(mask):
-    assert every_misconception(symattn.derive(str(GOLDEN), mask=mask).worksheet().question) > 30
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_p3_misconceptions_in_every_layout(layout):
-    assert every_misconception(Variant(10 + layout, layout).question(), 3, layout) > 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["causal_self_attention", "attention"])
-def test_p3_misconceptions_on_fair_variants(name):
-    assert every_misconception(drawn("full", name, 1), 2) > 10
+@pytest.mark.parametrize("layout", [None, *LAYOUTS])
+def test_p3_every_misconception(layout):
+    """All of them on the golden variant, and a few in every layout."""
+    if layout is None:
+        assert every_misconception(symattn.derive(str(GOLDEN), mask="causal").worksheet().question) > 30
+    else:
+        assert every_misconception(Variant(10 + layout, layout).question(), 6, layout) > 2
 
 
 def test_p3_scores_of_another_shape_after_which_something_is_easier():
@@ -648,10 +534,10 @@ def test_p3_scores_of_another_shape_after_which_something_is_easier():
     one_misconception(q, wrong, written, set())
 
 
-CARRIED = ("P4", "P8", "T2", "C1", "C2", "C3", "C4", "M1", "M4", "X1", "X2", "X3", "X6", "O1", "O7", "O8")
+CARRIED = ("P4", "T2", "C1", "C3", "M1", "X1", "X6", "O7")
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("id", "places"), [(id, 3 + k % 2) for k, id in enumerate(CARRIED)])
 def test_p3_with_every_line_rounded_and_carried_on(id, places):
     """What most scripts are: decimals all the way, each line worked out from the rounded one before."""
@@ -669,12 +555,11 @@ def test_p3_with_every_line_rounded_and_carried_on(id, places):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "seed"), [("self_attention", 1), ("causal_self_attention", 2)])
-def test_p3_misconceptions_in_a_faded_example(name, seed):
-    q = drawn("faded", name, seed)
+def test_p3_misconceptions_in_a_faded_example():
+    q = drawn("faded", "causal_self_attention", 2)
     d = q.problem.derivation
     right, cells = key_of(q), {part.name: part.answer.cells for part in q.parts}
-    for id in misconceptions():
+    for id in list(misconceptions())[::3]:
         if not spoilt(id, d):
             continue
         try:
@@ -696,30 +581,6 @@ def _equal(a: Value, b: Value) -> bool:
     return decide(a, b).equal is not False
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_p3_misconceptions_in_drills(seed):
-    q = drawn("drills", "self_attention", seed)
-    key = key_of(q)
-    tried = 0
-    for part in q.parts:
-        if not isinstance(part.answer, MatrixAnswer) or part.answer.derivation is None:
-            continue
-        d, step = derivation_of(q, part), part.answer.step
-        for wrong in replayed(d):
-            made = wrong.value(step)
-            if wrong.first != step or not isinstance(made, Matrix):
-                continue
-            tried += 1
-            report = marked(q, script(q, {**key, part.name: page(made)}, legible))
-            id = wrong.misconception.id
-            found = report.events if id in ROUNDED else mistakes(report)
-            assert [event.part for event in found] == [part.name], f"{id}\n{shown(report)}"
-            assert id in ids(found[0]), f"{id}\n{shown(report)}"
-            assert set(lost(report)) <= {part.name}, f"{id}\n{shown(report)}"
-    assert tried > 10
-
-
 # ------------------------------------------------------------------------------------------------ P4: two of them
 
 
@@ -730,64 +591,28 @@ PAIRS = [
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize(("first", "second", "layout"), [(*pair, 3 * (k % 2)) for k, pair in enumerate(PAIRS)])
-def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, layout):
-    givens = symattn.derive(str(GOLDEN)).problem.givens
-    chosen = {**strategies.LAYOUTS[layout], "mask": "causal"}
-    given_ = {k: page(m) if layout == 0 else turned(page(m)) for k, m in givens.items()}
-    d = mechanism("self_attention").run(given_, Settings.read(chosen))
-    q = asked(d)
+@pytest.mark.parametrize(
+    ("first", "second", "variant"),
+    [
+        *((*pair, None) for pair in PAIRS),
+        ("P8", "X1", Variant(23755)),  # the scores are symmetric: no sign that they were transposed
+        ("T2", "X2", Variant(720720, projected=False)),  # as far as the weights, a script with tokens as columns
+    ],
+)
+def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, variant):
+    """The second goes on from what the first had come to."""
+    q = variant.question() if variant else asked(golden(mask="causal"))
+    d = MatrixwiseDerivation(q.problem.derivation).given
     one = misconception(first).on(d)
     at = next(s.name for s in d if s.name in spoilt(second, d))
     before = {s.name: value(one.derivation, s.name) for s in d.until(at).steps[:-1]}
     two = misconception(second).on(d.replay(pinned=before))
-    if two is None or two.first is None or two.stopped or one.stopped:
-        return
-    report = marked(q, script(q, laid(q, pages(two.derivation)), legible))
+    report = marked(q, script(q, writes(two, q), legible))
     assert len(mistakes(report)) == 2, shown(report)
     a, b = mistakes(report)
     assert first in ids(a), shown(report)
     assert second in ids(b), shown(report)
     assert (a.step, b.step) == (one.first, two.first), shown(report)
-
-
-@pytest.mark.slow
-@given(variants, st.sampled_from(PAIRS))
-@tries(15)
-@example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
-@example(Variant(720720, projected=False), ("T2", "X2"))  # as far as the weights, a script with tokens as columns
-def test_p4_on_random_variants(variant, pair):
-    """Two events, unless the second mistake cannot be seen or takes the first one back."""
-    first, second = pair
-    q = variant.question()
-    d = MatrixwiseDerivation(q.problem.derivation).given
-    one = misconception(first).on(d)
-    assume(one is not None and one.first is not None and not one.stopped and spoilt(second, d))
-    at = next(s.name for s in d if s.name in spoilt(second, d))
-    names = [s.name for s in d]
-    assume(names.index(max(spoilt(first, d), key=names.index)) < names.index(at))
-    on = d.replay(pinned={name: value(one.derivation, name) for name in names[: names.index(at)]})
-    two = misconception(second).on(on)
-    assume(two is not None and two.first == at and not two.stopped)
-    rightly, written, key = (pages(x)[at] for x in (two.right, two.derivation, d))
-    off = np.array(True)
-    if np.shape(written) == np.shape(rightly):
-        off = ~np.isclose(floats(written), floats(rightly), rtol=1e-9, atol=1e-9)
-    assume(not agree(written, key) and (np.shape(written) != np.shape(key) or not _meets(written, key, off)))
-    assume(
-        not agree(pages(two.derivation).get("S"), pages(d).get("S'"))
-    )  # the key with two lines in each other's boxes
-    report = marked(q, script(q, writes(two, q), legible))
-    assert len(mistakes(report)) == 2, f"{pair}\n{shown(report)}"
-    a, b = mistakes(report)
-    assert a.number != b.number
-    assert a.step.partition(".")[0] in spoilt(first, d), f"{pair}\n{shown(report)}"
-    assert b.step.partition(".")[0] in spoilt(second, d), f"{pair}\n{shown(report)}"
-
-
-def _meets(written: Page, key: Page, off: np.ndarray) -> bool:
-    """Whether a wrong entry happens to be the key's, which counts as right (3.4)."""
-    return bool((off & np.isclose(floats(written), floats(key), rtol=1e-9, atol=1e-9)).any())
 
 
 # ------------------------------------------------------------------------------------------------ P5: blanks
@@ -803,33 +628,20 @@ def wrong_scripts(seed: int, masked: bool) -> tuple[Question, tuple[Attempt, ...
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("masked", [False, True])
-def test_p5_a_line_left_out_never_earns_more(masked):
-    """For scripts that are worked through from line to line, right or wrong."""
-    q, attempts = wrong_scripts(1, masked)
+def test_p5_what_is_left_out_never_earns_more():
+    """Lines and entries, of scripts that are worked through from line to line, right or wrong."""
+    q, attempts = wrong_scripts(1, True)
+    rng = Random(1)
     for attempt, policy in zip(attempts, cycle(WITH_MARKS)):
         total = marked(q, attempt, policy).total
-        assert total >= 0
-        for part in attempt.answers:
-            report = marked(q, without(attempt, part), policy)
-            assert 0 <= report.total <= total, f"{total} with {part}\n{shown(report)}"
+        for part, grid in attempt.answers.items():
+            i, j = (rng.randrange(size) for size in grid.shape)
+            for less in (without(attempt, part), with_entry(attempt, part, i, j, BLANK)):
+                report = marked(q, less, policy)
+                assert 0 <= report.total <= total, f"{total} with {part}\n{shown(report)}"
 
 
-@pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from(WITH_MARKS))
-@tries(30)
-def test_p5_an_entry_left_out_never_earns_more(seed, policy):
-    rng = Random(seed)
-    q, attempts = wrong_scripts(1, rng.random() < 0.5)
-    attempt = rng.choice(attempts)
-    part = rng.choice(sorted(attempt.answers))
-    grid = attempt.answers[part]
-    blank = with_entry(attempt, part, rng.randrange(grid.shape[0]), rng.randrange(grid.shape[1]), BLANK)
-    before, after = marked(q, attempt, policy), marked(q, blank, policy)
-    assert 0 <= after.total <= before.total, f"{before.total} before\n{shown(after)}"
-
-
-@pytest.mark.parametrize("policy", WITH_MARKS)
+@pytest.mark.parametrize("policy", WITH_MARKS[:2])
 def test_p5_nothing_written_earns_nothing(policy):
     for q in (drawn("full", "self_attention", 1), drawn("faded", "self_attention", 1), drawn("drills", "", 1)):
         report = marked(q, Attempt({}), policy)
@@ -840,28 +652,12 @@ def test_p5_nothing_written_earns_nothing(policy):
 GARBAGE = ["0", "1", "-7", "1/2", "e^2", "0.3", "99 %", "", "?", "1/0", "what", "sqrt(-1)", "10^40", "-∞", "2 1/2", "∞"]
 
 
-@pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from(GARBAGE))
-@tries(5)
-def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
-    rng = Random(seed)
-    q = wrong_scripts(1, rng.random() < 0.5)[0]
-    key = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(q).items()}
-    share = rng.random()
-    junk = [one, *rng.sample(GARBAGE, 3)]
-    lines = {n: [[rng.choice(junk) if rng.random() < share else x for x in row] for row in r] for n, r in key.items()}
-    totals = {policy: marked(q, script(q, lines), policy).total for policy in EVERY_POLICY}
-    assert min(totals.values()) >= 0
-    assert totals["formative"] == 0
-    assert totals["ecf"] >= totals["ib"] >= totals["strict"], totals
-
-
 # ------------------------------------------------------------------------------------------------ P6: policies
 
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-@tries(15)
+@tries(10)
 def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
     rng = Random(seed)
     q, attempts = wrong_scripts(1, rng.random() < 0.5)
@@ -882,10 +678,9 @@ def marks_of(report: Report, code: str) -> list[Given]:
     return [given for given in report.marks if given.code == code]
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_p10_every_event_says_which_entries_it_is_about(masked):
+def test_p10_every_event_says_which_entries_it_is_about():
     """The formative policy gives the same diagnosis and no marks."""
-    q, attempts = wrong_scripts(1, masked)
+    q, attempts = wrong_scripts(1, True)
     for attempt in attempts:
         report = marked(q, attempt)
         spoilt_by = {(v.part, v.i, v.j): v.event for v in report.verdicts if v.state == "wrong"}
@@ -915,29 +710,23 @@ def test_p7_the_order_of_the_answers_is_nothing(seed, rng):
     assert replace(marked(q, other), attempt=attempt) == marked(q, attempt)
 
 
-HASHED = """
-from test_marking_properties import marked, wrong_scripts, shown
-q, attempts = wrong_scripts(1, True)
-for attempt in attempts:
-    print(shown(marked(q, attempt)))
-"""
-
-
 @pytest.mark.slow
 def test_p7_the_same_under_every_hash_seed():
-    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", HASHED],
-            env={**os.environ, **paths, "PYTHONHASHSEED": str(seed)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in (0, 1)
-    ]
-    assert len(said[0]) > 1000
-    assert said[0] == said[1]
+    says = "from test_marking_properties import carried_out\nprint(carried_out())"
+    done = subprocess.run(
+        [sys.executable, "-c", says],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{carried_out()}\n"
+
+
+def carried_out() -> str:
+    """All that is found in a script with a misconception."""
+    q = asked(golden(mask="causal"))
+    return shown(marked(q, script(q, writes(misconception("X1").on(q.problem.derivation), q), legible)))
 
 
 # ------------------------------------------------------------------------------------------------ P8: more places
@@ -949,7 +738,7 @@ def is_decimal(x: Value) -> bool:
 
 @pytest.mark.slow
 @given(variants, st.integers(0, 10**6), st.sampled_from(WITH_MARKS), st.sampled_from([False, False, True]))
-@tries(30)
+@tries(10)
 def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed, policy, wrong):
     """Every entry rounded to places of its own; then one of them to more, even after a mistake carried on unrounded."""
     rng = Random(seed)
@@ -983,55 +772,37 @@ def _texts(rows: Page, places: list[list[int]]) -> Page:
 
 # ------------------------------------------------------------------------------------------------ P9: other orders
 
+SIZES = {"n": 3, "m": 4, "f": 2}
+LETTERS = {"X": "n m", "W_Q": "m m", "W_K": "m m", "W_V": "m f", "Q": "n m", "K": "n m", "V": "n f", "S": "n n",
+           "S'": "n n", "A": "n n", "Z": "n f"}  # fmt: skip
+
 
 @pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from([0, 3]))
+@given(st.integers(0, 10**6))
 @tries(12)
-def test_p9_tokens_and_features_in_another_order(seed, layout):
+def test_p9_tokens_and_features_in_another_order(seed):
     rng = Random(seed)
-    sizes = {"n": 3, "d_model": 4, "d_k": 4, "d_v": 2}
-    orders = {name: rng.sample(range(size), size) for name, size in sizes.items()}
-    letters = {"X": "n d_model", "W_Q": "d_model d_k", "W_K": "d_model d_k", "W_V": "d_model d_v", "Q": "n d_k",
-               "K": "n d_k", "V": "n d_v", "S": "n n", "S'": "n n", "A": "n n", "Z": "n d_v"}  # fmt: skip
+    orders = {letter: rng.sample(range(size), size) for letter, size in SIZES.items()}
 
     def reordered(name: str, rows: Page) -> Page:
-        a, b = (orders[letter] for letter in letters[name].split())
+        a, b = (orders[letter] for letter in LETTERS[name].split())
         return [[rows[i][j] for j in b] for i in a]
 
-    givens = {
-        name: [[rng.choice([-1, 0, 1, 2]) for _ in range(sizes[b])] for _ in range(sizes[a])]
-        for name, (a, b) in ((n, letters[n].split()) for n in ("X", "W_Q", "W_K", "W_V"))
-    }
-    q, other = (
-        _laid_question({name: order(name, rows) for name, rows in givens.items()}, layout)
-        for order in (lambda name, rows: rows, reordered)
-    )
-    rightly = pages(q.problem.derivation)
-    lines = {name: rows for name, rows in rightly.items() if name not in givens}
+    givens = {}
+    for name in ("X", "W_Q", "W_K", "W_V"):
+        rows, columns = (SIZES[letter] for letter in LETTERS[name].split())
+        givens[name] = [[rng.choice([-1, 0, 1, 2]) for _ in range(columns)] for _ in range(rows)]
+    lines = pages(mechanism("self_attention").run(givens, Settings.read({})))
     for _ in range(rng.randrange(3)):
         name = rng.choice(["Q", "K", "V", "S", "S'", "A", "Z"])
-        i, j = rng.randrange(len(lines[name])), rng.randrange(len(lines[name][0]))
-        lines[name] = [list(row) for row in lines[name]]
-        lines[name][i][j] = lines[name][i][j] + rng.choice([-1, 1, Fraction(1, 2)])
-    moved = {name: reordered(name, rows) for name, rows in lines.items()}
-    a, b = marked(q, script(q, laid(q, lines))), marked(other, script(other, laid(other, moved)))
-    assert a.total == b.total, f"{shown(a)}\n\n{shown(b)}"
-    assert len(a.events) == len(b.events), f"{shown(a)}\n\n{shown(b)}"
-    for name in moved:
-        assert reordered(name, _states(a, name, layout)) == _states(b, name, layout), (
-            f"{name}\n{shown(a)}\n\n{shown(b)}"
-        )
-
-
-def _laid_question(givens: Mapping[str, Page], layout: int) -> Question:
-    chosen = strategies.LAYOUTS[layout]
-    rows = givens if chosen["orientation"] == "rows" else {name: turned(rows) for name, rows in givens.items()}
-    return asked(mechanism("self_attention").run(rows, Settings.read(chosen)))
-
-
-def _states(report: Report, part: str, layout: int) -> Page:
-    """As a page with tokens as rows."""
-    verdicts = report.of(part)
-    rows, columns = (1 + max(places) for places in zip(*verdicts, strict=True))
-    found = [[verdicts[i, j].state for j in range(columns)] for i in range(rows)]
-    return found if strategies.LAYOUTS[layout]["orientation"] == "rows" else turned(found)
+        row = rng.choice(lines[name])
+        row[rng.randrange(len(row))] += rng.choice([-1, 1, Fraction(1, 2)])
+    reports = []
+    for order in (lambda name, rows: rows, reordered):
+        q = asked(mechanism("self_attention").run({n: order(n, rows) for n, rows in givens.items()}, Settings.read({})))
+        reports.append(marked(q, script(q, {n: order(n, lines[n]) for n in key_of(q)})))
+    a, b = reports
+    assert (a.total, len(a.events)) == (b.total, len(b.events)), f"{shown(a)}\n\n{shown(b)}"
+    for name in key_of(a.question):
+        one, other = ([[r.of(name)[i, j].state for j in range(len(lines[name][0]))] for i in range(3)] for r in reports)
+        assert reordered(name, one) == other, f"{name}\n{shown(a)}\n\n{shown(b)}"

@@ -69,12 +69,10 @@ def test_no_more_is_kept_than_that(monkeypatch):
     assert marker.KEYS[id(question("attention").problem.derivation)][2] not in kept
 
 
-SHAPED = ("attention", "layer_norm", "rms_norm", "feed_forward_gradient", "multi_head_attention",
-          "online_softmax", "linear_attention", "kv_cache", "recurrent_network", "encoder_block", "softmax_jacobian",
-          "attention_gradient", "cross_entropy_gradient")  # fmt: skip
+SHAPED = ("attention", "layer_norm", "feed_forward_gradient", "multi_head_attention", "kv_cache", "recurrent_network")
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("mechanism", SHAPED)
 def test_what_somebody_does_otherwise_depends_on_shapes_alone(mechanism):
     """The same steps, by the same operations on the same operands, whatever numbers are given."""

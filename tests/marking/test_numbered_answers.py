@@ -6,9 +6,7 @@ wrong there and nowhere else, and what is not clear waits for a person.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 
 import pytest
@@ -16,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn.errors import InputError
 from symattn.marking.grading.checking import Marking
-from symattn.marking.submissions import read_submission
 from symattn.page.writers.text import plain
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, Part, Question, ShapeAnswer, WordAnswer
 from symattn.teaching.sheets import render
@@ -148,9 +144,7 @@ def wrong_parts(marking: Marking) -> set[str]:
 
 @pytest.mark.property
 @given(type=st.sampled_from(TYPES), seed=st.integers(1, 3), label=st.sampled_from(LABELS), data=st.data())
-def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(
-    type: str, seed: int, label: Callable[[int, str], str], data: st.DataObject
-) -> None:
+def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(type, seed, label, data):
     question = drawn(type, seed)
     right = {part.name: simple(question, part) for part in question.parts}
     part, (_, own, other) = data.draw(st.sampled_from([(p, way) for p in question.parts for way in ways(p)]))
@@ -163,7 +157,7 @@ def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writi
 @pytest.mark.covering(product=False)
 @pytest.mark.parametrize("label", range(len(LABELS)))
 @pytest.mark.parametrize("type", ["translate", "recurrence", "counts"])
-def test_columns_end_where_the_next_part_begins(type: str, label: int) -> None:
+def test_columns_end_where_the_next_part_begins(type, label):
     """(e) below a column is no e, and 3. no number."""
     question = drawn(type, 2)
     said = {part.name: simple(question, part) for part in question.parts}
@@ -186,7 +180,7 @@ UNCLEAR = {
 @pytest.mark.covering(product=False)
 @pytest.mark.parametrize("way", UNCLEAR)
 @pytest.mark.parametrize("label", range(len(LABELS)))
-def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> None:
+def test_a_choice_that_is_not_clear_waits_for_a_person(way, label):
     question = drawn("choice", 1)
     part = question.parts[1]
     assert isinstance(part.answer, ChoiceAnswer)
@@ -198,41 +192,19 @@ def test_a_choice_that_is_not_clear_waits_for_a_person(way: str, label: int) -> 
     assert any("could not be read" in remark.says for remark in report.attempt.remarks)
 
 
-@pytest.mark.parametrize("label", range(len(LABELS)))
-def test_what_stands_behind_the_number_of_a_part_is_no_title(label: int) -> None:
+@pytest.mark.parametrize("label", [0, 3, 6])
+def test_what_stands_behind_the_number_of_a_part_is_no_title(label):
     question = drawn("masks", 1)
     said = {part.name: simple(question, part) for part in question.parts}
     report = marked(question, {**said, question.parts[0].name: "vhhh\nvvhh"}, LABELS[label]).reports[0]
     assert {given.parts[0] for given in report.marks if given.pending} >= {question.parts[0].name}
 
 
-@pytest.mark.parametrize("mark", ["{} ✓", "{} <- this", "**{}**", "✓ {}", "~~{}~~"])
-def test_what_is_marked_beside_its_box_waits_for_a_person(mark: str) -> None:
+@pytest.mark.parametrize("mark", ["{} ✓", "**{}**", "~~{}~~"])
+def test_what_is_marked_beside_its_box_waits_for_a_person(mark):
     sheet = symattn.worksheet(problem="choice", seed=1)[0]
     before, box, behind = render(sheet.document("blank"), "markdown")[1].decode().partition("- [ ] ")
     option, *rest = behind.split("\n")
     report = symattn.check(sheet, "\n".join([before + box + mark.format(option), *rest])).reports[0]
     first = report.question.parts[0].name
     assert [given.parts[0] for given in report.marks if given.pending] == [first]
-
-
-LONG: dict[str, Callable[[int], str]] = {
-    "options": lambda n: "1) " + "\n".join(["A. x"] * n),
-    "reasons": lambda n: "1) B, " + "since (A) x, y, " * n,
-    "letters": lambda n: "A. " * n,
-    "parts": lambda n: "\n".join(["3) A. x"] * n),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("type", "text"), [("choice", "options"), ("shapes", "reasons"), ("choice", "letters"), ("full", "parts")]
-)
-def test_long_texts_take_time_in_proportion_and_never_end_in_a_traceback(type: str, text: str) -> None:
-    question, taken = drawn(type, 1), []
-    for n in (125, 1000):
-        start = time.process_time()
-        with suppress(InputError):
-            read_submission(LONG[text](n), [question], form="markdown")
-        taken.append(time.process_time() - start)
-    assert taken[1] < 25 * max(taken[0], 0.03)  # in proportion it is 8 times, by the square 64

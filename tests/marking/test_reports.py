@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from io import BytesIO
 from random import Random
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pypdf import PdfReader
-from scripts import key_of, key_script, marked, pages, script, spoilt, with_entry, without
+from scripts import key_of, key_script, marked, other_answer, other_results, script, spoilt, with_entry, without
 from test_worked_cases import CASES
-from trials import tries
 
 import symattn
-from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
+from symattn.exact import decide
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
@@ -42,16 +38,12 @@ from symattn.teaching.problems import problem_types
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
-    FormulaAnswer,
     Mark,
-    MatrixAnswer,
     Option,
     OrderAnswer,
     Part,
-    PropertyAnswer,
     Question,
     ShapeAnswer,
-    WordAnswer,
 )
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
@@ -95,45 +87,18 @@ every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("problem", ["full", "prove", "choice", "design", "masks"])
+@pytest.mark.parametrize("problem", ["full", "choice", "design"])
 def test_every_format_names_the_student_and_the_sheet(problem):
     report = spoilt_report(problem, 1)
     for make in DOCUMENTS.values():
-        document = make(report, name="Ada Lovelace", student="1815", sheet="3f9a-0007")
+        document = make([report, report], name="Ada Lovelace", student="1815", sheet="3f9a-0007")
+        assert squeezed(f"{report.total}/{report.available}") in plain(document)
+        assert squeezed(f"{2 * report.total}/{2 * report.available}") in plain(document)
         assert b"pdfuaid:part" in pdf.write_pdf(document)  # text for every formula and every picture
         for writer in FORMATS.values():
             source = writer.write(document)
             assert "Ada Lovelace" in source
             assert "3f9a-0007" in source
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["06-misread"])
-def test_tex_sets_reports_without_overflow(name):
-    try:
-        pdf.latex_engine()
-    except symattn.InputError as error:
-        pytest.skip(str(error))
-    for make in DOCUMENTS.values():
-        _, log = pdf.latex_pdf(FORMATS["latex"].write(make(CASES[name].report, name="Ada", sheet="3f9a")))
-        assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
-
-
-def test_a_full_question_with_few_mistakes_fits_on_a_page():
-    report = CASES["04-softmax-over-columns"].report
-    data = pdf.write_pdf(feedback_document(report, name="Ada Lovelace", student="1815", sheet="3f9a-0007"))
-    assert len(PdfReader(BytesIO(data)).pages) == 1
-
-
-def test_numbers_and_marks_are_printed():
-    """Figures of rules.md 3.11, case 5, and the total of case 2."""
-    data = pdf.write_pdf(feedback_document(CASES["05-only-the-output"].report))
-    words = PdfReader(BytesIO(data)).pages[0].extract_text()
-    assert "2.7534" in words
-    assert "6.4959" in words
-    words = PdfReader(BytesIO(pdf.write_pdf(feedback_document(CASES["02-lost-sign"].report)))).pages[0].extract_text()
-    assert "19/20" in words
-    assert "2/3" in words  # of B1 M1 A1 for Q, the accuracy was lost
 
 
 # ------------------------------------------------------------------------------------------------ signs
@@ -200,7 +165,12 @@ def test_signs_are_explained_once_and_read_out():
             "−1: A given number was misread; everything else is marked with the number",
             "Z Number misread Total",
         ]),
-        ("02-lost-sign", "teacher", ["slip in Q, row 2, column 3", "≈0.1142"]),  # e/(e³+e+1)
+        ("02-lost-sign", "teacher", [
+            "slip in Q, row 2, column 3",
+            "≈0.1142",  # e/(e³+e+1)
+        ]),
+        ("02-lost-sign", "student", ["19/20", "2/3"]),  # of B1 M1 A1 for Q, the accuracy was lost
+        ("05-only-the-output", "student", ["2.7534", "6.4959"]),
     ],
 )  # fmt: skip
 def test_what_a_case_is_told(name, reader, sentences):
@@ -209,31 +179,34 @@ def test_what_a_case_is_told(name, reader, sentences):
     assert squeezed("given your Q and K") not in found  # the sign at the entry says it
 
 
-def made_up(rng: Random) -> Report:
-    """A script of numbers that have nothing to do with the question."""
-    q = CASES["02-lost-sign"].question
-    return marked(
-        q, script(q, {name: [[rng.randint(20, 99) for _ in row] for row in m] for name, m in key_of(q).items()})
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_of_a_made_up_script_the_first_mistakes_are_told_and_that_there_are_more(seed):
-    report = made_up(Random(seed))
+@pytest.mark.parametrize("seed", range(2))
+def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are_more(seed):
+    """Numbers that have nothing to do with the question."""
+    q, rng = CASES["02-lost-sign"].question, Random(seed)
+    numbers = {name: [[rng.randint(20, 99) for _ in row] for row in rows] for name, rows in key_of(q).items()}
+    report = marked(q, script(q, numbers))
     student, teacher = plain(feedback_document(report)), plain(marking_document(report))
     told = {int(number) for number in re.findall(r"Mistake(\d+)", student)}
     assert told <= set(range(1, MOST_TOLD + 1))
     assert squeezed(words.more_mistakes(len(report.events) - MOST_TOLD)) in student
     assert {int(number) for number in re.findall(r"Mistake(\d+)", teacher)} == {e.number + 1 for e in report.events}
+    for event in report.events:
+        if says := Told(report, "student").says(event):
+            assert student.count(f":{plain(Document('', (Paragraph(says),)))}") <= 1
+    assert squeezed(words.AGAIN) not in teacher
 
 
-def test_no_explanation_of_a_mistake_is_given_twice():
-    for report in (*(case.report for case in CASES.values()), *(made_up(Random(seed)) for seed in range(3))):
-        found, told = plain(feedback_document(report)), Told(report, "student")
-        for event in report.events:
-            if says := told.says(event):
-                said = plain(Document("", (Paragraph(says),)))
-                assert found.count(f":{said}") <= 1, said
+def test_what_a_person_or_a_policy_leaves_open_is_told():
+    question = drawn("prove", 1)
+    report = marked(question, key_script(question))
+    waiting = replace(report.attempt, answers={**report.attempt.answers, "a": Text("Because e^c cancels.")})
+    found = plain(feedback_document(marked(question, waiting)))
+    for told in ("3 marks are pending: a person has to read the answer first.", "?/3", "“Because e^c cancels.”"):
+        assert squeezed(told) in found
+    case = CASES["02-lost-sign"]
+    found = plain(feedback_document(marked(case.question, Attempt(case.script), "formative")))
+    assert squeezed("No marks: this is a diagnosis") in found
+    assert "0/0" not in found
 
 
 def test_lines_and_what_is_taken_off_add_up_to_the_total():
@@ -267,7 +240,8 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
 )
 def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_out, first_column_of_z, empty):
     """A line that is written in part is not empty; one of which a later line shows only a part is."""
-    question = scaled_question()
+    [sheet] = symattn.worksheet("self_attention", seed=1)
+    question = sheet.question
     attempt = without(key_script(question), *left_out)
     if first_column_of_z:
         for i in range(3):
@@ -281,177 +255,51 @@ def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_o
         assert ("Everythingisright." in told) is not first_column_of_z
 
 
-@pytest.mark.covering(most=2, product=False)
-@pytest.mark.parametrize("seed", range(2))
-@every_type
-def test_nothing_is_called_right_that_is_not_equal_to_the_key(problem, seed):
-    """Neither "Everything is right" nor "Nothing that was written is wrong" stands over a wrong entry."""
-    report = spoilt_report(problem, seed)
-    right = key_script(report.question).answers
-    told = plain(feedback_document(report))
-    wrong = 0
-    for name, said in report.attempt.answers.items():
-        if isinstance(said, Grid) and isinstance(right[name], Grid):
-            known = {(i, j): number_of(e) for i, j, e in right[name].cells()}
-            pairs = [(number_of(e), known[i, j]) for i, j, e in said.cells() if not e.blank]
-            wrong += sum(x is not None and k is not None and abs(x - k) > 0.01 for x, k in pairs)
-    if wrong:
-        assert "Everythingisright." not in told
-        assert "Nothingthatwaswritteniswrong." not in told
-
-
-def number_of(entry: Entry) -> float | None:
-    """What is typed, as a number; none where it is no plain fraction or decimal."""
-    try:
-        return float(Fraction(entry.text))
-    except ValueError:
-        return None
-
-
-@cache
-def scaled_question() -> Question:
-    [sheet] = symattn.worksheet("self_attention", seed=1)
-    return sheet.question
-
-
-def test_no_marks_under_a_policy_without_marks():
-    case = CASES["02-lost-sign"]
-    found = plain(feedback_document(marked(case.question, Attempt(case.script), "formative")))
-    assert squeezed("No marks: this is a diagnosis") in found
-    assert "0/0" not in found
-
-
-def test_marks_that_wait_for_a_person():
-    question = drawn("prove", 1)
-    report = marked(question, key_script(question))
-    waiting = replace(report.attempt, answers={**report.attempt.answers, "a": Text("Because e^c cancels.")})
-    found = plain(feedback_document(marked(question, waiting)))
-    assert squeezed("3 marks are pending: a person has to read the answer first.") in found
-    assert "?/3" in found
-    assert squeezed("“Because e^c cancels.”") in found
-
-
-def test_a_paper_of_several_questions_has_their_totals():
-    found = plain(
-        feedback_document([CASES["02-lost-sign"].report, CASES["05-only-the-output"].report], name="Ada", sheet="3f9a")
-    )
-    assert "19/20" in found
-    assert "19/40" in found
-    assert squeezed("Question 2. The golden variant") in found
-
-
-def test_the_teacher_sees_the_key_and_the_proof():
-    """Case 2: −2 was copied as 2 into q_23; s_23 = 6 follows from it and is −2 by the key."""
-    document = marking_document(CASES["02-lost-sign"].report)
-    rows = [
-        squeezed("".join(row.itertext())) for row in ElementTree.fromstring(FORMATS["html"].write(document)).iter("tr")
-    ]
-    assert squeezed("S (2, 3)   6 ✓ft   6   the lines as written, exact   −2") in rows
-
-
 # ------------------------------------------------------------------------------------------------ places
 
-cells_of = st.tuples(st.integers(1, 5), st.integers(1, 5)).flatmap(
-    lambda shape: st.tuples(
-        st.just([(i, j) for i in range(shape[0]) for j in range(shape[1])]),
-        st.sets(st.tuples(st.integers(0, shape[0] - 1), st.integers(0, shape[1] - 1)), min_size=1),
-    )
+SQUARE = list(itertools.product(range(3), repeat=2))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ([(0, 1)], "row 1, column 2"),
+        (SQUARE[3:6], "row 2"),
+        (SQUARE[2::3], "column 3"),
+        ([*SQUARE[:3], *SQUARE[6:]], "rows 1 and 3"),
+        (SQUARE, "every entry"),
+        ([(0, 0), (1, 2)], "entries (1,\xa01) and (2,\xa03)"),
+    ],
 )
-
-
-@given(cells_of)
-def test_places_say_which_entries_are_meant(drawn_cells):
-    everything, chosen = drawn_cells
-    said = places(chosen, everything)
-    assert set(_meant(said, everything)) <= chosen
-    if "more" not in said:
-        assert set(_meant(said, everything)) == chosen
-
-
-def _meant(said: str, everything: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The entries that a reader finds."""
-    numbers = {int(x) - 1 for x in re.findall(r"\d+", said)}
-    if said == "every entry":
-        yield from everything
-    elif found := re.fullmatch(r"row (\d+), column (\d+)", said):
-        yield int(found[1]) - 1, int(found[2]) - 1
-    elif said.startswith("row"):
-        yield from ((i, j) for i, j in everything if i in numbers)
-    elif said.startswith("column"):
-        yield from ((i, j) for i, j in everything if j in numbers)
-    else:
-        yield from ((int(i) - 1, int(j) - 1) for i, j in re.findall(r"\((\d+),\s(\d+)\)", said))
+def test_places_say_which_entries_are_meant(chosen, says):
+    assert places(chosen, SQUARE) == says
 
 
 # ------------------------------------------------------------------------------------------------ nothing of the key
 
 
-def without_reasons(report: Report) -> Report:
-    """The same report on options of which the key says no more than whether they are right."""
-
-    def bare(part: Part) -> Part:
-        answer = part.answer
-        if not isinstance(answer, ChoiceAnswer):
-            return part
-        return replace(part, answer=replace(answer, options=tuple(replace(o, why=()) for o in answer.options)))
-
-    return replace(report, question=replace(report.question, parts=tuple(map(bare, report.question.parts))))
-
-
 def blinded(report: Report) -> Report:
     """The same report with every right value replaced: what the key says, and what explanations say of it."""
-    verdicts = tuple(replace(v, right=_other(v.right), compared=_other(v.compared)) for v in report.verdicts)
-    events = tuple(
-        replace(e, candidates=tuple(_told_otherwise(e, c, report) for c in e.candidates)) for e in report.events
-    )
-    question = replace(
-        report.question, parts=tuple(map(_other_part, report.question.parts)), checks=tuple, diagnoses=tuple
-    )
+
+    def said_of(event: Event, candidate: Candidate) -> Candidate:
+        answers = {part.name: part.answer for part in report.question.parts}
+        tells = isinstance(answers.get(event.part), ShapeAnswer | OrderAnswer | CellsAnswer)
+        tells |= candidate.kind in ("slip", "shape")
+        own = candidate.kind == "misread" or event.part in report.own  # what was done in the student's own lines
+        return replace(candidate, says="the key") if tells and not own else candidate
+
+    def other(value: object) -> object:
+        return value if value is None else 987654321
+
+    verdicts = tuple(replace(v, right=other(v.right), compared=other(v.compared)) for v in report.verdicts)
+    events = tuple(replace(e, candidates=tuple(said_of(e, c) for c in e.candidates)) for e in report.events)
+    parts = tuple(replace(part, answer=other_answer(part.answer), key=()) for part in report.question.parts)
+    question = replace(report.question, parts=parts, checks=tuple, diagnoses=tuple)
     if question.problem is not None:
-        d = question.problem.derivation
-        steps = tuple(replace(step, result=_other_matrix(step.result), pinned=True) for step in d)
-        question = replace(question, problem=replace(question.problem, derivation=replace(d, steps=steps)))
+        question = replace(
+            question, problem=replace(question.problem, derivation=other_results(question.problem.derivation))
+        )
     return replace(report, verdicts=verdicts, events=events, question=question)
-
-
-def _other(value: object) -> object:
-    return value if value is None else 987654321
-
-
-def _other_matrix(matrix: Matrix) -> Matrix:
-    return matrix.map(lambda _: 987654321)
-
-
-def _told_otherwise(event: Event, candidate: Candidate, report: Report) -> Candidate:
-    answer = next((part.answer for part in report.question.parts if part.name == event.part), None)
-    own = event.part in report.own  # what was done in the student's own lines
-    hides = candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
-    return replace(candidate, says="the key") if hides and candidate.kind != "misread" and not own else candidate
-
-
-def _other_part(part: Part) -> Part:
-    answer = part.answer
-    match answer:
-        case MatrixAnswer(value):
-            d = answer.derivation
-            if d is not None:
-                d = replace(d, steps=tuple(replace(s, result=_other_matrix(s.result), pinned=True) for s in d))
-            answer = MatrixAnswer(_other_matrix(value), d, answer.step)
-        case FormulaAnswer():
-            answer = FormulaAnswer(987654321)
-        case ShapeAnswer():
-            answer = ShapeAnswer((98, 76))
-        case ChoiceAnswer(options, several):
-            answer = ChoiceAnswer(tuple(replace(o, right=not o.right, diagnosis="", why=()) for o in options), several)
-        case CellsAnswer(shape):
-            answer = CellsAnswer(shape, frozenset())
-        case OrderAnswer():
-            answer = OrderAnswer((("the key",),))
-        case PropertyAnswer():
-            answer = replace(answer, parameters={}, model={name: _other_matrix(m) for name, m in answer.model.items()})
-        case WordAnswer():
-            answer = WordAnswer("the key")
-    return replace(part, answer=answer, key=())
 
 
 @pytest.mark.slow
@@ -461,29 +309,16 @@ def test_a_student_is_told_the_same_whatever_the_key_is(problem):
 
     Why an option is wrong is told by its own sentence, for which there is a law of its own.
     """
-    reports = [without_reasons(spoilt_report(problem, seed)) for seed in range(3)]
+    reports = [spoilt_report(problem, seed) for seed in range(2)]
     for report in reports:
+        bare = [
+            replace(p, answer=replace(p.answer, options=tuple(replace(o, why=()) for o in p.answer.options)))
+            if isinstance(p.answer, ChoiceAnswer) else p
+            for p in report.question.parts
+        ]  # fmt: skip
+        report = replace(report, question=replace(report.question, parts=tuple(bare)))
         assert feedback_document(report) == feedback_document(blinded(report))
-    assert any(marking_document(report) != marking_document(blinded(report)) for report in reports)  # which has a key
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_one_right_number_of_a_mistake_stands_in_a_students_page(seed):
-    """Weights and outputs all wrong: of their decimals and their exact forms there is one for each mistake at most."""
-    question = drawn("full", seed % 3)
-    answers = dict(key_script(question).answers)
-    for part in ("A", "Z"):
-        answers[part] = grid([["0.123"] * len(row) for row in answers[part].rows])
-    right = [x for name in ("A", "Z") for row in pages(question.problem.derivation)[name] for x in row]
-    telling = [x for x in right if x is not NEGATIVE_INFINITY and not isinstance(x, int)]
-    assert telling
-    report = marked(question, Attempt(answers), list(POLICIES)[seed])
-    document = feedback_document(report)
-    for writer in FORMATS.values():
-        source = squeezed(writer.write(document))
-        told = {decimal_text(x, 4) for x in telling if decimal_text(x, 4) in source or squeezed(str(x)) in source}
-        assert len(told) <= len(report.events)
+        assert marking_document(report) != marking_document(blinded(report))  # which has a key
 
 
 # ------------------------------------------------------------------------------------------------ what was typed
@@ -544,41 +379,6 @@ def test_numbers_in_json_read_back_exactly(problem, seed):
             assert decide(read(own, symbols=True).value, verdict.written.value).equal
 
 
-def test_a_report_as_json():
-    data = report_json(CASES["06-misread"].report)
-    assert (data["total"], data["of"]) == (19, 20)
-    assert data["policy"]["name"] == "ecf"
-    [mistake] = data["mistakes"]
-    assert mistake["kind"] == "misread"
-    assert [c["id"] for c in mistake["candidates"]] == ["A14"]
-    assert sum(given["given"] for given in data["marks"]) - sum(n["marks"] for n in data["notices"]) == 19
-    assert json.dumps(data) == json.dumps(report_json(CASES["06-misread"].report))
-
-
-@pytest.mark.slow
-@tries(12)
-@given(st.sampled_from(sorted(problem_types())), st.integers(0, 40))
-def test_any_script_can_be_told(problem, seed):
-    """Whatever was written, to whom it is told: no entry is lost, and the marks are those of the report."""
-    report = spoilt_report(problem, seed)
-    for name, make in DOCUMENTS.items():
-        found = plain(make(report))
-        assert f"{report.total}/{report.available}" in found
-        told = Told(report, "teacher" if name == "teacher" else "student")
-        for event in report.events:  # of right options that were not ticked, only the number is told
-            left_open = event.kind == "answer" and not told.says(event)
-            assert left_open or f"mistake{event.number + 1}" in found.lower()
-
-
-@pytest.mark.covering(most=4)
-@every_type
-def test_a_teacher_is_not_told_to_work_it_out_again(problem):
-    said = plain(marking_document(spoilt_report(problem, 1)))
-    to_students = (words.WRONG, words.NOT_RIGHT, words.AGAIN, words.AT_ONE_ENTRY, words.SHAPES,
-                   words.CELLS, words.COUNT)  # fmt: skip
-    assert [advice for advice in to_students if squeezed(advice) in said] == []
-
-
 def test_options_are_called_by_their_letters_and_those_left_out_are_not_told():
     options = tuple(Option((Words(x),), right) for x, right in (("a", True), ("b", False), ("c", True), ("d", False)))
     part = Part("a", (Words("Part a"),), (), (), ChoiceAnswer(options, True), (Mark("A", 2),))
@@ -620,13 +420,12 @@ def remarks_of(document: Document) -> list[str]:
     return [" ".join(FORMATS["text"].write(page).split()) for page in pages]
 
 
-SAID_ABOUT = ("causal_self_attention", "layer_norm", "feed_forward_gradient", "recurrent_network", "kv_cache",
-              "language_model", "online_softmax", "softmax_jacobian")  # fmt: skip
+SAID_ABOUT = ("causal_self_attention", "layer_norm", "online_softmax")
 
 
 @pytest.mark.covering(most=3, product=False)
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-@pytest.mark.parametrize("problem", [*SAID_ABOUT, *sorted({*problem_types()} - {"full"})])
+@pytest.mark.parametrize("problem", [*SAID_ABOUT, "choice", "design", "find-error", "masks"])
 def test_no_sentence_stands_twice_in_what_is_said_of_one_thing(problem, language):
     question = drawn(problem, 1) if problem in problem_types() else symattn.worksheet(problem, seed=1)[0].question
     answers = typed(spoilt(question, Random(0))) or typed(spoilt(question, Random(1)))

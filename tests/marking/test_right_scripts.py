@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -17,8 +15,7 @@ from hypothesis import strategies as st
 import symattn
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Derivation
-from symattn.marking.attempt import Attempt
-from symattn.marking.marker import POLICIES, Report, mark
+from symattn.marking.marker import Report, mark
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 from tests.marking.students import Slip, Style, random_style, right_script, script
@@ -201,25 +198,6 @@ def test_a_right_answer_alone_earns_its_share_whatever_its_last_digit(name, plac
         assert report.total == share * report.available - sum(notice.marks for notice in report.notices)
         totals.add(report.total)
     assert len(totals) == 1
-
-
-@given(st.sampled_from(SUBJECTS), st.integers(0, 10**6), st.sampled_from(["ecf", "ib", "uk", "strict"]))
-def test_where_every_entry_of_an_answer_alone_is_ticked_it_earns_marks(name, seed, policy):
-    asked = question(name)
-    steps = [part.name for part in asked.parts]
-    attempt = right_script(asked, replace(random_style(Random(seed), steps), left_out=frozenset()))
-    alone = Attempt({steps[-1]: attempt.answers[steps[-1]]})
-    report = mark(asked, alone, POLICIES[policy])
-    if all(verdict.accepted for verdict in report.of(steps[-1]).values()):
-        assert report.total > 0
-
-
-def test_the_marks_of_the_lines_and_of_the_answer_add_up_to_the_total():
-    page = str(symattn.check(exact_scores(), {"Z": typed(by_numpy(3)[1], 3)}))
-    heads, marks = (next(line for line in page.splitlines() if line.startswith(x)) for x in ("Line", "Marks"))
-    got = [int(cell.partition("/")[0]) for cell in marks.split()[1:]]
-    assert re.search(r"Right answer alone +Total$", heads.rstrip())
-    assert sum(got[:-1]) == got[-1] == 9
 
 
 def test_digits_of_a_machine_claim_less_than_those_of_a_person():

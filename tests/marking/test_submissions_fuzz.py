@@ -22,29 +22,29 @@ def fuzzer() -> ModuleType:
 
 
 @pytest.mark.slow
-def test_thousands_of_answers() -> None:
-    tally = fuzzer().fuzz(2_000, seed=7)
+def test_hundreds_of_answers():
+    tally = fuzzer().fuzz(500, seed=7)
     assert tally.crashes == []
     assert dict(tally.events) == {}
-    assert sum(tally.outcomes.values()) == 2_000
+    assert sum(tally.outcomes.values()) == 500
     kinds = {outcome.split()[0] for outcome in tally.outcomes}
     assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed", "expression"}
     assert any("accepted" in outcome for outcome in tally.outcomes)
 
 
 @pytest.mark.slow
-def test_hundreds_of_functions_of_functions() -> None:
+def test_hundreds_of_functions_of_functions():
     """With exponents of both signs and every size.  Processor time; a limit that is far above what the bench allows."""
     module = fuzzer()
-    tally = module.fuzz(600, seed=3, kinds=(module.expression,))
+    tally = module.fuzz(200, seed=3, kinds=(module.expression,))
     assert tally.crashes == []
     assert [slow for slow in tally.slowest if slow[0] > 5 * module.LIMIT] == []
-    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 450
+    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 150
     assert any("interval" in outcome for outcome in tally.outcomes)
     assert any("exact" in outcome for outcome in tally.outcomes)
 
 
-def test_it_would_see_code_that_is_run() -> None:
+def test_it_would_see_code_that_is_run():
     """The hook counts what it is there to count."""
     module = fuzzer()
     sys.addaudithook(module._hook)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection
 from functools import cache
 
 import pytest
@@ -16,7 +15,7 @@ from trials import tries
 
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
-from symattn.marking.attempt import BLANK, Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.attempt import BLANK, Attempt, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.submissions import entry, fill, read_submission
 from symattn.marking.submissions.written import grids_of, shape_of
 from symattn.page.writers import markdown
@@ -65,7 +64,6 @@ def read(text: str | bytes, *questions: Question, mark: str = "auto") -> list[At
 
 POINT = ("0", "1", "-3", "1/2", "0.25", "-.5", "25 %", "1 1/2", "e^2/(1+2e^2)", "2*e*3", "√2/2", "−∞", "$\\frac{1}{2}$",
          "**4**", "banana", "~~3~~ 4", "1 | 2", "x_1*y_2*z", "e^-1", "\\frac{e}{1+e}")  # fmt: skip
-COMMA = tuple(text.replace(".", ",") for text in POINT)
 WORDS = st.lists(
     st.sampled_from(["so", "Because 1 < 2.", "# no heading", "| a | b |", "- [x] **A.** yes", "$$", "3) (a)",
                      "*Working:*", "e^2", "```", "Q = 3", "---", "> quoted", "Name: Bob"]), min_size=1, max_size=6,
@@ -75,23 +73,16 @@ WORDS = st.lists(
 @st.composite
 def said(draw: st.DrawFn, part: Part, mark: str) -> Said:
     """Something that can be answered to a part, right or wrong."""
-    texts = st.sampled_from(POINT if mark == "." else COMMA)
 
-    def entries(shape: tuple[int, int], cells: frozenset[tuple[int, int]] | None = None) -> Grid:
-        def one(i: int, j: int) -> Entry:
-            return entry(draw(texts), mark) if cells is None or (i, j) in cells else BLANK
-
-        grid = Grid(tuple(tuple(one(i, j) for j in range(shape[1])) for i in range(shape[0])))
-        first = min(cells) if cells else (0, 0)
-        return grid.put(*first, entry("7", mark)) if grid.empty else grid
+    def entries(shape: tuple[int, int], cells: Collection[tuple[int, int]] = ()) -> Grid:
+        grid = of(lambda i, j: draw(st.sampled_from(POINT)).replace(".", mark), shape, cells, mark)
+        return grid.put(*min(cells, default=(0, 0)), entry("7", mark)) if grid.empty else grid
 
     match part.answer:
         case EntriesAnswer(_, cells):
-            return entries(shape_of(part), frozenset(cells))
+            return entries(shape_of(part), cells)
         case FormulaAnswer():
-            return entry(
-                draw(st.sampled_from(["4*d^2", "12", "n d", "2 n d^2 + 1", "4 194 304", "1/3"])), mark, symbols=True
-            )
+            return entry(draw(st.sampled_from(["4*d^2", "12", "n d", "4 194 304", "1/3"])), mark, symbols=True)
         case ShapeAnswer():
             sizes = st.one_of(st.integers(1, 30), st.sampled_from(["n", "d_k"]))
             return Shaped(draw(st.none() | st.tuples(sizes, sizes)))
@@ -128,9 +119,9 @@ def agree(found: Attempt, expected: Attempt) -> None:
 
 
 @pytest.mark.slow
-@tries(40)
+@tries(25)
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from(NOTATIONS), st.sampled_from([".", ","]))
-def test_what_was_filled_in_is_read_back(data: st.DataObject, name: str, notation: str, mark: str) -> None:
+def test_what_was_filled_in_is_read_back(data, name, notation, mark):
     if notation == "columns" and name not in COLUMNS:
         notation = "standard"
     q = question(name, notation)
@@ -153,9 +144,9 @@ def exam(names: tuple[str, ...]) -> tuple[list[Question], str]:
 
 
 @pytest.mark.slow
-@tries(30)
+@tries(10)
 @given(st.data(), st.sampled_from(PAPERS))
-def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
+def test_exam_papers(data, names):
     questions, page = exam(names)
     all_of_them = [data.draw(attempts(q, ".")) for q in questions]
     found = read_submission(fill(page, questions, all_of_them, name="Bo", student="3"), questions, decimal_mark=".")
@@ -167,24 +158,18 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
 @pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("notation", NOTATIONS[2:])
 @pytest.mark.parametrize("name", TYPES)
-def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
+def test_a_blank_worksheet_holds_no_answer(name, notation):
     found = read(blank(name, notation), question(name, notation))[0]
     assert not found.answers
     assert not found.more
     assert not found.remarks
 
 
-def test_a_blank_paper_without_its_head_and_its_comments_has_nothing_unread() -> None:
+def test_a_blank_paper_without_its_head_and_its_comments_has_nothing_unread():
     questions, page = exam(PAPERS[2])
     found = read_submission(without_comments(page).split("---\n", 2)[2], questions, form="markdown")
     assert not any(remark.loose for remark in found.remarks)
     assert not any(attempt.unread for attempt in found.attempts)
-
-
-def test_ids_are_told_apart() -> None:
-    for text in (blank("design"), blank("masks"), blank("full", "note-003"), exam(PAPERS[0])[1]):
-        ids = re.findall(r"<!-- symattn:grid id=(\S+)", text)
-        assert len(ids) == len(set(ids))
 
 
 # ------------------------------------------------------------------------------------ what happens to files
@@ -210,75 +195,70 @@ HARMLESS: dict[str, Callable[[str], str]] = {
     "no outer bars": lambda text: re.sub(r"(?m)^\| (.*) \|$", r"\1", text),
     "prose between": lambda text: text.replace("<!-- symattn:grid", "I multiply, 1·2 + 3·4.\n\n<!-- symattn:grid"),
     "quotes round headings": lambda text: re.sub(r"(?m)^## (\d+\\\..*)$", r"**\1**", text),
+    "no headings": without_headings,
 }  # fmt: skip
 SAMPLE = ("full", "masks", "design", "counts", "shapes", "faded", "recurrence", "drills", "choice", "translate")
 
 
 def numbers_only(q: Question) -> Attempt:
     """Numbers that tell their part and place, and something for every other part."""
-    answers: dict[str, Said] = {}
-    for k, part in enumerate(q.parts, 2):
-        match part.answer:
-            case RubricAnswer():
-                answers[part.name] = Text("For every row sums to one.")
-            case ChoiceAnswer(options):
-                answers[part.name] = Ticked(frozenset([k % len(options)]))
-            case CellsAnswer():
-                answers[part.name] = Shaded(frozenset([(0, 1), (1, 0)]))
-            case OrderAnswer(groups):
-                answers[part.name] = Ordered(groups)
-            case ShapeAnswer():
-                answers[part.name] = Shaped((k, k + 1))
-            case FormulaAnswer():
-                answers[part.name] = entry(f"{k}/7", symbols=True)
-            case WordAnswer():
-                answers[part.name] = Text("keys")
-            case EntriesAnswer(_, cells):
-                rows, columns = shape_of(part)
-                answers[part.name] = Grid(
-                    tuple(
-                        tuple(entry(f"{k}{i}/{j + 7}") if (i, j) in cells else BLANK for j in range(columns))
-                        for i in range(rows)
-                    )
-                )
-            case PropertyAnswer(model=model):
-                answers[part.name] = Grids({name: of(k, matrix.shape) for name, matrix in model.items()})
-            case _:
-                answers[part.name] = of(k, shape_of(part))
-    return Attempt(answers)
+    return Attempt({part.name: telling(part, k) for k, part in enumerate(q.parts, 2)})
 
 
-def of(k: int, shape: tuple[int, int]) -> Grid:
-    return Grid(tuple(tuple(entry(f"{k}{i}/{j + 7}") for j in range(shape[1])) for i in range(shape[0])))
+def telling(part: Part, k: int) -> Said:
+    def text(i: int, j: int) -> str:
+        return f"{k}{i}/{j + 7}"
+
+    match part.answer:
+        case RubricAnswer():
+            return Text("For every row sums to one.")
+        case ChoiceAnswer(options):
+            return Ticked(frozenset([k % len(options)]))
+        case CellsAnswer():
+            return Shaded(frozenset([(0, 1), (1, 0)]))
+        case OrderAnswer(groups):
+            return Ordered(groups)
+        case ShapeAnswer():
+            return Shaped((k, k + 1))
+        case FormulaAnswer():
+            return entry(f"{k}/7", symbols=True)
+        case WordAnswer():
+            return Text("keys")
+        case PropertyAnswer(model=model):
+            return Grids({name: of(text, matrix.shape) for name, matrix in model.items()})
+    return of(text, shape_of(part), getattr(part.answer, "cells", ()))
+
+
+def of(
+    text: Callable[[int, int], str],
+    shape: tuple[int, int],
+    cells: Collection[tuple[int, int]] = (),
+    mark: str = ".",
+) -> Grid:
+    """A matrix of these texts, in these cells or in all."""
+    rows, columns = map(range, shape)
+    return Grid(
+        tuple(tuple(BLANK if cells and (i, j) not in cells else entry(text(i, j), mark) for j in columns) for i in rows)
+    )
 
 
 @pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("change", HARMLESS, ids=str)
 @pytest.mark.parametrize("name", SAMPLE)
-def test_changes_that_do_no_harm(name: str, change: str) -> None:
+def test_changes_that_do_no_harm(name, change):
     q = question(name)
     attempt = numbers_only(q)
     changed = HARMLESS[change](fill(blank(name), [q], [attempt], name="Ada"))
     found = read_submission(changed, [q], form="markdown")
     agree(found.attempts[0], attempt)
     assert (found.sheet, found.name) == (identity(q.frozen), "Ada")
-    assert not found.attempts[0].remarks
-
-
-@pytest.mark.covering
-@pytest.mark.parametrize("name", ["full", "masks", "counts", "shapes", "faded", "drills"])
-@pytest.mark.parametrize("comments", [True, False])
-def test_without_headings_grids_are_found_by_their_names(name: str, comments: bool) -> None:
-    q = question(name)
-    attempt = numbers_only(q)
-    text = without_headings(fill(blank(name), [q], [attempt]))
-    agree(read(text if comments else without_comments(text), q)[0], attempt)
+    assert change == "no headings" or not found.attempts[0].remarks
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
 @pytest.mark.parametrize("name", SAMPLE[:6])
-def test_pandoc_writes_it_again(name: str) -> None:
+def test_pandoc_writes_it_again(name):
     q = question(name)
     attempt = numbers_only(q)
     filled = fill(blank(name), [q], [attempt], name="Ada")
@@ -293,13 +273,27 @@ def test_pandoc_writes_it_again(name: str) -> None:
 # ------------------------------------------------------------------------------------ what students do
 
 
-def filled_q(cells: str) -> str:
-    """The full worksheet with these lines below the head of the grid of Q."""
-    start = blank("full").index("| Q | 1")
-    end = blank("full").index("## 2")
-    return (
-        blank("full")[:start] + "| Q | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n" + cells + "\n\n" + blank("full")[end:]
-    )
+GRIDS = {
+    "rows of working": (
+        "| Q | 1 | 2 |\n|---|---|---|\n| **1** | 1 | 2 |\n| working | 1·2 | |\n| **2** | 3 | 4 |",
+        [["1", "2"], ["3", "4"]],
+        [],
+    ),
+    "columns of working": ("| Q | 1 | 2 | sum |\n|---|---|---|---|\n| **1** | 1 | 2 | 99 |", [["1", "2"]], []),
+    "what cannot be read": (
+        "| Q | 1 | 2 |\n|---|---|---|\n| **1** | 1 | two |\n| **2** | ? | |",
+        [["1", "two"], ["", ""]],
+        ["Q[1,2]"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", GRIDS)
+def test_a_grid_written_into_is_read(what):
+    typed, rows, told = GRIDS[what]
+    text = blank("full")
+    found = read(text[: text.index("| Q | 1")] + typed + "\n\n" + text[text.index("## 2") :], question("full"))[0]
+    assert (values(found.answers["Q"]), [remark.where for remark in found.remarks]) == (rows, told)
 
 
 def values(said: object) -> list[list[str]]:
@@ -307,33 +301,7 @@ def values(said: object) -> list[list[str]]:
     return [[str(e.value) if e.readable else e.text for e in row] for row in said.rows]
 
 
-def test_rows_of_working_are_left_out() -> None:
-    cells = "| **1** | 1 | 2 | 3 | 4 |\n| working | 1·2 | | | |\n| **2** | 5 | 6 | 7 | 8 |\n| **3** | 9 | 0 | 1 | 2 |"
-    assert values(read(filled_q(cells), question("full"))[0].answers["Q"]) == [
-        ["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9", "0", "1", "2"]]  # fmt: skip
-
-
-def test_columns_of_working_are_left_out() -> None:
-    text = filled_q("| **1** | 1 | 2 | 3 | 4 | 99 |").replace("| 3 | 4 |\n|---|", "| 3 | 4 | sum |\n|---|---|")
-    assert values(read(text, question("full"))[0].answers["Q"]) == [["1", "2", "3", "4"]]
-
-
-def test_another_shape_is_kept() -> None:
-    q = question("full")
-    turned = Attempt({"Q": of(3, (4, 3)), "V": of(4, (2, 3))})
-    agree(read(fill(blank("full"), [q], [turned]), q)[0], turned)
-
-
-def test_steps_that_nobody_asked_for_are_kept_beside() -> None:
-    problem = question("full").problem
-    assert problem is not None
-    q = replace(question("full"), parts=tuple(part for part in question("full").parts if part.name != "S'"))
-    text = markdown.write(question_document(q))
-    attempt = Attempt({"A": of(2, (3, 3))}, {"S'": of(3, (3, 3))})
-    agree(read(fill(text, [q], [attempt]), q)[0], attempt)
-
-
-def test_a_table_of_something_else_is_told() -> None:
+def test_a_table_of_something_else_is_told():
     text = blank("full").replace("## 2\\.", "| powers | 1 | 2 |\n|---|---|---|\n| e | 5 | 6 |\n\n## 2\\.")
     found = read(text, question("full"))[0]
     assert not found.answers
@@ -341,7 +309,7 @@ def test_a_table_of_something_else_is_told() -> None:
     assert ["powers" in remark.says for remark in found.remarks] == [True]
 
 
-def test_printed_entries_are_no_answers_and_a_change_is_told() -> None:
+def test_printed_entries_are_no_answers_and_a_change_is_told():
     q = question("faded")
     part = next(p for p in q.parts if isinstance(p.answer, EntriesAnswer) and grids_of(p)[0].filled)
     assert isinstance(part.answer, EntriesAnswer)
@@ -358,46 +326,18 @@ def test_printed_entries_are_no_answers_and_a_change_is_told() -> None:
     assert [remark.where for remark in found.remarks] == [f"{part.name}[{i + 1},{j + 1}]"]
 
 
-@pytest.mark.parametrize("mark", ["x", "X", "☑", "■", "1", "[x]", "✓", "-inf"])
-def test_marks_that_shade_a_cell(mark: str) -> None:
-    q = question("masks")
-    part = next(p.name for p in q.parts if isinstance(p.answer, CellsAnswer))
-    text = blank("masks").replace("| $2$ | ☐", f"| $2$ | {mark}", 1)
-    assert read(text, q)[0].answers == {part: Shaded(frozenset([(1, 0)]))}
-
-
-@pytest.mark.parametrize("mark", ["", "☐", "0", ".", "-"])
-def test_marks_that_leave_it_white(mark: str) -> None:
-    text = blank("masks").replace("| $2$ | ☐", f"| $2$ | {mark}", 1)
-    assert not any(said != Shaded(frozenset()) for said in read(text, question("masks"))[0].answers.values())
-
-
 @pytest.mark.parametrize(
-    ("written", "shape"),
-    [("2×3", (2, 3)), ("2x3", (2, 3)), ("2 x 3", (2, 3)), ("(2,3)", (2, 3)), ("(2, 3)", (2, 3)), ("2 by 3", (2, 3)),
-     ("$2 \\times 3$", (2, 3)), ("[2, 3]", (2, 3)), ("2\\*3", (2, 3)), ("not defined", None), ("undefined", None),
-     ("n.d.", None), ("Not defined.", None), ("n × d_k", ("n", "d_k")), ("**2×3**", (2, 3))],
-)  # fmt: skip
-def test_shapes(written: str, shape: object) -> None:
-    q = question("shapes")
-    part = next(p.name for p in q.parts if isinstance(p.answer, ShapeAnswer))
-    text = re.sub(r"Shape: (\\_)+", lambda _: f"Shape: {written}", blank("shapes"), count=1)
-    assert read(text, q)[0].answers == {part: Shaped(shape)}
+    ("mark", "shades"),
+    [*((mark, True) for mark in ("x", "X", "☑", "■", "1", "[x]", "✓", "-inf")), *((mark, False) for mark in "☐0.-")],
+)
+def test_signs_that_shade_a_cell_and_signs_that_leave_it_white(mark, shades):
+    text = blank("masks").replace("| $2$ | ☐", f"| $2$ | {mark}", 1)
+    said = read(text, question("masks"))[0].answers.values()
+    assert ([*said] == [Shaded(frozenset([(1, 0)]))]) is shades
+    assert shades or not any(one != Shaded(frozenset()) for one in said)
 
 
-@pytest.mark.parametrize(
-    ("written", "groups"),
-    [("C < A < B < D", "C A B D"), ("C, A, B, D", "C A B D"), ("CABD", "C A B D"), ("\\|C\\|A\\|B\\|D\\|", "C A B D"),
-     ("D > B > A > C", "C A B D"), ("c a b d", "C A B D"), ("C → A → B → D", "C A B D")],
-)  # fmt: skip
-def test_orders(written: str, groups: str) -> None:
-    q = question("estimate")
-    part = next(p for p in q.parts if isinstance(p.answer, OrderAnswer))
-    text = re.sub(r"Order: .*", lambda _: f"Order: {written}", blank("estimate"), count=1)
-    assert read(text, q)[0].answers[part.name] == Ordered(tuple((label,) for label in groups.split()))
-
-
-def test_a_choice_crossed_out_or_written_below() -> None:
+def test_a_choice_crossed_out_or_written_below():
     q = question("choice")
     first = q.parts[0].name
     lines = blank("choice").split("\n")
@@ -417,20 +357,15 @@ def test_a_choice_crossed_out_or_written_below() -> None:
 LATEX = "\n\n$$\nQ = XW = \\frac12\\begin{pmatrix} 2 & 4 \\\\ 6 & 8 \\end{pmatrix}\n$$\n\n"
 
 
-def test_a_matrix_in_latex_counts_where_the_grid_is_empty() -> None:
+def test_a_matrix_in_latex_counts_where_the_grid_is_empty():
     q = question("full")
     below = blank("full").replace("## 2\\.", LATEX + "## 2\\.")
     assert values(read(below, q)[0].answers["Q"]) == [["1", "2"], ["3", "4"]]
-    both = fill(blank("full"), [q], [Attempt({"Q": of(2, (3, 4))})]).replace("## 2\\.", LATEX + "## 2\\.")
-    assert read(both, q)[0].answers["Q"] == of(2, (3, 4))
+    full = numbers_only(q)
+    agree(read(fill(blank("full"), [q], [full]).replace("## 2\\.", LATEX + "## 2\\."), q)[0], full)
 
 
-def test_a_matrix_in_latex_by_the_name_of_another_part() -> None:
-    text = blank("full").replace("## 2\\.", LATEX.replace("Q =", "S' =") + "## 2\\.")
-    assert list(read(text, question("full"))[0].answers) == ["S'"]
-
-
-def test_the_space_for_a_line_put_right_takes_any_matrix() -> None:
+def test_the_space_for_a_line_put_right_takes_any_matrix():
     q = question("find-error")
     part = next(p for p in q.parts if not grids_of(p) and shape_of(p) != (0, 0))
     number = q.parts.index(part) + 1
@@ -446,28 +381,9 @@ def test_the_space_for_a_line_put_right_takes_any_matrix() -> None:
         assert values(read(text, q)[0].answers[part.name]) == [["1", "2"], ["3", "4"]], matrix
 
 
-def test_an_unreadable_entry_costs_nothing_else() -> None:
-    found = read(
-        filled_q("| **1** | 1 | two | 3 | |\n| **2** | ? | 6 | 7 | 8 |\n| **3** | 9 | 0 | 1 | 2 |"), question("full")
-    )[0]
-    said = found.answers["Q"]
-    assert values(said) == [["1", "two", "3", ""], ["", "6", "7", "8"], ["9", "0", "1", "2"]]
-    assert [remark.where for remark in found.remarks] == ["Q[1,2]"]
-
-
-@pytest.mark.parametrize(
-    ("cells", "value", "told"),
-    [("0,5", "1/2", False), ("0.5", "1/2", False), ("0,5 | 0.5", "1/2", True)],
-)
-def test_the_decimal_mark_is_seen_from_the_file(cells: str, value: str, told: bool) -> None:
-    found = read_submission(filled_q(f"| **1** | {cells} |"), [question("full")])
-    assert values(found.attempts[0].answers["Q"])[0][0] == value
-    assert any("points and with commas" in remark.says for remark in found.remarks) == told
-
-
 @pytest.mark.slow
 @given(st.text(st.characters(exclude_characters="\0"), max_size=400))
-@tries(80)
-def test_whatever_is_put_into_the_file_it_is_read(junk: str) -> None:
+@tries(25)
+def test_whatever_is_put_into_the_file_it_is_read(junk):
     text = blank("full").replace("*Working:*", "*Working:*\n\n" + junk, 2).replace("|   |", f"| {junk} |", 1)
     assert len(read(text, question("full"))) == 1

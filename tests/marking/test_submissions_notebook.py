@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import ast
+import itertools
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import key_of, key_script, marked
-from test_submissions_markdown import attempts
+from scripts import key_script, marked
+from test_submissions_markdown import attempts, question, values
 from trials import tries
 
-from symattn.api import worksheet
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
-from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import languages
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Submission, Text
+from symattn.marking.attempt import Attempt, Submission, Text
 from symattn.marking.submissions import fill_notebook, form_of, read_submission, sheet_of
-from symattn.marking.submissions.code import printed, read_code
+from symattn.marking.submissions.code import printed
 from symattn.page.document import Look
 from symattn.page.translation import translated
 from symattn.page.writers import notebook
@@ -40,17 +34,11 @@ from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.program import variables
-from symattn.teaching.pool import pool
-from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems import problem_types
 from symattn.teaching.question import PropertyAnswer, Question
 
 TYPES = sorted(problem_types())
 Cell = dict[str, Any]
-
-
-@cache
-def question(name: str, notation: str = "standard") -> Question:
-    return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(4))))
 
 
 @cache
@@ -89,20 +77,12 @@ def coded(text: str, sources: dict[str, str], outputs: dict[str, str] | None = N
     return changed(text, put)
 
 
-def values(said: object) -> list[list[object]]:
-    assert isinstance(said, Grid), said
-    return [[entry.value if entry.readable else entry.text for entry in row] for row in said.rows]
-
-
-F = Fraction
-
-
 # ------------------------------------------------------------------------------------ what was filled in comes back
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize(("name", "language"), list(zip(TYPES, cycle(languages()))))
-def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str, language: str) -> None:
+@pytest.mark.parametrize(("name", "language"), list(zip(TYPES[::3], cycle(languages()))))
+def test_a_key_written_into_a_notebook_is_marked_like_the_key(name, language):
     q = question(name)
     untouched = read(blank(name, "note-003"), question(name, "note-003")).attempts[0]
     assert not [*untouched.answers, *untouched.more, *untouched.remarks]
@@ -117,8 +97,8 @@ def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str, languag
 
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from([".", ","]))
-@tries(25)
-def test_whatever_was_written_into_tables_and_boxes_is_read_back(data: st.DataObject, name: str, mark: str) -> None:
+@tries(15)
+def test_whatever_was_written_into_tables_and_boxes_is_read_back(data, name, mark):
     q = question(name)
     attempt = data.draw(attempts(q, mark))
     found = read(fill_notebook(blank(name), [q], [attempt]), q, mark=mark).attempts[0]
@@ -126,13 +106,9 @@ def test_whatever_was_written_into_tables_and_boxes_is_read_back(data: st.DataOb
     assert not found.more
 
 
-def as_source(entry: Entry) -> str:
-    return repr(entry.text) if entry.text else "..."
-
-
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name: str) -> None:
+@pytest.mark.parametrize("name", TYPES[::3])
+def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name):
     """Exact values as texts; every part, also where givens of another part are called like its answer."""
     q = question(name)
     key, own = key_script(q), variables(q).parts
@@ -142,46 +118,19 @@ def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name: 
         for i, cell in enumerate(cells):
             if cell["cell_type"] == "code" and " = ...  # to compute" in "".join(cell["source"]):
                 part = next(asked)
-                said = key.answers[part]
-                assert isinstance(said, Grid)
-                rows = (", ".join(map(as_source, row)) for row in said.rows)
-                cells[i] = code(f"{own[part]} = [{', '.join(f'[{row}]' for row in rows)}]\n{own[part]}")
+                rows = [[repr(entry.text) if entry.text else "..." for entry in row] for row in key.answers[part].rows]
+                cells[i] = code(f"{own[part]} = [{', '.join('[' + ', '.join(row) + ']' for row in rows)}]\n{own[part]}")
         assert next(asked, None) is None
 
     found = read(changed(blank(name), put), q).attempts[0]
     assert set(found.answers) == set(own)
     for part in own:
-        written, expected = found.answers[part], key.answers[part]
-        assert isinstance(written, Grid)
-        assert isinstance(expected, Grid)
-        right = [(i, j) for i, j, entry in expected.cells() if not entry.blank]
-        assert [written[place].value for place in right] == [expected[place].value for place in right]
+        for i, j, expected in key.answers[part].cells():
+            assert expected.blank or found.answers[part][i, j].value == expected.value
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["multi_head_attention", "attention_gradient"])
-def test_who_computes_with_numpy_has_full_marks_for_what_it_prints(mechanism: str) -> None:
-    """The key's program is run here, as a student would, and its results put below cells that compute them."""
-    [sheet] = worksheet(mechanism, seed=5)
-    names: dict[str, Any] = {}
-    for cell in json.loads(notebook.write(sheet.key))["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-    own = variables(sheet.question).parts.values()
-    with np.printoptions(precision=4, suppress=True):
-        shown = {name: repr(np.asarray(names[name])) for name in own}
-    text = coded(notebook.write(sheet.worksheet), {name: f"{name} = f(X) @ g" for name in own}, shown)
-    report = marked(sheet.question, read(text, sheet.question).attempts[0])
-    assert report.total == report.available
-    assert not report.events
-    assert not read(text, sheet.question).attempts[0].remarks
-
-
-PAPER = ("full", "choice", "full", "drills")
-
-
-def test_questions_of_an_exam_may_call_their_matrices_alike() -> None:
-    questions = [question(name) for name in PAPER]
+def test_questions_of_an_exam_may_call_their_matrices_alike():
+    questions = [question(name) for name in ("full", "choice", "full")]
     text = notebook.write(paper(ExamSpec("An exam"), Copy(0, identity("x"), name="Bo", id="3"), questions))
     assert not any(a.answers or a.more or a.remarks for a in read(text, *questions).attempts)
 
@@ -196,15 +145,11 @@ def test_questions_of_an_exam_may_call_their_matrices_alike() -> None:
     assert len(said) == 2
     assert said[0] != said[1]
     assert (found.sheet, found.name, found.student) == (identity("x"), "Bo", "3")
-    keys = [key_script(q) for q in questions]
-    filled = read(fill_notebook(text, questions, keys), *questions)
-    for q, attempt in zip(questions, filled.attempts, strict=True):
-        assert marked(q, attempt).total == marked(q, key_script(q)).total
 
 
 # ------------------------------------------------------------------------------------ ways of writing a matrix in code
 
-Q = [[1, F(1, 2)], [F(1, 4), -3]]
+Q = [["1", "1/2"], ["1/4", "-3"]]
 CODE = {
     "an array": "Q = np.array([[1, 1/2], [0.25, -3]])",
     "lists": "Q = [[1, 1/2], [.25, -3]]",
@@ -229,7 +174,7 @@ CODE = {
 
 
 @pytest.mark.parametrize("way", CODE)
-def test_one_matrix_many_ways(way: str) -> None:
+def test_one_matrix_many_ways(way):
     found = read(coded(blank("full"), {"Q": CODE[way]}), question("full"))
     assert values(found.attempts[0].answers["Q"]) == Q
 
@@ -242,66 +187,26 @@ EXACT = {
 
 
 @pytest.mark.parametrize("source", EXACT)
-def test_exact_values_in_code(source: str) -> None:
+def test_exact_values_in_code(source):
     found = one([code(f"Q = [[{source}]]")]).answers["Q"]
-    assert decide(values(found)[0][0], read_number(EXACT[source]).value).equal
-
-
-@st.composite
-def arithmetic(draw: st.DrawFn, depth: int = 4) -> str:
-    """Arithmetic of whole numbers as Python writes it, with brackets here and there."""
-    if depth == 0 or draw(st.integers(0, 3)) == 0:
-        return str(draw(st.integers(0, 12)))
-    left, right = draw(arithmetic(depth=depth - 1)), draw(arithmetic(depth=depth - 1))
-    match draw(st.integers(0, 6)):
-        case 0:
-            return f"-{left}"
-        case 1:
-            return f"({left})"
-        case 2:
-            return f"({left})**{draw(st.integers(1, 3))}"
-        case 3:
-            return f"-{draw(st.integers(1, 9))}**2"
-    return f"{left}{draw(st.sampled_from([' + ', '-', '*', ' / ']))}{right}"
-
-
-@given(arithmetic())
-@tries(20)
-def test_arithmetic_means_what_it_means_in_python(source: str) -> None:
-    try:
-        expected = eval(re.sub(r"(\d+)", r"Fraction(\1)", source), {"Fraction": Fraction})
-    except ZeroDivisionError:
-        return
-    found = read_code(f"Q = [[{source}]]")
-    assert found is not None
-    assert read_number(found.names["Q"].rows[0][0]).value == expected  # type: ignore[union-attr]
+    assert decide(found[0, 0].value, read_number(EXACT[source]).value).equal
 
 
 NUMBERS = st.floats(-1000, 1000).filter(lambda x: x == 0 or abs(x) > 1e-20)
 
 
-@given(
-    st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=4),
-    st.integers(1, 8),
-    st.booleans(),
-    st.sampled_from([repr, str]),
-)
-def test_what_numpy_prints_is_read_to_the_last_place(
-    rows: list[list[float]], precision: int, suppress: bool, show: Callable[[object], str]
-) -> None:
-    array = np.array(rows)
+ROWS = st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=4)
+
+
+@given(ROWS, st.integers(1, 8), st.booleans(), st.sampled_from([repr, str]))
+def test_what_numpy_prints_is_read_to_the_last_place(rows, precision, suppress, show):
     with np.printoptions(precision=precision, suppress=suppress):
-        shown = show(array)
-    found = printed(shown)
-    assert found is not None
-    assert np.array(found.rows).shape == array.shape
-    for text, number in zip(np.ravel(found.rows), np.ravel(array), strict=True):
-        written = read_number(text)
-        unit = Fraction(1, 10 ** (written.places or 0))
-        if "e" not in shown:
-            assert abs(Fraction(float(number)) - written.value) <= unit / 2 + Fraction(1, 10**12)
-        else:
-            assert float(written.value) == pytest.approx(number, rel=10.0**-precision, abs=1e-300)
+        shown = show(np.array(rows))
+    found = [[read_number(text) for text in row] for row in printed(shown).rows]
+    assert [len(row) for row in found] == [len(row) for row in rows]
+    for written, number in zip(itertools.chain(*found), itertools.chain(*rows), strict=True):
+        off = abs(float(written.value) - number)
+        assert off <= 0.51 * 10.0 ** -(written.places or 0) if "e" not in shown else off <= abs(number) * 0.1**precision
 
 
 NOT_READ = {
@@ -313,7 +218,7 @@ NOT_READ = {
 
 
 @pytest.mark.parametrize("what", NOT_READ)
-def test_outputs_that_are_no_matrix(what: str) -> None:
+def test_outputs_that_are_no_matrix(what):
     assert printed(NOT_READ[what]) is None
 
 
@@ -330,74 +235,70 @@ def one(sources: Sequence[Cell], name: str = "full") -> Attempt:
     return read(changed(blank(name), put), question(name)).attempts[0]
 
 
-def test_a_filled_table_counts_before_code() -> None:
+def test_a_filled_table_counts_before_code():
     q = question("full")
-    key = key_of(q)["Q"]
-    filled = fill_notebook(blank("full"), [q], [Attempt({"Q": key_script(q).answers["Q"]})])
-    found = read(coded(filled, {"Q": "Q = [[7]]"}), q).attempts[0]
-    assert values(found.answers["Q"]) == key
-    assert not found.remarks
-    assert not read(coded(filled, {"Q": "Q = X @ W_Q"}), q).attempts[0].remarks
+    key = Attempt({"Q": key_script(q).answers["Q"]})
+    filled = fill_notebook(blank("full"), [q], [key])
+    for source in ("Q = [[7]]", "Q = X @ W_Q"):
+        found = read(coded(filled, {"Q": source}), q).attempts[0]
+        assert (found.answers, found.remarks) == (key.answers, ())
 
 
-def test_a_result_counts_only_for_what_was_computed() -> None:
+def test_a_result_counts_only_for_what_was_computed():
     exact, rounded = "Q = [['1/3', '√2']]\nQ", "array([[0.3333, 1.4142]])"
-    assert [e.text for e in one([code(exact, rounded)]).answers["Q"].rows[0]] == ["1/3", "√2"]  # type: ignore[union-attr]
+    assert [e.text for e in one([code(exact, rounded)]).answers["Q"].rows[0]] == ["1/3", "√2"]
     computed = one([code("Q = X @ W_Q"), code("print(Q)", "[[ 1 -2]]")])
-    assert values(computed.answers["Q"]) == [[1, -2]]
+    assert values(computed.answers["Q"]) == [["1", "-2"]]
     later = one([code("Q = [[1, 2]]"), code("Q = Q * 2\nQ", "[[2, 4]]")])
-    assert values(later.answers["Q"]) == [[2, 4]]
+    assert values(later.answers["Q"]) == [["2", "4"]]
     assert ["twice" in remark.says for remark in later.remarks] == [True]
 
 
 @pytest.mark.parametrize(
-    "source", ["Q = X @ W_Q\nQ", "Q[0] = 1", "(Q, K), _ = f(X)", "for Q in X:\n    pass", "Q += 1", "Q = [[1]*3]*4"]
+    ("source", "told"),
+    [
+        *((source, ["Q"]) for source in ("Q = X @ W_Q\nQ", "Q[0] = 1", "(Q, K), _ = f(X)", "for Q in X:\n    pass")),
+        *((source, ["Q"]) for source in ("Q += 1", "Q = [[1]*3]*4")),
+        ("Q = [[2^3, 1]]", ["Q"]),  # 8 for people, and 1 for Python
+        ("def f(X):\n    Q = [[5]]\n    return Q\n", []),
+    ],
 )
-def test_what_was_computed_and_not_shown_is_told(source: str) -> None:
+def test_what_was_computed_and_not_shown_is_told(source, told):
     found = one([code("pass"), code(source)])
     assert "Q" not in found.answers
-    assert [remark.where for remark in found.remarks if "Run the cell" in remark.says][:1] == ["Q"]
+    assert [remark.where for remark in found.remarks if "Run the cell" in remark.says][:1] == told
 
 
-def test_functions_have_names_of_their_own() -> None:
-    found = one([code("def f(X):\n    Q = [[5]]\n    return Q\n")])
-    assert not found.answers
-    assert not found.remarks
-
-
-def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice() -> None:
+def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice():
     full = question("full")
     q = replace(full, parts=tuple(part for part in full.parts if part.name != "S'"))
     text = changed(notebook.write(question_document(q)), lambda cells: cells.append(code("S_scaled = [[1, 2]]")))
-    assert values(read(text, q).attempts[0].more["S'"]) == [[1, 2]]
+    assert values(read(text, q).attempts[0].more["S'"]) == [["1", "2"]]
     design = question("design")
-    part = next(part for part in design.parts if isinstance(part.answer, PropertyAnswer))
-    assert isinstance(part.answer, PropertyAnswer)
+    heading, part = next((n, p) for n, p in enumerate(design.parts, 1) if isinstance(p.answer, PropertyAnswer))
     matrix = next(iter(part.answer.model))
-    heading = next(i for i, p in enumerate(design.parts) if p is part) + 1
 
     def below(cells: list[Cell]) -> None:
         at = next(i for i, cell in enumerate(cells) if "".join(cell["source"]).startswith(f"## {heading}\\."))
         cells.insert(at + 1, code(f"{matrix} = [[1, 2], [3, 4]]"))
 
     said = read(changed(blank("design"), below), design).attempts[0].answers[part.name]
-    assert isinstance(said, Grids)
-    assert values(said.grids[matrix]) == [[1, 2], [3, 4]]
+    assert values(said.grids[matrix]) == [["1", "2"], ["3", "4"]]
 
 
-def test_a_decimal_mark_that_was_stated_holds_for_texts() -> None:
+def test_a_decimal_mark_that_was_stated_holds_for_texts():
     text = coded(blank("full"), {"Q": "Q = [[0.5, '0,25']]"})
-    assert values(read(text, question("full"), mark=",").attempts[0].answers["Q"]) == [[F(1, 2), F(1, 4)]]
+    assert values(read(text, question("full"), mark=",").attempts[0].answers["Q"]) == [["1/2", "1/4"]]
 
 
-def test_code_that_is_no_python_is_told_and_the_rest_is_read() -> None:
+def test_code_that_is_no_python_is_told_and_the_rest_is_read():
     found = read(coded(blank("full"), {"Q": "Q = [[1, 2", "K": "K = [[3]]"}), question("full"))
-    assert values(found.attempts[0].answers["K"]) == [[3]]
+    assert values(found.attempts[0].answers["K"]) == [["3"]]
     assert [remark.says for remark in found.remarks] == ["It cannot be read as Python, so nothing in it counts."]
     assert re.fullmatch(r"cell \d+", found.remarks[0].where)
 
 
-def test_another_kernel_leaves_the_tables() -> None:
+def test_another_kernel_leaves_the_tables():
     q = question("full")
     data = json.loads(fill_notebook(blank("full"), [q], [Attempt({"K": key_script(q).answers["K"]})]))
     data["metadata"]["kernelspec"] = {"name": "ir", "language": "R"}
@@ -406,16 +307,10 @@ def test_another_kernel_leaves_the_tables() -> None:
     assert ["in 'R'" in remark.says for remark in found.remarks] == [True]
 
 
-def test_a_number_in_a_python_power_sign_is_not_guessed() -> None:
-    """2^3 is 8 for people and 1 for Python."""
-    found = one([code("Q = [[2^3, 1]]")])
-    assert "Q" not in found.answers
-
-
 # ------------------------------------------------------------------------------------ nothing is run
 
 
-def test_nothing_in_a_notebook_is_run(tmp_path: Path) -> None:
+def test_nothing_in_a_notebook_is_run(tmp_path):
     trace = tmp_path / "trace"
     write = f"open({str(trace)!r}, 'w').write('x')"
     attacks = (
@@ -430,28 +325,21 @@ def test_nothing_in_a_notebook_is_run(tmp_path: Path) -> None:
         assert not trace.exists(), attack
 
 
-def nested(opening: str, closing: str = "", inside: str = "1", times: int = 6000) -> str:
-    return "Q = " + opening * times + inside + closing * times
-
-
 HUGE = {
-    "brackets": nested("(", ")"), "lists": nested("[", "]"), "90 lists": nested("[", "]", times=90),
-    "signs": nested("-"),
-    "not": nested("not "), "a sum": "Q = 1" + "+1" * 9000, "a power": nested("2**"),
-    "calls": nested("np.array(", ")", times=90),
-    "lambdas": nested("lambda: "), "factors": "Q = np.array([[1]])" + "*2" * 9000,
-    "turned": "Q = np.array([[1]])" + ".T" * 9000,
-    "digits": "Q = " + "9" * 19_000, "hexadecimal": "Q = 0x" + "f" * 19_000, "a repeated list": "Q = [[1]*10**9]*10**9",
-    "wide": f"Q = [[{'1,' * 9000}]]", "long": "Q = 1\n" * 10_000, "a power of a power": "Q = [[9**9**9**9]]",
-    "an exponent": "Q = [[1e999, 1e-999]]", "a surrogate": "Q = '\ud800'", "a NUL": "Q = \0",
-    "not a number": "Q = [[np.nan, 1]]",
+    "brackets": "(" * 6000 + "1" + ")" * 6000, "lists": "[" * 90 + "1" + "]" * 90, "signs": "-" * 6000 + "1",
+    "not": "not " * 6000 + "1", "a sum": "1" + "+1" * 9000, "calls": "np.array(" * 90 + "1" + ")" * 90,
+    "turned": "np.array([[1]])" + ".T" * 9000, "hexadecimal": "0x" + "f" * 19_000,
+    "a repeated list": "[[1]*10**9]*10**9", "wide": f"[[{'1,' * 9000}]]", "long": "1\n" * 10_000,
+    "a power of a power": "[[9**9**9**9]]", "an exponent": "[[1e999, 1e-999]]", "a surrogate": "'\ud800'",
+    "a NUL": "\0", "not a number": "[[np.nan, 1]]",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", HUGE)
-def test_what_is_huge_is_read_or_told(what: str) -> None:
-    found = read(coded(blank("full"), {"Q": HUGE[what], "K": "K = [[3]]"}, {"Q": HUGE[what][4:]}), question("full"))
-    assert values(found.attempts[0].answers["K"]) == [[3]]
+def test_what_is_huge_is_read_or_told(what):
+    said = {"Q": f"Q = {HUGE[what]}", "K": "K = [[3]]"}
+    found = read(coded(blank("full"), said, {"Q": HUGE[what]}), question("full"))
+    assert values(found.attempts[0].answers["K"]) == [["3"]]
     assert all(remark.says.endswith(".") for a in found.attempts for remark in (*a.remarks, *found.remarks))
 
 
@@ -469,31 +357,19 @@ BROKEN = {
     "too many cells": (notebook_of(cells=[{}] * 3000), "3000 cells"),
     "deep": ('{"nbformat": 4, "cells": ' + "[" * 100_000, "deep"),
     "nothing of ours": (notebook_of(cells=[code("1 + 1")]), "nothing in it belongs"),
+    "cut off": (notebook_of()[:30], "cut off"),
+    "large": (notebook_of() + " " * 2_000_000, "2 MB"),
 }
-SPOILT = {"cut off": lambda text: text[:3000], "2 MB": lambda text: text + " " * 2_000_000}
-"""What is said of a notebook, and what has become of it."""
-
-
-@pytest.mark.parametrize("expected", SPOILT)
-def test_a_notebook_that_came_to_harm_is_refused_in_one_sentence(expected: str) -> None:
-    refused(SPOILT[expected](blank("full")), expected)
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_notebook_that_cannot_be_used_is_refused_in_one_sentence(what: str) -> None:
-    refused(*BROKEN[what])
-
-
-def refused(text: str, expected: str) -> None:
-    with pytest.raises(InputError) as error:
+def test_a_notebook_that_cannot_be_used_is_refused_in_one_sentence(what):
+    text, says = BROKEN[what]
+    with pytest.raises(InputError, match=rf"^ada\.ipynb: .*{says}.*$"):
         read_submission(text, [question("full")], form="notebook", source="ada.ipynb")
-    message = str(error.value)
-    assert message.startswith("ada.ipynb: ")
-    assert expected in message
-    assert message.count("\n") == 0
 
 
-def test_what_notebooks_hold_besides_does_no_harm() -> None:
+def test_what_notebooks_hold_besides_does_no_harm():
     odd: list[Cell] = [
         {"cell_type": "raw", "source": "raw"}, {"source": ""}, {"cell_type": "code", "source": "1", "outputs": 7},
         {"cell_type": "code", "source": "Q", "outputs": [3, {}, {"data": 5}, {"data": {"text/plain": {}}}]},
@@ -520,87 +396,19 @@ SOUP = st.lists(
 
 @pytest.mark.slow
 @given(SOUP, SOUP, st.sampled_from(["Q", "K", "Z"]))
-@tries(80)
-def test_any_code_and_any_output_is_read(source: str, output: str, name: str) -> None:
+@tries(30)
+def test_any_code_and_any_output_is_read(source, output, name):
     found = read(coded(blank("full"), {name: source}, {name: output}), question("full"))
     assert len(found.attempts) == 1
-    if (shown := read_code(source)) is not None:
-        tree = ast.parse(re.sub(r"(?m)^[ \t]*[%!?].*", "", source))
-        stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        assert set(shown.names) <= stored
-
-
-LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | st.text(max_size=8)
-ANYTHING = st.recursive(
-    LEAVES | st.sampled_from(["code", "markdown", "Q = [[1]]", "| Q | 1 |\n|---|---|\n| **1** | 2 |"]),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(["cells", "source", "cell_type", "outputs", "data", "text", "text/plain", "metadata",
-                         "kernelspec", "language", "symattn", "sheet", "lang", "name", "nbformat"]), inner, max_size=5
-    ),
-    max_leaves=25,
-)  # fmt: skip
-
-
-@given(st.dictionaries(st.sampled_from(["cells", "metadata", "nbformat", "nbformat_minor"]), ANYTHING), ANYTHING)
-@tries(20)
-def test_any_json_is_read_or_refused(data: dict[str, object], cell: object) -> None:
-    cells = data.get("cells")
-    whole = {"nbformat": 4, **data, "cells": [*cells, cell] if isinstance(cells, list) else [cell]}
-    refusal = ""
-    try:
-        found = read_submission(json.dumps(whole), [question("full")], form="notebook")
-    except InputError as error:
-        refusal = str(error)
-    assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
 
 
 # ------------------------------------------------------------------------------------ where notebooks are taken
 
 
-def test_a_notebook_is_known_by_what_it_is() -> None:
+def test_a_notebook_is_known_by_what_it_is():
     q = question("full")
     filled = fill_notebook(blank("full"), [q], [Attempt({})], name="Ada", student="17")
     assert form_of(filled) == "notebook"
     for form in ("", "notebook", "json", "markdown"):
         assert sheet_of(filled, form) == (identity(q.frozen), "Ada", "17")
         assert not read_submission(filled, [q], form=form).attempts[0].answers
-
-
-@pytest.mark.slow
-def test_check_and_grade_take_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(*arguments: str) -> str:
-        result = CliRunner().invoke(main, arguments, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
-    monkeypatch.chdir(tmp_path)
-    run("worksheet", "attention", "--seed", "7", "-n", "2", "--format", "notebook", "--out", "set")
-    blanks = sorted(path for path in Path("set").glob("*.ipynb") if "key" not in path.name)
-    made = worksheet("attention", seed=7, n=2)
-    Path("handed-in").mkdir()
-    for path, sheet, name in zip(blanks, made, ("Ada", "Bo"), strict=True):
-        key = key_script(sheet.question)
-        filled = fill_notebook(path.read_text(encoding="utf-8"), [sheet.question], [key], name=name)
-        Path("handed-in", f"{name}.ipynb").write_text(filled, encoding="utf-8")
-        told = json.loads(run("check", "set/attention-7.json", f"handed-in/{name}.ipynb", "--format", "json"))
-        assert told["total"] == told["of"] == sheet.question.marks
-    Path("handed-in", "broken.ipynb").write_text("{", encoding="utf-8")
-    run(
-        "grade",
-        "set/attention-7.json",
-        "handed-in",
-        "--out",
-        "marked",
-        "--format",
-        "markdown",
-        "--quiet",
-        "--jobs",
-        "1",
-    )
-    rows = Path("marked", "gradebook.csv").read_text(encoding="utf-8")
-    assert "Ada" in rows
-    assert "Bo" in rows
-    assert "broken" in rows
-    assert "notebook" in run("check", "--help")
-    assert ".ipynb" in run("grade", "--help")

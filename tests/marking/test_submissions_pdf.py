@@ -8,10 +8,11 @@ from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from itertools import combinations, groupby
+from typing import Any
 
 import pytest
 from check_pdf import complaints
-from forms import Box, boxes, texts_of, typed, widgets
+from forms import boxes, texts_of, typed, widgets
 from hypothesis import given
 from hypothesis import strategies as st
 from pdf_marks import ink, pages, tags
@@ -23,14 +24,14 @@ from pypdf.generic import (
     StreamObject,
     TextStringObject,
 )
-from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, attempts, numbers_only, question
+from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, attempts, numbers_only, question, values
 from trials import tries
 from writer_exam_samples import EVERYTHING
 from writer_samples import DOCUMENTS
 
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.identity import identity
-from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.page.presentation import presented
@@ -64,23 +65,21 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix", look: Look = FILLABL
 LARGE = replace(FILLABLE, text_size=24, paper="letter")
 COMPACT = replace(FILLABLE, spacing="compact", paper="letter", language="de", decimal=",")
 FORMS: dict[str, Callable[[], bytes]] = {
-    **{name: lambda name=name: form(name) for name in ("masks", "choice", "design", "faded")},  # type: ignore[misc]
-    "Falk": lambda: form("full", "falk"),
+    "masks": lambda: form("masks"),
+    "faded": lambda: form("faded"),
     "columns": lambda: form("full", "columns"),
     "flow": lambda: form("full", "flow"),
     "24 pt, Falk": lambda: form("full", "falk", LARGE),
-    "24 pt, tables": lambda: form("shapes", "matrix", LARGE),
     "24 pt, order": lambda: form("estimate", "matrix", LARGE),
     "compact, German": lambda: form("masks", "matrix", COMPACT),
     "paper": lambda: exam(PAPERS[1]),
-    "paper in columns": lambda: exam(PAPERS[0], "columns"),
 }
 NEAR = 0.35  # millimetres: half of the thickest line
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", FORMS)
-def test_every_field_stands_in_the_box_that_is_drawn_for_it(name: str) -> None:
+def test_every_field_stands_in_the_box_that_is_drawn_for_it(name):
     data = FORMS[name]()
     found = boxes(data)
     assert found
@@ -95,22 +94,16 @@ def test_every_field_stands_in_the_box_that_is_drawn_for_it(name: str) -> None:
             assert 4 < box.right - box.left < 180, box
             assert 3.5 < box.high - box.low < 280, box
         for one, other in combinations(here, 2):
-            apart = (
-                one.right < other.left + NEAR
-                or other.right < one.left + NEAR
-                or one.high < other.low + NEAR
-                or other.high < one.low + NEAR
-            )
-            assert apart, (one, other)
+            across = max(one.left, other.left) - min(one.right, other.right)
+            up = max(one.low, other.low) - min(one.high, other.high)
+            assert max(across, up) > -NEAR, (one, other)
 
 
-@pytest.mark.parametrize("look", [FILLABLE, LARGE])
-def test_the_letter_of_an_option_stands_beside_its_box(look: Look) -> None:
-    data = form("choice", "matrix", look)
+def test_the_letter_of_an_option_stands_beside_its_box():
+    data = form("choice", "matrix", LARGE)
     for box in (box for box in boxes(data) if box.kind == "choices"):
-        near_by = 3 * look.text_size / 11
         written = [(x, y) for x, y, size in ink(pages(data)[box.page]) if size]
-        assert any(box.right < x < box.right + near_by and box.low < y < box.high for x, y in written), box
+        assert any(box.right < x < box.right + 6.5 and box.low < y < box.high for x, y in written), box
 
 
 def lines(page: object) -> tuple[list[float], list[float]]:
@@ -125,7 +118,7 @@ def near(x: float, others: list[float], limit: float = NEAR) -> bool:
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", FORMS)
-def test_names_say_where_a_field_stands(name: str) -> None:
+def test_names_say_where_a_field_stands(name):
     """Rows from above, columns from the left, and parts one after the other; every name once."""
     found = boxes(FORMS[name]())
     assert len({box.name for box in found}) == len(found)
@@ -141,17 +134,14 @@ def test_names_say_where_a_field_stands(name: str) -> None:
         return  # its parts stand where the data flow
     order = list(dict.fromkeys(box.place for box in found if box.kind != "head"))
     assert order == sorted(order, key=lambda place: (int(place.rstrip("abcdefghijkl")), place)), "parts out of order"
-    tops = [(box.page, -box.high) for box in first_of_each_part(found)]
+    firsts = (next(group) for _, group in groupby((b for b in found if b.kind != "head"), lambda box: box.place))
+    tops = [(box.page, -box.high) for box in firsts]
     assert tops == sorted(tops)
 
 
-def first_of_each_part(found: list[Box]) -> list[Box]:
-    return [next(group) for _, group in groupby((b for b in found if b.kind != "head"), lambda box: box.place)]
-
-
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize("name", ["masks", "flow", "24 pt, order", "paper"])
-def test_a_blank_form_is_accessible_and_always_the_same(name: str) -> None:
+@pytest.mark.parametrize("name", ["masks", "flow", "24 pt, order"])
+def test_a_blank_form_is_accessible_and_always_the_same(name):
     data = FORMS[name]()
     kinds = [kind for kind, _ in tags(data)]
     assert kinds.count("/Form") == len(boxes(data))
@@ -166,13 +156,13 @@ def test_a_blank_form_is_accessible_and_always_the_same(name: str) -> None:
     ("name", "layout", "look"),
     [("estimate", "matrix", FILLABLE), ("full", "falk", LARGE), ("masks", "columns", COMPACT)],
 )
-def test_independent_checkers_find_nothing(name: str, layout: Layout, look: Look) -> None:
+def test_independent_checkers_find_nothing(name, layout, look):
     assert complaints(worksheet(name, layout, look)) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name][::3])
-def test_whatever_stands_on_a_page_its_form_is_sound(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name][:1])
+def test_whatever_stands_on_a_page_its_form_is_sound(name):
     """Pages with hostile text, and with every place to write in that there is."""
     document = presented(replace(SAMPLES[name], look=FILLABLE))
     assert complaints(document) == []
@@ -180,7 +170,7 @@ def test_whatever_stands_on_a_page_its_form_is_sound(name: str) -> None:
     assert len({box.name for box in found}) == len(found)
 
 
-def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
+def test_what_is_printed_is_not_changed_by_what_can_be_filled_in():
     """Without the wish, there is no field; a source for Typst and whatever is worked out have none in any case."""
     q = question("full")
     assert write_typst(worksheet("full")) == write_typst(worksheet("full", look=DEFAULT_LOOK))
@@ -194,8 +184,8 @@ def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
+@pytest.mark.parametrize("name", TYPES[::3])
+def test_a_worksheet_filled_in_is_read_back(name):
     q = question(name)
     [blank] = read_submission(form(name), [q]).attempts
     assert not [*blank.answers, *blank.more, *blank.remarks]
@@ -210,9 +200,9 @@ def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
 
 
 @pytest.mark.slow
-@tries(30)
+@tries(8)
 @given(st.data(), st.sampled_from(["full", "masks", "design", "shapes", "faded", "translate"]))
-def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
+def test_whatever_is_typed_is_read_back(data, name):
     q = question(name)
     attempt = data.draw(attempts(q, "."))
     texts = texts_of(identity(q.frozen), [q], [attempt], letters=False)
@@ -220,10 +210,9 @@ def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
     agree(found.attempts[0], attempt)
 
 
-@pytest.mark.covering(most=2, product=False)
-@pytest.mark.parametrize("layout", ["matrix", "falk", "columns", "flow"])
-@pytest.mark.parametrize("names", PAPERS)
-def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) -> None:
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize(("names", "layout"), list(zip(PAPERS, ("matrix", "falk", "columns", "flow"), strict=False)))
+def test_a_paper_filled_in_is_read_back(names, layout):
     questions = [question(name) for name in names]
     expected, sheet = [numbers_only(q) for q in questions], identity(list(names))
     texts = {f"{sheet}/head/Name": "Bo", f"{sheet}/head/Student ID": "3"}
@@ -234,7 +223,7 @@ def test_a_paper_filled_in_is_read_back(names: tuple[str, ...], layout: Layout) 
     assert (found.sheet, found.name, found.student) == (sheet, "Bo", "3")
 
 
-def test_the_head_is_read_in_the_language_of_the_sheet() -> None:
+def test_the_head_is_read_in_the_language_of_the_sheet():
     q = question("masks")
     filled = typed(form("masks", "matrix", COMPACT), {f"{identity(q.frozen)}/head/Matrikelnummer": "17"})
     assert sheet_of(filled)[2] == "17"
@@ -252,29 +241,27 @@ def said(name: str, texts: dict[str, str], layout: Layout = "matrix") -> tuple[A
     return attempt, [f"{r.where}: {r.says}" for r in (*found.remarks, *attempt.remarks)]
 
 
-def test_working_beside_a_filled_box_is_listed() -> None:
+def test_working_beside_a_filled_box_is_listed():
     attempt, remarks = said("full", {"1/grid/1/1/1": "3", "1/space/1": "1 + 2 = 3", "2/space/1": "no idea"})
     assert list(attempt.answers) == ["Q"]
     assert [remark.partition(":")[0] for remark in remarks] == ["Q, K"]
 
 
-def test_a_matrix_in_the_space_counts_where_the_boxes_are_empty() -> None:
+def test_a_matrix_in_the_space_counts_where_the_boxes_are_empty():
     rows = "1 2 3 4\n5 6 7 8\n9 10 11 12"
     attempt, remarks = said("full", {"1/space/1": f"First the products.\n\nQ =\n{rows}"})
-    grid = attempt.answers["Q"]
-    assert isinstance(grid, Grid)
-    assert [[entry.text for entry in row] for row in grid.rows] == [row.split() for row in rows.split("\n")]
+    assert values(attempt.answers["Q"]) == [row.split() for row in rows.split("\n")]
     assert remarks == []
 
 
-def test_numbers_copied_beside_a_product_are_listed() -> None:
+def test_numbers_copied_beside_a_product_are_listed():
     attempt, remarks = said("full", {"4/grid/1/1/1": "3", "4/copy/1/1/1": "5"}, "falk")
     assert list(attempt.answers) == ["S"]
     assert len(remarks) == 1
     assert remarks[0].startswith("S: ")
 
 
-def test_a_sheet_of_somebody_else_is_listed_field_by_field() -> None:
+def test_a_sheet_of_somebody_else_is_listed_field_by_field():
     """A form answered for another sheet: what has a place here is read, what has none is listed."""
     sheet = identity(question("full").frozen)
     filled = typed(form("full"), {f"{sheet}/7/grid/1/1/1": "3"})
@@ -333,33 +320,33 @@ def pages_alone(writer: PdfWriter) -> None:
     del writer.root_object["/AcroForm"]
 
 
-@pytest.mark.parametrize("change", [fields_below, streams, with_script, pages_alone])
-def test_what_viewers_make_of_a_form_is_read_all_the_same(change: Callable[[PdfWriter], None]) -> None:
-    q = question("masks")
+SAVED: dict[str, Callable[[bytes], bytes]] = {
+    "fields below": lambda filled: changed(filled, fields_below),
+    "streams": lambda filled: changed(filled, streams),
+    "a script": lambda filled: changed(filled, with_script),
+    "pages alone": lambda filled: changed(filled, pages_alone),
+    "an empty line": lambda filled: b"\r\n" + filled,
+}
+
+
+@pytest.mark.parametrize("way", SAVED)
+def test_what_viewers_make_of_a_form_is_read_all_the_same(way):
+    reads_back("masks", SAVED[way])
+
+
+@pytest.mark.parametrize("saved", [{"states": "/V"}, {"states": "/AS"}, {"incremental": True}])
+def test_a_box_is_ticked_and_a_file_updated_whichever_way_a_viewer_does(saved):
+    reads_back("choice", **saved)
+
+
+def reads_back(name: str, change: Callable[[bytes], bytes] = bytes, **saved: Any) -> None:
+    q = question(name)
     attempt = numbers_only(q)
-    filled = typed(form("masks"), texts_of(identity(q.frozen), [q], [attempt], letters=False))
-    for data in (changed(filled, change), b"\r\n" + filled):
-        agree(read_submission(data, [q]).attempts[0], attempt)
+    filled = typed(form(name), texts_of(identity(q.frozen), [q], [attempt], letters=False), **saved)
+    agree(read_submission(change(filled), [q]).attempts[0], attempt)
 
 
-@pytest.mark.parametrize("states", ["/V", "/AS"])
-def test_a_box_is_ticked_whichever_way_a_viewer_says_so(states: str) -> None:
-    q = question("choice")
-    attempt = numbers_only(q)
-    filled = typed(form("choice"), texts_of(identity(q.frozen), [q], [attempt], letters=False), states=states)
-    agree(read_submission(filled, [q]).attempts[0], attempt)
-
-
-def test_an_update_at_the_end_of_the_file_is_read() -> None:
-    q = question("masks")
-    attempt = numbers_only(q)
-    texts = texts_of(identity(q.frozen), [q], [attempt], letters=False)
-    filled = typed(form("masks"), texts, incremental=True)
-    assert filled.startswith(form("masks"))
-    agree(read_submission(filled, [q]).attempts[0], attempt)
-
-
-def test_signs_that_are_no_letters_can_be_seen_when_they_are_typed() -> None:
+def test_signs_that_are_no_letters_can_be_seen_when_they_are_typed():
     """The font that viewers write with has a code for the minus, the root and infinity."""
     font = PdfReader(BytesIO(form("full"))).trailer["/Root"]["/AcroForm"]["/DR"]["/Font"]["/Helv"]  # type: ignore[index]
     assert {"/minus", "/radical", "/infinity"} <= {str(x) for x in font["/Encoding"]["/Differences"]}
@@ -400,7 +387,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_form_is_refused_in_one_sentence(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_form_is_refused_in_one_sentence(name, capfd):
     make, says = REFUSED[name]
     data = make()
     for read in (lambda: read_submission(data, [question("full")], source="a.pdf"), lambda: sheet_of(data)):
@@ -409,14 +396,14 @@ def test_what_is_no_form_is_refused_in_one_sentence(name: str, capfd: pytest.Cap
     assert capfd.readouterr().err == ""
 
 
-def test_text_is_no_pdf_by_its_name() -> None:
+def test_text_is_no_pdf_by_its_name():
     with pytest.raises(InputError, match="name says PDF, but it is not one"):
         read_submission("Q = 1", [question("full")], form="pdf")
 
 
 @tries(10)
 @given(st.data())
-def test_a_damaged_form_is_read_or_refused(data: st.DataObject) -> None:
+def test_a_damaged_form_is_read_or_refused(data):
     whole = form("prove")
     damaged = bytearray(whole)
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=40)):

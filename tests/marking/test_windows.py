@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from trials import tries
 
 from symattn.api import make_recipe
-from symattn.derivation.derivation import Step
 from symattn.derivation.ops import (
     Activation,
     Add,
@@ -35,7 +34,7 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, power, square_root, values_of
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root, values_of
 from symattn.marking.marker.by_hand import Rounded, worked
 from symattn.marking.marker.windows import cell, claimed, holds, meet, shown, width, window
 from symattn.teaching.sheets import sheets
@@ -68,12 +67,6 @@ def boxes(rows: int, columns: int, entry: st.SearchStrategy[tuple[F, F]]) -> st.
     return flat.map(
         lambda e: np.array([[v - u / 2 for v, u in e], [v + u / 2 for v, u in e]]).reshape(2, rows, columns)
     )
-
-
-@st.composite
-def box(draw: st.DrawFn, rows: int | None = None, columns: int | None = None) -> np.ndarray:
-    rows, columns = rows or draw(st.integers(1, 3)), columns or draw(st.integers(1, 3))
-    return draw(boxes(rows, columns, decimals()))
 
 
 def written(ends: np.ndarray) -> tuple[tuple[Window, ...], ...]:
@@ -126,15 +119,6 @@ def tight_and_wide_enough(windows, results) -> None:
 
 
 # ------------------------------------------------------------------------------------ what a decimal stands for
-
-
-@given(st.integers(-(10**6), 10**6), st.integers(0, 4), st.sampled_from(ROUNDINGS))
-def test_a_cell_is_what_the_decimal_module_rounds_to_it(units_written, places, rounding):
-    unit = F(1, 10**places)
-    value = units_written * unit
-    reach = unit / 2 if rounding == "nearest" else unit
-    w = cell(value, unit, rounding)
-    assert (F(w.low), F(w.high)) == (value - reach, value + reach)
 
 
 @given(st.decimals(-100, 100, allow_nan=False, places=9), st.integers(1, 4))
@@ -236,12 +220,6 @@ def test_widths(a, b):
     assert width(cell(*a)) == a[1]
 
 
-def test_widths_of_single_numbers():
-    assert width(HIDDEN) == width(cell(F(1, 4), None)) == 0
-    assert 0 < width(cell(F(1, 3), None)) < F(1, 10**28)
-    assert width(Window(Decimal("1E-999999999999"), Decimal(1))) == 1
-
-
 # ------------------------------------------------------------------------------------ linear operations
 
 
@@ -257,51 +235,37 @@ def test_products_are_tight(data):
         tight_and_wide_enough([[windows[i][j]]], corners)
 
 
-@pytest.mark.slow
-@tries(15)
-@given(st.data())
-def test_entrywise_operations_are_tight_and_stretch(data):
-    shapes = data.draw(st.sampled_from([((2, 2), (2, 2)), ((2, 3), (1, 3)), ((2, 1), (2, 3)), ((1, 3), (2, 1))]))
-    a, b = (data.draw(box(*shape)) for shape in shapes)
-    both = vertices(a, b)
-    tight_and_wide_enough(window(Add(), written(a), written(b)), [x + y for x, y in both])
-    tight_and_wide_enough(window(Hadamard(), written(a), written(b)), [x * y for x, y in both])
+@tries(8)
+@given(boxes(2, 2, decimals()), boxes(2, 2, decimals()), boxes(1, 2, decimals()))
+def test_operations_are_tight(a, b, row):
+    one, both = [x for (x,) in vertices(a)], vertices(a, b)
+    for op, results in (
+        (SumOver("rows"), [x.sum(axis=0, keepdims=True) for x in one]),
+        (SumOver("columns"), [x.sum(axis=1, keepdims=True) for x in one]),
+        (Transpose(), [x.T for x in one]),
+        (Scale(-3), [x / F(-3) for x in one]),
+        (Scale(F(1, 2)), [2 * x for x in one]),
+        (Activation("identity"), one),
+        (Activation("relu"), [np.where(x > 0, x, F(0)) for x in one]),
+    ):
+        tight_and_wide_enough(window(op, written(a)), results)
+    for op, results in (
+        (Add(), [x + y for x, y in both]),
+        (Hadamard(), [x * y for x, y in both]),
+        (Stack("rows"), [np.vstack(pair) for pair in both]),
+        (Stack("columns"), [np.hstack(pair) for pair in both]),
+    ):
+        tight_and_wide_enough(window(op, written(a), written(b)), results)
+    for stretched in (row, row.transpose(0, 2, 1)):
+        results = [x * y for x, y in vertices(a, stretched)]
+        tight_and_wide_enough(window(Hadamard(), written(a), written(stretched)), results)
 
 
-@pytest.mark.slow
-@tries(15)
-@given(st.data())
-def test_sums_stacks_and_transposes_are_tight(data):
-    a, b = data.draw(box(2, 2)), data.draw(box(2, 2))
-    corners = [v[0] for v in vertices(a)]
-    both = vertices(a, b)
-    tight_and_wide_enough(window(SumOver("rows"), written(a)), [x.sum(axis=0, keepdims=True) for x in corners])
-    tight_and_wide_enough(window(SumOver("columns"), written(a)), [x.sum(axis=1, keepdims=True) for x in corners])
-    tight_and_wide_enough(window(Transpose(), written(a)), [x.T for x in corners])
-    tight_and_wide_enough(window(Stack("rows"), written(a), written(b)), [np.vstack(pair) for pair in both])
-    tight_and_wide_enough(window(Stack("columns"), written(a), written(b)), [np.hstack(pair) for pair in both])
-
-
-@given(st.data(), st.sampled_from([2, -3, F(1, 2)]))
-def test_scaling_by_a_fraction_is_tight(data, divisor):
-    a = data.draw(box(2, 2))
-    tight_and_wide_enough(window(Scale(divisor), written(a)), [x / F(divisor) for (x,) in vertices(a)])
-
-
-@given(st.data())
-def test_scaling_by_a_root(data):
-    a = data.draw(box(2, 2))
+@given(boxes(2, 2, decimals()))
+def test_scaling_by_a_root(a):
     scaled = window(Scale(square_root(3), "sqrt(d_k)"), written(a))
     numbers = [[[mpmath.mpf(e.numerator) / e.denominator for e in row] for row in x] for (x,) in vertices(a)]
     tight_and_wide_enough(scaled, [[[e / mpmath.sqrt(3) for e in row] for row in x] for x in numbers])
-
-
-@given(st.data())
-def test_activations_are_tight(data):
-    a = data.draw(box(2, 2))
-    assert window(Activation("identity"), written(a)) == written(a)
-    relu = [np.where(x > 0, x, F(0)) for (x,) in vertices(a)]
-    tight_and_wide_enough(window(Activation("relu"), written(a)), relu)
 
 
 @given(decimals(), st.integers(0, 3), st.sampled_from(["even", "up", "down"]))
@@ -377,14 +341,6 @@ def test_softmax_is_the_range_over_all_vertices(row, base, along):
             assert weight == Window(Decimal(0), Decimal(0))
 
 
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=4))
-def test_softmax_of_exact_scores_is_a_number(row):
-    (weights,) = window(Softmax(), (tuple(cell(s, None) for s in row),))
-    for w, number in zip(weights, mp_softmax([F(s) for s in row], "e"), strict=True):
-        assert inside(number, w)
-        assert w.high - w.low < Decimal("1e-26")
-
-
 def test_softmax_of_rows_without_scores():
     row = ((HIDDEN, HIDDEN),)
     zero = Window(Decimal(0), Decimal(0))
@@ -393,21 +349,13 @@ def test_softmax_of_rows_without_scores():
     assert window(Softmax(), ((HIDDEN, cell(F(3), F(1, 10))),)) == ((zero, Window(Decimal(1), Decimal(1))),)
 
 
-@pytest.mark.parametrize("size", [10**7, 10**18, 10**25])
+@pytest.mark.parametrize("size", [10**7, 10**25, 10**200])
 def test_softmax_of_enormous_scores(size):
-    """What nobody should write, but somebody may: no overflow, no endless computation."""
-    ((low, high),) = window(Softmax(), ((cell(-size, F(1, 10)), cell(size, F(1, 10))),))
-    assert 0 <= low.low <= low.high < Decimal("1e-1000000")
-    assert 1 - Decimal("1e-25") < high.low <= high.high <= 1
-
-
-def test_softmax_of_scores_beyond_all_digits():
-    """The ends of these cells differ by more than the cells are wide: that is not tight any more, but never wrong."""
-    for w in window(Softmax(), ((cell(-(10**200), F(1, 10)), cell(10**200, F(1, 10))),))[0]:
-        assert 0 <= w.low <= w.high <= 1
-    ((low, high),) = window(Softmax(), ((cell(-(10**200), None), cell(10**200, None)),))
-    assert low.low == 0
-    assert high.high == 1
+    """What nobody should write, but somebody may: no overflow, no endless computation, and never wrong."""
+    for unit in (F(1, 10), None):
+        ((low, high),) = window(Softmax(), ((cell(-size, unit), cell(size, unit)),))
+        assert 0 <= low.low <= low.high <= 1 == high.high
+        assert size > 10**25 or (low.high < Decimal("1e-1000000") and 1 - Decimal("1e-25") < high.low)
 
 
 # ------------------------------------------------------------------------------------ weighted averages
@@ -476,17 +424,6 @@ def test_weights_that_cannot_sum_to_one_are_taken_as_they_are():
         assert window(MatMul(), weights, values, weights=True) == window(MatMul(), weights, values)
 
 
-@given(st.lists(st.integers(-4, 4), min_size=1, max_size=4), st.data())
-def test_the_whole_chain_on_exact_numbers(scores, data):
-    """Softmax and average of exact numbers: a window around the output, which mpmath computes."""
-    values = data.draw(st.lists(st.integers(-5, 5), min_size=len(scores), max_size=len(scores)))
-    weights = window(Softmax(), (tuple(cell(s, None) for s in scores),))
-    ((w,),) = window(MatMul(), weights, tuple((cell(v, None),) for v in values), weights=True)
-    a = mp_softmax([F(s) for s in scores], "e")
-    assert inside(mpmath.fdot(a, values), w)
-    assert w.high - w.low < Decimal("1e-25")
-
-
 # ------------------------------------------------------------------------------------ what has no range
 
 
@@ -500,15 +437,6 @@ def test_no_rule_and_no_fit():
         window(MatMul(), one, (one[0], one[0]))
 
 
-def test_powers_of_an_irrational_base():
-    base = power(2, F(1, 2))
-    (weights,) = window(Softmax(base=base), ((cell(1, None), cell(F(5), F(1, 10))),))
-    root = mpmath.sqrt(2)
-    low, high = (root / (root + root ** mpmath.mpf(s)) for s in ("5.05", "4.95"))
-    assert same(low, weights[0].low)
-    assert same(high, weights[0].high)
-
-
 WITH_EVERY_OPERATION = (
     "layer_norm_gradient", "online_softmax", "rms_norm", "encoder_block_gradient", "recurrent_jacobian",
     "softmax_jacobian", "weighted_heads", "recurrent_network", "cross_entropy_gradient", "language_model",
@@ -517,47 +445,29 @@ WITH_EVERY_OPERATION = (
 """Mechanisms that have every operation of the mechanisms of the catalogue."""
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", WITH_EVERY_OPERATION)
 def test_no_operation_is_without_a_range(name):
-    """There, a number that was cut off would be called wrong.
+    """There, a number that was cut off would be called wrong.  Of each operation its first step.
 
-    Where −∞ is written and nothing is hidden there is no range, and no error.  Of each operation its first step.
+    Where −∞ is written and nothing is hidden there is no range, and no error.
     """
     [sheet] = sheets(make_recipe(name, seed=7), 1)
     d = sheet.problem.derivation
     for step in {type(step.op): step for step in reversed(list(d))}.values():
         matrices = [values_of(operand.of(d.value(operand.name))) for operand in step.operands]
-        whoever_rounds_on_the_way_comes_near(step, matrices)
-        a_hidden_number_has_a_range_or_none(step, matrices)
-
-
-def whoever_rounds_on_the_way_comes_near(step: Step, matrices: list[Matrix]) -> None:
-    lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
-    found = worked(step.op, lines, 4)
-    assert found is not None, step.name
-    for row, right in zip(found, values_of(step.result).rows, strict=True):
-        assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
-
-
-def a_hidden_number_has_a_range_or_none(step: Step, matrices: list[Matrix]) -> None:
-    plain = [[[cell(x, F(1, 100)) for x in row] for row in m.rows] for m in matrices]
-    for first, whole in product(range(len(plain)), (False, True)):
-        hidden = [
-            tuple(tuple(HIDDEN if k >= first and (whole or i == 0) else x for x in row) for i, row in enumerate(rows))
-            for k, rows in enumerate(plain)
-        ]
-        ranges = [window(step.op, *hidden), window(step.op, *hidden, weights=True)]
-        by_hand = worked(step.op, [tuple(tuple(Rounded(x, False) for x in r) for r in rows) for rows in hidden], 2)
-        rows, columns = step.result.shape
-        for found in (*ranges, by_hand):
-            assert found is None or (len(found), len(found[0])) == (rows, columns), step.name
+        lines = [tuple(tuple(Rounded(cell(x, None), False) for x in row) for row in m.rows) for m in matrices]
+        for row, right in zip(worked(step.op, lines, 4), values_of(step.result).rows, strict=True):
+            assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
+        hidden = [tuple(tuple(HIDDEN for _ in row) for row in m.rows) for m in matrices]
+        found = window(step.op, *hidden)
+        assert found is None or (len(found), len(found[0])) == step.result.shape, step.name
 
 
 # ------------------------------------------------------------------------------------ what the places shown explain
 
 
-@given(box(2, 3), box(3, 2), units, st.integers(0, 2**32 - 1))
+@given(boxes(2, 3, decimals()), boxes(3, 2, decimals()), units, st.integers(0, 2**32 - 1))
 def test_whoever_rounds_to_the_places_shown_stays_in_the_window(a, b, unit, seed):
     """Sums of any numbers that the lines may stand for, rounded to the unit or cut off there."""
     windows = shown(MatMul(), written(a), written(b), unit=unit)

@@ -77,7 +77,7 @@ def agree(wrong, witness: Variant, columns: bool) -> None:
         assert wrong.stopped.startswith(f"{stopped} is not defined"), (id, wrong.stopped)
 
 
-SEEDS = range(16)
+SEEDS = range(8)
 
 
 @pytest.mark.covering(most=4)

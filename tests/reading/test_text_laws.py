@@ -20,10 +20,10 @@ import symattn
 from symattn.api import make_recipe
 from symattn.derivation.derivation import StepName
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.exact.bridge import from_sympy
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.submissions import entry, fill, grid, read_submission
+from symattn.marking.submissions import entry, fill, read_submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.data import read_latex
 from symattn.marking.submissions.entries import AUTO
@@ -82,9 +82,9 @@ BEFORE = ["", "", "so ", "then ", "I get ", "this gives ", "because of that "]
 BEHIND = ["", "", " as we saw", " (checked)", ", I think", " that was easy", ", + b = 3 4", " -> ok"]
 
 
-@tries(15)
+@tries(8)
 @given(st.data())
-def test_no_sentence_makes_a_right_answer_wrong(data: st.DataObject) -> None:
+def test_no_sentence_makes_a_right_answer_wrong(data):
     """Whatever stands between right answers, each of them is read as it is, or left to a person."""
     mechanism = data.draw(st.sampled_from(MECHANISMS))
     asked, text = key(mechanism), ""
@@ -112,13 +112,13 @@ def test_no_sentence_makes_a_right_answer_wrong(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("gap", [" " * 200, " \t" * 5000, "\N{NO-BREAK SPACE}" * 3000])
-def test_long_gaps_between_numbers_change_nothing(gap: str) -> None:
+def test_long_gaps_between_numbers_change_nothing(gap):
     """They cost no time either: patterns that seek in them would take their square."""
     rows = [["2", "1", "3"], ["0", "1", "1"], ["2", "2", "2"]]
     assert values(read(f"S =\n{lines(rows, gap)}", question()).answers["S"]) == rows
 
 
-def test_lines_that_may_be_rows_or_places_are_marked_as_both() -> None:
+def test_lines_that_may_be_rows_or_places_are_marked_as_both():
     """Rows that begin with 1 1, 1 2 and 1 3, and a first row by places: each is right as it was meant."""
     rows = [["1", "1", "2"], ["1", "2", "1"], ["1", "3", "3"]]
     text = "\n".join(",".join(["S", *row]) for row in rows)
@@ -137,7 +137,7 @@ def test_lines_that_may_be_rows_or_places_are_marked_as_both() -> None:
         assert read(clear, question(), "csv").otherwise is None
 
 
-def test_no_table_holds_the_reader_up() -> None:
+def test_no_table_holds_the_reader_up():
     source = ["S = | | 0 | 1 |", "| --- | --- | --- |", "| 0 | 2 | 1 |"]
     assert [(block.kind, block.start, block.end) for block in page("\n".join(source)).blocks] == [("table", 0, 3)]
 
@@ -150,7 +150,7 @@ UNSEEN = [
 ]  # fmt: skip
 
 
-def test_a_matrix_whose_name_cannot_be_seen_is_told() -> None:
+def test_a_matrix_whose_name_cannot_be_seen_is_told():
     """Whatever else was written is read; a bare carriage return once ended in an IndexError."""
     assert {"\u3000", "\u2028", "\r", "\u200b", "\x00"} <= set(UNSEEN)
     for character in UNSEEN:
@@ -194,9 +194,7 @@ def means(text: str, value: sympy.Expr) -> bool:
     st.sampled_from(["\\\\", "\\\\\n", "\\\\[2pt]", "\\cr"]),
     st.sampled_from(["&", " & ", "\n&"]),
 )
-def test_every_cell_of_a_matrix_is_read(
-    rows: list[list[tuple[str, str]]], environment: str, end: str, between: str
-) -> None:
+def test_every_cell_of_a_matrix_is_read(rows, environment, end, between):
     """Whatever stands in it, first or last in a row, right behind what begins the matrix or the row."""
     columns = "{%s}" % ("r" * len(rows[0])) if environment == "array" else ""
     cells = end.join(between.join(wrapped % content for content, wrapped in row) for row in rows)
@@ -206,24 +204,6 @@ def test_every_cell_of_a_matrix_is_read(
     for typed, row in zip(matrix.rows, rows, strict=True):
         for text, (content, _) in zip(typed, row, strict=True):
             assert means(text, CONTENTS[content]), (text, source)
-
-
-def in_tex(x: Value) -> str:
-    """A value as students with a decimal comma type it."""
-    if x is NEGATIVE_INFINITY:
-        return r"{-\infty}"
-    return f"{{{x}}}" if isinstance(x, int) else decimals(6)(x).replace(".", "{,}")
-
-
-def test_a_right_script_in_braces_earns_everything() -> None:
-    r"""A mask with {-\infty} first, in the middle and last in a row, and decimals with {,}."""
-    [sheet] = symattn.worksheet("attention", mask=[[0, 1, 1], [1, 0, 1], [1, 1, 0]], seed=5, jobs=1)
-    text = ""
-    for name, rows in key_of(sheet.question).items():
-        cells = r" \\".join("&".join(map(in_tex, row)) for row in rows)
-        text += rf"\[ {name} = \begin{{pmatrix}}{cells}\end{{pmatrix}} \]" + "\n\n"
-    report = marked(sheet.question, read(text, sheet.question, "latex"))
-    assert (report.total, report.pending, report.events) == (report.available, False, ())
 
 
 # ------------------------------------------------------------------------------------------------ on a sheet
@@ -240,14 +220,14 @@ def below_heading(text: str, k: int, what: str) -> str:
     return text.replace(heading, f"{heading}\n\n{what}")
 
 
-def test_what_stands_below_an_empty_grid_or_beside_the_parts_is_told() -> None:
+def test_what_stands_below_an_empty_grid_or_beside_the_parts_is_told():
     text = below_heading(blank().replace("## Given", "lorem ipsum\n\n## Given"), 3, "I did it dolor sit")
     says = [remark.says for remark in read(text, question()).remarks]
     assert [("lorem ipsum" in said, "dolor sit" in said) for said in says] == [(True, False), (False, True)]
 
 
 @pytest.mark.parametrize("way", ["{} = {}", "{}:\n{}"])
-def test_a_matrix_beside_its_empty_grid_counts(way: str) -> None:
+def test_a_matrix_beside_its_empty_grid_counts(way):
     text = blank()
     for k, (name, rows) in enumerate(key().items(), 1):
         text = below_heading(text, k, way.format(name, brackets(rows) if "=" in way else lines(rows)))
@@ -255,13 +235,13 @@ def test_a_matrix_beside_its_empty_grid_counts(way: str) -> None:
     assert ({name: values(said) for name, said in attempt.answers.items()}, attempt.remarks) == (key(), ())
 
 
-def test_working_beside_a_filled_grid_is_working() -> None:
+def test_working_beside_a_filled_grid_is_working():
     filled = fill(blank(), [question()], [read(f"Q = {brackets(key()['Q'])}", question())])
     text = filled.replace("*Working:*", "*Working:* 1·0 + 2·3 = 6, and so on", 1)
     assert not read(text, question()).remarks
 
 
-def test_working_beside_a_wrong_number_keeps_its_method_mark_open() -> None:
+def test_working_beside_a_wrong_number_keeps_its_method_mark_open():
     asked = question(problem="recurrence", seed=50016)
     page, number = blank_of(asked), [part.name for part in asked.parts].index("overtaking") + 1
     head, rest = page.split(f"## {number}\\.")
@@ -278,8 +258,8 @@ def blank_of(asked: Question) -> str:
 
 
 @pytest.mark.covering
-@pytest.mark.parametrize("mechanism", ["self_attention", "layer_norm", "linear_attention", "recurrent_network"])
-def test_our_plain_text_filled_in_is_read(mechanism: str) -> None:
+@pytest.mark.parametrize("mechanism", ["layer_norm", "linear_attention"])
+def test_our_plain_text_filled_in_is_read(mechanism):
     """What stands in the boxes is right, and nothing that is printed is taken for an answer."""
     asked = question(mechanism)
     sheet = plain.write(question_document(asked))
@@ -299,50 +279,34 @@ PUT = "beside its name."
 
 
 @pytest.mark.parametrize(
-    ("where", "written"),
-    [(PUT, f"{PUT} 3×4"), (PUT, f"{PUT}\n\nShape of Q: 3×4"), ("| Q |", "| Q (3×4) |"), ("| Q |", "| Q 3×4 |")],
+    ("where", "written", "shape"),
+    [
+        (PUT, f"{PUT} 3×4", (3, 4)),
+        (PUT, f"{PUT}\n\nShape of Q: 3×4", (3, 4)),
+        ("| Q |", "| Q (3×4) |", (3, 4)),
+        ("| Q |", "| Q 4×3 |", (4, 3)),
+    ],
 )
-def test_a_shape_stated_on_a_sheet_of_ours_earns_its_mark(where: str, written: str) -> None:
+def test_a_right_shape_stated_on_a_sheet_of_ours_earns_its_mark_and_a_wrong_one_is_told(where, written, shape):
     asked = question(seed=9)
     assert blank_of(asked).count(where) == 1
     report = marked(asked, read(blank_of(asked).replace(where, written), asked))
-    assert (report.total, report.attempt.shapes, report.attempt.unread) == (1, {"Q": (3, 4)}, frozenset())
-
-
-@tries(15)
-@given(data=st.data())
-def test_a_stated_shape_never_costs_a_mark(data: st.DataObject) -> None:
-    """Whatever else was written, and whatever shape is stated; a right one earns, a wrong one is told."""
-    asked, said = question(seed=9), {}
-    for name, matrix in key_of(asked).items():
-        rows = [[exactly(x) for x in row] for row in matrix]
-        match data.draw(st.sampled_from(["", "right", "wrong"]), label=name):
-            case "":
-                continue
-            case "wrong":
-                rows[0][-1] = str(data.draw(st.integers(-9, 9)))
-        said[name] = grid(rows)
-    shape = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 5)), label="shape")
-    before, after = marked(asked, Attempt(said)), marked(asked, Attempt(said, shapes={"Q": shape}))
-    assert after.total >= before.total
-    assert after.total == before.total or shape == (3, 4)
-    assert after.events == before.events
-    assert {str(notice.says) for notice in after.notices} - {str(notice.says) for notice in before.notices} == (
-        set() if shape == (3, 4) else {f"The shape is not {shape[0]}×{shape[1]}: a shape is rows × columns."}
-    )
+    assert (report.total, report.attempt.shapes, report.attempt.unread) == (shape == (3, 4), {"Q": shape}, frozenset())
+    told = "The shape is not 4×3: a shape is rows × columns." in [str(notice.says) for notice in report.notices]
+    assert told == (shape == (4, 3))
 
 
 # ------------------------------------------------------------------------------------------------ not too generous
 
 
-def test_what_a_person_entered_in_another_shape_is_told_clearly() -> None:
+def test_what_a_person_entered_in_another_shape_is_told_clearly():
     wide = [[*row, "7"] for row in key()["S"]]
     text = json.dumps({"answers": {**key(), "S": wide}, "symattn": {"entered": True}})
     report = marked(question(), read(text, question(), ""))
     assert (report.pending, [event.kind for event in report.events][:1]) == (False, ["shape"])
 
 
-def test_a_count_is_not_rounded() -> None:
+def test_a_count_is_not_rounded():
     asked, long = question(problem="counts", seed=1), 0
     for part in asked.parts:
         if isinstance(part.answer, FormulaAnswer) and isinstance(number := part.answer.value, int):
@@ -356,7 +320,7 @@ def test_a_count_is_not_rounded() -> None:
 
 
 @pytest.mark.parametrize("written", [("N",), ("N_gamma", "N")])
-def test_a_norm_without_scale_and_shift_earns_neither(written: tuple[str, ...]) -> None:
+def test_a_norm_without_scale_and_shift_earns_neither(written):
     right = key("layer_norm", 4)
     answers = {**{name: rows for name, rows in right.items() if name != "N_gamma"},
                **dict.fromkeys(written, right["N_hat"])}  # fmt: skip
@@ -367,7 +331,7 @@ def test_a_norm_without_scale_and_shift_earns_neither(written: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize(("at", "right"), [((1, 1), True), ((2, 1), False)])
-def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at: tuple[int, int], right: bool) -> None:
+def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at, right):
     """0 beside 1.82 is 0.00, though the same number has six places in another line: 0.004277, and not 0.271649."""
     (sheet,) = sheets(make_recipe("self_attention", seed=2, notation="note-003"), 1)
     asked = sheet.question
@@ -380,7 +344,7 @@ def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at: tupl
     assert marked(asked, read(text, asked)).of("Z")[at].accepted is right
 
 
-def test_a_whole_number_is_never_cut_off_to_a_tenth() -> None:
+def test_a_whole_number_is_never_cut_off_to_a_tenth():
     """What is worked out from whole numbers alone has no digits to be cut off."""
     d = symattn.derive("self_attention", X=[[1], [-1]], W_Q=[[2]], W_K=[[1]], W_V=[[1]], scale="none")
     page = {name: [[str(x) for x in row] for row in d[name].result.rows] for name in ("Q", "K", "V", "S", "A", "Z")}
