@@ -378,6 +378,24 @@ def test_only_what_is_new_is_marked_and_what_is_gone_goes(graded, exam, submissi
     assert "→" in changes[0]["what"]
 
 
+def test_feedback_is_written_in_formats_of_its_own_or_not_at_all(exam, few, tmp_path):
+    out = tmp_path / "marked"
+
+    def graded(**how):
+        rows = symattn.grade(exam, few, out=out, forms=("text",), **how).rows
+        return rows, {path.suffix for path in out.glob("*/*.*") if path.parent.name != ".marks"}
+
+    rows, ends = graded(feedback=())
+    assert (out / "summary.txt").is_file()
+    assert not ends
+    assert graded(feedback="html") == (rows, {".html"})
+    assert not (out / "summary.html").exists()
+    assert graded() == (rows, {".txt"})
+    assert graded(feedback=()) == (rows, set())
+    with pytest.raises(InputError, match="There is no format 'htm1'; did you mean html"):
+        graded(feedback="htm1")
+
+
 def test_another_policy_keeps_a_record_of_what_changed(exam, few, tmp_path):
     out = tmp_path / "marked"
     symattn.grade(exam, few, out=out, **BOTH)
