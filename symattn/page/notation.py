@@ -232,10 +232,18 @@ def load_notation(name: str | Path) -> Notation:
     return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
 
 
+def notation_title(name: str) -> str:
+    """What a ready notation is called, without its formulas being read."""
+    return str(_ready_table(name).get("title", name))
+
+
 @cache
 def _ready(name: str) -> Notation:
-    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8")
-    return read_notation(tomllib.loads(text), name)
+    return read_notation(_ready_table(name), name)
+
+
+def _ready_table(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def _from_file(path: Path) -> Notation:
