@@ -52,7 +52,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
         return
     titles = [what] if what else [*listed]
     key = f"names of {what or 'everything'}"  # at once, since for each the whole package is looked at
-    for title, rows in remembered("list", key, lambda: {title: listed[title]() for title in titles}).items():
+    for title, rows in remembered("list", key, lambda: {one: listed[one]() for one in titles}).items():
         if not what:
             click.secho(title, bold=True)
         longest = max(len(key) for key in rows)

@@ -1,6 +1,6 @@
 """The methods of dataclasses, which Python compiles anew at every start, kept compiled in the user's cache folder.
 
-`dataclasses` writes the methods of each class as text and executes that: some two thousand texts, a seventh of the
+`dataclasses` writes the methods of each class as text and executes that: some two thousand texts, a quarter of the
 time in which a first worksheet is there.  What is kept is found by its text, for one version of Python, so it is never
 stale.
 """
