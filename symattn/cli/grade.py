@@ -44,7 +44,7 @@ NOT_ALL_MARKED = 1
 @option("--format", "forms", group=FILES, default="pdf", show_default=True, metavar="F,F,…",
         help="Of summary and feedback; see `symattn list formats`.")  # fmt: skip
 @option("--feedback", group=FILES, metavar="F,F,…|none",
-        help="Other formats of feedback alone; none: only gradebook and summary.")  # fmt: skip
+        help="Formats of feedback, where others; or none of it.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a file could not be marked.")
