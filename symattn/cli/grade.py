@@ -46,7 +46,7 @@ NOT_ALL_MARKED = 1
 @option("--feedback", group=FILES, metavar="F,F,…|none",
         help="Formats of feedback, where others; or none of it.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
-        help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
+        help="Where files go; default: output/<exam>-marked.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a file could not be marked.")
 @work_options
 @quiet_option
@@ -84,9 +84,8 @@ def grade(
     same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
     The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
-    Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
-    gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is
-    not marked.
+    Scripts on paper are entered in a table: headings with name or id, then a row for each student with what
+    differs from the key; all else counts as in the key.  An empty row is not marked.
 
     \b
     name,differs

@@ -686,7 +686,7 @@ def test_marks_that_a_person_gave_hold_for_what_was_read(exam, tmp_path, in_zip)
     table = f"file,version,question,line,pending,marks\nwork.md,{'a7' * 6},2,a,3,1\n"
     (tmp_path / "pending.csv").write_text(table, encoding="utf-8")
     terms = Terms(POLICIES["ecf"])
-    folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), DEFAULT_LOOK, ("student",))
+    folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), (), DEFAULT_LOOK, ("student",))
     handed = Handed(File("work.md", hash=in_zip * 32), hash="a7" * 32)
     assert folder.given(handed) == {"2": {"a": 1}}
     assert folder.given(replace(handed, hash="b8" * 32)) == {}
