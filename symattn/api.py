@@ -833,6 +833,7 @@ def grade(
     precision_mark: bool = False,
     decimal_mark: str = "auto",
     forms: Sequence[str] = ("pdf",),
+    feedback: Sequence[str] | None = None,
     look: Look | None = None,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
@@ -848,7 +849,8 @@ def grade(
     are taken to follow, and a copy of the table beside it says so.
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
-    and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor),
+    `feedback` in other formats if it names some (`()`: none, so that only the gradebook and the summary are made), and
+    another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor),
     unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
     seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
     `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
@@ -862,12 +864,20 @@ def grade(
     _refuse_unknown(grade, unknown)
     look = make_look(language=language_of(exam)) if look is None else look
     said = checked_arguments(
-        out=out, forms=forms, look=look, jobs=jobs, time_limit=time_limit, executor=executor, ask=ask, progress=progress
+        out=out,
+        forms=forms,
+        feedback=feedback,
+        look=look,
+        jobs=jobs,
+        time_limit=time_limit,
+        executor=executor,
+        ask=ask,
+        progress=progress,
     )
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
-        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=said["forms"], look=look, readers=readers,
-        jobs=jobs, executor=executor, time_limit=time_limit, progress=progress,
+        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=said["forms"], feedback=said["feedback"],
+        look=look, readers=readers, jobs=jobs, executor=executor, time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
 

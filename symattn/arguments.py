@@ -104,6 +104,7 @@ class Arguments:
     progress: Annotated[Any, ReadBy(_function)]
     ask: Annotated[Any, ReadBy(_function)] | None
     forms: Names
+    feedback: Names | None
     solutions: Names
 
 

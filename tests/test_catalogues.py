@@ -1,8 +1,10 @@
 """Whatever is in the catalogues works with everything else in them; who adds an entry has it tested here at once."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from importlib import resources
 
 import oracles
 import pytest
@@ -11,7 +13,7 @@ import sympy
 from symattn import formula as f
 from symattn.api import Solution, derive
 from symattn.page.document import Display, Document
-from symattn.page.notation import load_notation, notations
+from symattn.page.notation import load_notation, notations, read_notation
 from symattn.page.writers import FORMATS
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.problem_file import problem_file
@@ -132,3 +134,14 @@ def test_givens_stand_in_the_orientation_that_comes_with_them():
     x, w = [[1, 2], [0, 1]], [[1, 0], [3, 1]]
     found = derive("self_attention", X=x, W_Q=w, W_K=w, W_V=w, orientation="columns", scale="none")
     assert found["Q"].result.sympy() == sympy.Matrix(w) * sympy.Matrix(x)
+
+
+@pytest.mark.parametrize("name", notations())
+def test_the_names_of_a_ready_notation_are_those_of_its_file(name):
+    """Each is read when it is wanted; read at once, as those of a user's file are, they are the same and in order."""
+    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8")
+    ready, at_once = load_notation(name), read_notation(tomllib.loads(text), name)
+    assert [*ready.names] == [*at_once.names]
+    assert {**ready.names} == {**at_once.names}
+    assert ready == at_once
+    assert "nothing of this name" not in ready.names

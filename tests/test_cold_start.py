@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from waiting import GUARD
 from symattn.cli import lists, main
 from symattn.cli.options import mechanism_names
 from symattn.foundation import remembered
+from symattn.foundation.compiled import Compiled
 from symattn.foundation.languages import catalogue
 
 ROOT = Path(__file__).parent.parent
@@ -238,3 +240,53 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
     MADE.clear()
     assert [asked(package), asked(package), len(MADE)] == ["1", "1", 2]
     assert not (tmp_path / "kept").is_dir()
+
+
+def with_kept_methods(file: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Compiled, type]:
+    """A class of which the methods come from a file, or go there."""
+    compiled = Compiled(file)
+    with monkeypatch.context() as patched:
+        patched.setattr(dataclasses, "exec", compiled.execute, raising=False)
+        made = dataclasses.make_dataclass("Pair", ["one", ("two", int, 2)], frozen=True)
+    return compiled, made
+
+
+@pytest.mark.parametrize("spoilt", [None, b"", b"[]", b"x" * 200, 20, -1], ids=repr)
+def test_methods_are_compiled_once_and_do_the_same(tmp_path, monkeypatch, spoilt):
+    file = tmp_path / "kept" / "methods.bin"
+    first, made = with_kept_methods(file, monkeypatch)
+    assert (first.known, len(first.codes)) == (0, 6)
+    first.keep()
+    content = file.read_bytes()
+    if spoilt is not None:
+        file.write_bytes(content[:spoilt] if isinstance(spoilt, int) else spoilt)
+    second, again = with_kept_methods(file, monkeypatch)
+    assert (second.known, len(second.codes)) == (0 if spoilt is not None else 6, 6)
+    second.keep()
+    assert file.read_bytes() == content
+    for pair in (made, again):
+        assert (repr(pair(1)), pair(1) == pair(1, 2), hash(pair(1))) == ("Pair(one=1, two=2)", True, hash((1, 2)))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            pair(1).one = 2
+
+
+def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
+    file = tmp_path / "methods.bin"
+    with_kept_methods(file, monkeypatch)[0].keep()
+    later = Compiled(file)
+    later.execute("other = 1", {})
+    monkeypatch.setattr("symattn.foundation.compiled.MOST", 6)
+    later.keep()
+    assert [*Compiled(file).codes] == ["other = 1"]
+
+
+@pytest.mark.parametrize(("command", "kept"), [("derive note-002", True), ("--help", False)])
+def test_what_a_command_compiles_is_kept_in_the_users_folder(tmp_path, command, kept):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYMATTN_CACHE": str(tmp_path)}
+    run = [sys.executable, "-m", "symattn", *command.split()]
+    said = [subprocess.run(run, env=environment, capture_output=True, timeout=GUARD, check=True).stdout for _ in "12"]
+    assert said[0] == said[1]
+    assert len(list(tmp_path.glob("methods-*.bin"))) == kept
+    assert all(len(Compiled(file).codes) > 1000 for file in tmp_path.glob("methods-*.bin"))
+    nowhere = subprocess.run(run, env={**environment, "SYMATTN_CACHE": ""}, capture_output=True, check=True)
+    assert nowhere.stdout == said[0]

@@ -42,9 +42,11 @@ NOT_ALL_MARKED = 1
 @option("--table", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
         help="Write an empty table for --entries, a column for each box.")  # fmt: skip
 @option("--format", "forms", group=FILES, default="pdf", show_default=True, metavar="F,F,…",
-        help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
+        help="Of summary and feedback; see `symattn list formats`.")  # fmt: skip
+@option("--feedback", group=FILES, metavar="F,F,…|none",
+        help="Formats of feedback, where others; or none of it.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
-        help="Where the files go; default: output/<exam>-marked.")  # fmt: skip
+        help="Where files go; default: output/<exam>-marked.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a file could not be marked.")
 @work_options
 @quiet_option
@@ -65,6 +67,7 @@ def grade(
     decimal_mark: str,
     reader: str,
     forms: str,
+    feedback: str | None,
     folder: Path | None,
     exit_code: bool,
     jobs: int,
@@ -81,9 +84,8 @@ def grade(
     same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
     The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
-    Scripts on paper are entered in a table: a line of headings with name or id, then one row for each student, which
-    gives only what differs from the key; everything else counts as being as in the key.  A student with an empty row is
-    not marked.
+    Scripts on paper are entered in a table: headings with name or id, then a row for each student with what
+    differs from the key; all else counts as in the key.  An empty row is not marked.
 
     \b
     name,differs
@@ -121,6 +123,7 @@ def grade(
         raise InputError("There is nothing to mark; SUBMISSIONS, a folder or a zip, or --entries FILE was expected.")
     listed = check_formats(read_list(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
+    told = None if feedback is None else () if feedback == "none" else check_formats(read_list(feedback))
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     shown = read_look(look, language_of(exam))
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
@@ -128,7 +131,7 @@ def grade(
     with executor(jobs, cluster) as elsewhere:
         book = mark(
             exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
-            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=shown,
+            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, feedback=told, look=shown,
             readers=readers, jobs=jobs, executor=elsewhere,
             progress=lambda count: progress(count, quiet, "Submissions"),
         )  # fmt: skip

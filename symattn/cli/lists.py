@@ -50,8 +50,9 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     if what == "settings":
         click.echo("\n".join(remembered("list", "settings", lambda: list(all_settings()))))
         return
-    for title in [what] if what else listed:
-        rows = remembered("list", f"names of {title}", listed[title])
+    titles = [what] if what else [*listed]
+    key = f"names of {what or 'everything'}"  # at once, since for each the whole package is looked at
+    for title, rows in remembered("list", key, lambda: {one: listed[one]() for one in titles}).items():
         if not what:
             click.secho(title, bold=True)
         longest = max(len(key) for key in rows)
@@ -206,9 +207,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {policy.name: policy.title.partition(": ")[2] for policy in POLICIES.values()}
 
     def notations() -> Mapping[str, str]:
-        from symattn.page.notation import load_notation
+        from symattn.page.notation import notation_title
 
-        return {name: load_notation(name).title for name in notation_names()}
+        return {name: notation_title(name) for name in notation_names()}
 
     def examples() -> Mapping[str, str]:
         from symattn.teaching.examples import examples as found

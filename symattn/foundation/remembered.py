@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from symattn.foundation.additions import VARIABLE
 from symattn.foundation.installed import PACKAGE
@@ -27,20 +27,21 @@ FOLDER = "SYMATTN_CACHE"
 
 def remembered(group: str, name: str, make: Callable[[], T]) -> T:
     """What `make` gives, which is JSON, or what it gave the last time; what belongs to a group is read at once."""
-    folder = _folder()
-    if folder is None or os.environ.get(VARIABLE) or not (state := installation()).digest:
+    kept_in = folder()
+    if kept_in is None or os.environ.get(VARIABLE) or not (state := installation()):
         return make()
-    file = folder / f"{group}-{state.place}.json"
-    kept = _read(file, state.digest)
+    file = kept_in / f"{group}-{place()}.json"
+    kept = _read(file, state)
     if name not in kept:
         kept[name] = json.loads(json.dumps(make()))
-        if _digest() == state.digest:  # no file has changed meanwhile
-            _write(file, {"state": state.digest, "kept": kept})
+        if _digest() == state:  # no file has changed meanwhile
+            with suppress(OSError):  # where it cannot be kept, it is made again the next time
+                put(file, json.dumps({"state": state, "kept": kept}).encode())
     found: T = kept[name]
     return found
 
 
-def _folder() -> Path | None:
+def folder() -> Path | None:
     """Where things are kept; None if nowhere."""
     named = os.environ.get(FOLDER)
     if named is not None:
@@ -55,15 +56,15 @@ def _folder() -> Path | None:
         return None
 
 
-class _State(NamedTuple):
-    digest: str
-    place: str
-    """Which installation it is of, in short."""
-
-
 @cache
-def installation() -> _State:
-    return _State(_digest(), hashlib.blake2b(f"{PACKAGE} {sys.version}".encode(), digest_size=4).hexdigest())
+def installation() -> str:
+    """The digest of this installation as it was when it was first asked for."""
+    return _digest()
+
+
+def place() -> str:
+    """Which installation this is, and of which Python, in short."""
+    return hashlib.blake2b(f"{PACKAGE} {sys.version}".encode(), digest_size=4).hexdigest()
 
 
 def _digest() -> str:
@@ -95,13 +96,12 @@ def _read(file: Path, state: str) -> dict[str, Any]:
         return {}
 
 
-def _write(file: Path, content: object) -> None:
-    """Whole or not at all; where it cannot be kept, it is made again the next time."""
+def put(file: Path, content: bytes) -> None:
+    """Write a file of the cache, whole or not at all."""
     part = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(content), encoding="utf-8")
-        part.replace(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(content)
+    part.replace(file)
 
 
-__all__ = ["remembered"]
+__all__ = ["folder", "place", "put", "remembered"]

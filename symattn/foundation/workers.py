@@ -27,6 +27,7 @@ from weakref import WeakSet, finalize
 
 from symattn import errors
 from symattn.errors import SymattnError
+from symattn.foundation.compiled import keep_methods
 from symattn.foundation.confined import limit, limited
 
 _LOG = logging.getLogger("symattn")
@@ -250,6 +251,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints must not be taken for an answer
     limit("RLIMIT_CORE", 0)
+    methods = keep_methods()
     jobs: dict[tuple[str, str], Job] = {}
     for line in sys.stdin.buffer:
         try:
@@ -260,6 +262,8 @@ def main() -> None:
             said = _OUT_OF_MEMORY
         answers.write(said)
         answers.flush()
+        if methods:
+            methods.keep()  # at its end it is killed
 
 
 _OUT_OF_MEMORY = b"out of memory\n"

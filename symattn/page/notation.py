@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -187,6 +187,35 @@ def _default_names(role: str) -> MatrixNames:
     return names
 
 
+class _ReadyNames(Mapping[str, MatrixNames]):
+    """The names in a notation of ours, each of which is read when it is wanted: a sheet has a dozen of some hundred.
+
+    Those that are not stated are as `usual`.
+    """
+
+    def __init__(self, stated: Mapping[str, object], place: Place, usual: Mapping[str, MatrixNames]) -> None:
+        self._stated = {own_name(role): (role, one) for role, one in stated.items()}
+        self._place, self._usual = place, usual
+        self._read: dict[str, MatrixNames] = {}
+
+    def __getitem__(self, role: str) -> MatrixNames:
+        if role not in self._stated:
+            return self._usual[role]
+        if role not in self._read:
+            as_stated, one = self._stated[role]
+            self._read[role] = _named(role, one, self._place.at(as_stated))
+        return self._read[role]
+
+    def __contains__(self, role: object) -> bool:
+        return role in self._stated or role in self._usual
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._usual, *self._stated)))
+
+    def __len__(self) -> int:
+        return len({*self._usual, *self._stated})
+
+
 def _names(data: Any, place: Place) -> dict[str, MatrixNames]:
     named = read(Mapping[str, object], data, place)
     return {own_name(role): _named(own_name(role), stated, place.at(role)) for role, stated in named.items()}
@@ -232,10 +261,20 @@ def load_notation(name: str | Path) -> Notation:
     return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
 
 
+def notation_title(name: str) -> str:
+    """What a ready notation is called, without its formulas being read."""
+    return str(_ready_table(name).get("title", name))
+
+
 @cache
 def _ready(name: str) -> Notation:
-    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8")
-    return read_notation(tomllib.loads(text), name)
+    table = _ready_table(name)
+    names = table.pop("names", {})
+    return replace(_stated(table, name), names=_ReadyNames(names, Place(f"{name}.toml"), _usual(name)))
+
+
+def _ready_table(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def _from_file(path: Path) -> Notation:
@@ -267,9 +306,17 @@ def _kept(text: str) -> Notation:
 
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
+    stated = _stated(data, where)
+    return replace(stated, names={**_usual(where), **stated.names})
+
+
+def _stated(data: Mapping[str, Any], where: str) -> Notation:
     place = Place(f"{where}.toml")
     stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, place)
     with place.at("settings").here():
         Settings.read(stated.settings)
-    usual = {} if where == "standard" else load_notation("standard").names
-    return replace(stated, names={**usual, **stated.names})
+    return stated
+
+
+def _usual(where: str) -> Mapping[str, MatrixNames]:
+    return {} if where == "standard" else load_notation("standard").names

@@ -8,8 +8,8 @@ from statistics import median
 import pytest
 
 from symattn.derivation.mechanisms import mechanism
-from symattn.teaching.fairness.search import draw_givens
 from symattn.teaching.fairness.features import Features, features
+from symattn.teaching.fairness.search import draw_givens
 from symattn.teaching.problems import problem_type
 
 SEEDS = range(12)

@@ -365,6 +365,24 @@ def test_only_what_is_new_is_marked_and_what_is_gone_goes(graded, exam, submissi
     assert "→" in changes[0]["what"]
 
 
+def test_feedback_is_written_in_formats_of_its_own_or_not_at_all(exam, few, tmp_path):
+    out = tmp_path / "marked"
+
+    def graded(**how):
+        rows = symattn.grade(exam, few, out=out, forms=("text",), **how).rows
+        return rows, {path.suffix for path in out.glob("*/*.*") if path.parent.name != ".marks"}
+
+    rows, ends = graded(feedback=())
+    assert (out / "summary.txt").is_file()
+    assert not ends
+    assert graded(feedback="html") == (rows, {".html"})
+    assert not (out / "summary.html").exists()
+    assert graded() == (rows, {".txt"})
+    assert graded(feedback=()) == (rows, set())
+    with pytest.raises(InputError, match="There is no format 'htm1'; did you mean html"):
+        graded(feedback="htm1")
+
+
 def test_another_policy_keeps_a_record_of_what_changed(exam, few, tmp_path):
     out = tmp_path / "marked"
     symattn.grade(exam, few, out=out, **BOTH)
@@ -639,7 +657,7 @@ def test_marks_that_a_person_gave_hold_for_what_was_read(exam, tmp_path, in_zip)
     table = f"file,version,question,line,pending,marks\nwork.md,{'a7' * 6},2,a,3,1\n"
     (tmp_path / "pending.csv").write_text(table, encoding="utf-8")
     terms = Terms(POLICIES["ecf"])
-    folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), DEFAULT_LOOK, ("student",))
+    folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), (), DEFAULT_LOOK, ("student",))
     handed = Handed(File("work.md", hash=in_zip * 32), hash="a7" * 32)
     assert folder.given(handed) == {"2": {"a": 1}}
     assert folder.given(replace(handed, hash="b8" * 32)) == {}

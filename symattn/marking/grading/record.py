@@ -160,7 +160,9 @@ class Row:
     def json(self) -> dict[str, Json]:
         """Plain data; `messages` says how its texts are made, so that they can be said in any language again."""
         said = [self.reason, *self.notices, *(notice.says for result in self.results for notice in result.notices)]
-        return {**asdict(self), "messages": {text: packed(text) for text in said if isinstance(text, Message)}}
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own["results"] = [{"variant": result.variant, "report": result.report} for result in self.results]
+        return {**own, "messages": {text: packed(text) for text in said if isinstance(text, Message)}}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Row:

@@ -52,6 +52,7 @@ def grade_class(
     ask: Ask | None = None,
     out: str | Path | None = None,
     forms: Sequence[str] = ("pdf",),
+    feedback: Sequence[str] | None = None,
     look: Look = DEFAULT_LOOK,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
@@ -63,13 +64,15 @@ def grade_class(
 
     `entries` is a table of what stands on scripts on paper, instead of `submissions` or besides; `ask` answers what has
     to be asked about it.
-    `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
-    many processes (0: as many as there are processors), unless an `executor` brings its own; `time_limit` the seconds
-    of processor time after which one submission is given up.  Whatever was handed in is read in these processes alone.
+    `forms` are the formats of the summary and of feedback, which has other ones, or none, if `feedback` says so; `look`
+    is how it looks, one document for each of the `readers`; `jobs` how many processes (0: as many as there are
+    processors), unless an `executor` brings its own; `time_limit` the seconds of processor time after which one
+    submission is given up.  Whatever was handed in is read in these processes alone.
     `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its
     reason.
     """
     against, forms = papers(source), check_formats(forms)
+    feedback = forms if feedback is None else check_formats(feedback) if feedback else ()
     first = against.some_questions()
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
     if submissions is None and entries is None:
@@ -78,14 +81,14 @@ def grade_class(
     if out is not None and submissions is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
     typed = read_entries(Path(entries), against, terms.decimal_mark, ask) if entries is not None else None
-    with _folder(out, against, terms, forms, look, readers) as folder:
+    with _folder(out, against, terms, forms, feedback, look, readers) as folder:
         rows: dict[str, Row] = {}
         todo: list[Handed] = []
         settings: dict[str, Any] = {
             "source": str(source),
             "hash": against.hash,
             "terms": terms.json(),
-            "forms": list(forms) if folder else [],
+            "forms": list(feedback) if folder else [],
             "look": asdict(look),
             "typesetting": page.chosen(),
             "templates": page.own_templates(),
@@ -235,6 +238,7 @@ class MarkedFolder:
     against: Papers
     terms: Terms
     forms: Sequence[str]
+    feedback: Sequence[str]
     look: Look
     readers: Sequence[Reader]
 
@@ -302,19 +306,19 @@ class MarkedFolder:
 
     def _fingerprint(self, one: Handed) -> str:
         what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE, *filter(None, [self.given(one)])]
-        return digest([*what, list(self.forms), asdict(self.look), self._typesetting, list(self.readers)])
+        return digest([*what, list(self.feedback), asdict(self.look), self._typesetting, list(self.readers)])
 
     @cached_property
     def _typesetting(self) -> str:
         return digest([page.latex_class(), page.own_templates()])
 
     def _pages(self, stem: str) -> list[str]:
-        return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
+        return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.feedback]
 
     def _practice(self, stem: str) -> list[str]:
         """The exercise that goes with a submission's feedback, and its solution, if there are any."""
         folders = PRACTICE if "student" in self.readers else ()
-        names = [f"{folder}/{stem}{suffix(form)}" for folder in folders for form in self.forms]
+        names = [f"{folder}/{stem}{suffix(form)}" for folder in folders for form in self.feedback]
         return [name for name in names if (self.path / name).is_file()]
 
     # -- the whole
@@ -349,7 +353,7 @@ class MarkedFolder:
         data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
         book = replace(book, changes=tuple(changes))
         pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
-        own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
+        own = {MARKS: _json(data, indent=1), "gradebook.csv": book.csv().encode()}
         if changes:
             own[CHANGES] = book.changes_csv().encode()
         if pending:
@@ -385,8 +389,9 @@ def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[C
     return changed(run, old, book.rows, (Terms.read(before["terms"]), book.terms), (before["software"], SOFTWARE))
 
 
-def _json(data: object) -> bytes:
-    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+def _json(data: object, indent: int | None = None) -> bytes:
+    """As people read it only with an indent: that takes ten times as long to write."""
+    return (json.dumps(data, ensure_ascii=False, indent=indent) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

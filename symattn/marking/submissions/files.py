@@ -274,7 +274,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
             break
     if refused is not None and all(paper.empty for paper in found):
         raise refused
-    return max(found, key=lambda paper: paper.size)
+    return max(found, key=lambda paper: paper.size) if len(found) > 1 else found[0]
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import Literal
 
@@ -75,6 +75,7 @@ _CAPITAL = re.compile(r"[A-Z]")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
 
+@lru_cache(maxsize=2**12)  # the names of a question are the same for every script
 def normal(name: str) -> str:
     """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
 

@@ -680,10 +680,14 @@ def _character_width(character: str) -> float:
     return 0.72 if character.isupper() else 0.5
 
 
+CELL_INSET = 1.2
+"""Em of a column beside what stands in it."""
+
+
 def laid_out(table: Table, page: Page) -> Table:
     """The table, turned with its rows as columns where it has few rows and is much too wide for the page."""
     columns = list(zip(table.header, *table.rows, strict=True))
-    wide = sum(max(map(inlines_width, column)) + 1.2 for column in columns)
+    wide = sum(max(map(inlines_width, column)) + CELL_INSET for column in columns)
     if not table.row_heads or wide <= 1.25 * page.line or len(columns) <= 2 * (len(table.rows) + 1):
         return table
     return replace(table, header=columns[0], rows=tuple(columns[1:]))
@@ -696,7 +700,7 @@ def in_two_halves(table: Table, page: Page) -> bool:
     """Whether a table is so long and narrow that its second half stands beside the first."""
     if page.large or page.share < 1 or len(table.header) != 2 or len(table.rows) < _LONG_AND_NARROW:
         return False
-    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    wide = table_width(table)
     return wide < 0.45 * page.line and not any(is_for_writing(row, table) for row in table.rows)
 
 
@@ -721,7 +725,7 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
-    widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
+    widths = [max(map(inlines_width, column)) + CELL_INSET for column in columns]
     if sum(widths) <= limit:
         return []
     fair = limit / len(widths)
@@ -749,16 +753,21 @@ def _widened(shares: Sequence[float], least: Sequence[float]) -> list[float]:
     return [low + kept * max(0.0, share - low) if lack else share for share, low in zip(shares, least, strict=True)]
 
 
+def table_width(table: Table) -> float:
+    """How wide a table is in em if nothing in it is wrapped."""
+    return sum(max(map(inlines_width, column)) + CELL_INSET for column in zip(table.header, *table.rows, strict=True))
+
+
 def is_too_wide(table: Table, shares: Sequence[float], limit: float) -> bool:
     """Whether a table with these shares has to be made smaller for a line."""
     if shares:
         return sum(shares) >= 1
-    return sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True)) > limit
+    return table_width(table) > limit
 
 
 def table_parts(table: Table, shares: Sequence[float], page: Page, most: int) -> list[tuple[tuple[Inlines, ...], ...]]:
     """The rows in as many parts as it takes for each part to fit on a page, with `most` rows at most."""
-    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    wide = table_width(table)
     rooms = [share * page.line for share in shares] or [wide] * len(table.header)
     smaller = min(1.0, page.line / (sum(rooms) if shares else wide))
     room = page.height / (page.scale * _EM) / smaller

@@ -1299,7 +1299,9 @@ def _table(table: Table, page: Page) -> str:
     if common.in_two_halves(table, page) and not fields:
         half = -(-len(table.rows) // 2)
         sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
-        return "#two-halves" + "".join(f"[{_part_of_table(side, columns, page, fields, 0)}]" for side in sides)
+        return "#two-halves" + "".join(
+            f"[{_part_of_table(side, columns, page, fields, 0, half=True)}]" for side in sides
+        )
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
@@ -1338,9 +1340,9 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
 
 
 def _part_of_table(
-    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int
+    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int, half: bool = False
 ) -> str:  # fmt: skip
-    """Rows of a table that has so many rows `above` them."""
+    """Rows of a table that has so many rows `above` them; with `half`, in one half of a line."""
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
     for i, row in enumerate(table.rows, above + 1):
@@ -1355,8 +1357,21 @@ def _part_of_table(
     lines = ", lines: true" if high else ""
     if any(common.is_for_writing(row, table) for row in table.rows):
         lines += ", boxes: true"
+    elif columns.isdigit() and not fields and not half and _table_surely_fits(table, page):
+        lines += ", fits: true"
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
+
+
+def _table_surely_fits(table: Table, page: Page) -> bool:
+    """Whether a table as wide as its cells fits without being measured: words may be twice as wide as estimated."""
+    parts = [part for row in (table.header, *table.rows) for cell in row for part in spans(cell)]
+    plain = all(_is_plain(part.formula) if isinstance(part, Math) else _has_known_width(part.text) for part in parts)
+    return plain and 2 * common.table_width(table) < page.line + common.CELL_INSET * len(table.header)
+
+
+def _has_known_width(words: str) -> bool:
+    return words.isascii() or (all(map(coverage.is_printable, words)) and not _UNKNOWN_WIDTH.search(words))
 
 
 def _is_blank(cell: Inlines) -> bool:
