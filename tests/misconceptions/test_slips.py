@@ -6,15 +6,19 @@ from fractions import Fraction
 
 import oracles
 import pytest
+import strategies
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 from test_golden_variant import GIVENS, worked_out
+from trials import tries
 
 from symattn.api import derive
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, replayed, slips
 from symattn.derivation.misconceptions.varied import said
-from symattn.derivation.ops import ActivationGradient
+from symattn.derivation.ops import ActivationGradient, MatMul
 from symattn.errors import InputError
 from symattn.exact import Matrix
 
@@ -81,6 +85,79 @@ def test_any_step_may_be_off_by_one_and_hidden_scores_have_no_slips():
 
 def exactly(x) -> sympy.Expr:
     return Matrix([[x]]).sympy()[0, 0]
+
+
+@pytest.mark.slow
+@given(strategies.problems("self_attention", layout={}, exotic=False), st.data())
+@tries(40)
+def test_every_slip_keeps_the_law_of_its_kind(problem, data):
+    d = problem.run()
+    step = data.draw(st.sampled_from([s for s in d if isinstance(s.op, MatMul) and s.name != "Z"]))
+    result = step.result.sympy()
+    i = data.draw(st.integers(0, result.rows - 1))
+    j = data.draw(st.integers(0, result.cols - 1))
+    first, second = (o.of(d.value(o.name)).sympy() for o in step.operands)
+    assert first * second == result
+    e = result[i, j]
+    factors = [(first[i, k], second[k, j]) for k in range(first.cols)]
+    terms = [a * b for a, b in factors]
+    seen = []
+    for s in slips(d, step.name, i, j):
+        wrong = exactly(s.value)
+        assert wrong != e
+        assert (s.slip.id, wrong) not in seen
+        seen.append((s.slip.id, wrong))
+        assert s.entries[i, j] == s.value
+        assert s.says
+        match s.slip.id:
+            case "A1":
+                assert wrong == -e or (e - wrong) / 2 in terms
+            case "A2":
+                assert e - wrong in terms
+            case "A3":
+                assert wrong - e in terms
+            case "A4":
+                assert abs(wrong - e) in [abs(x) for pair in factors for x in pair]
+            case "A5":
+                assert wrong - e in [a + b - a * b for a, b in factors]
+            case "A6":
+                assert wrong in [*result.row(i), *result.col(j)]
+            case "A7":
+                differences = sympy.zeros(*result.shape)
+                for place, x in s.entries.items():
+                    differences[place] = result[place] - exactly(x)
+                assert differences.rank() == 1
+                rows = [r for r in range(result.rows) if not differences.row(r).is_zero_matrix]
+                columns = [c for c in range(result.cols) if not differences.col(c).is_zero_matrix]
+                along_row = rows == [i] and any(
+                    _parallel(differences.row(i), second.row(k)) for k in range(second.rows)
+                )
+                down = columns == [j] and any(_parallel(differences.col(j), first.col(k)) for k in range(first.cols))
+                assert along_row or down
+            case "A8":
+                assert sorted(str(abs(wrong))) == sorted(str(abs(e)))
+                assert wrong * e > 0
+            case "A9":
+                assert abs(wrong - e) == 10
+            case "A10":
+                assert abs(wrong - e) == 1
+            case "A11":
+                rules = [e + a + b for a, b in factors if 0 in (a, b)]
+                assert wrong in rules + [e - a * b + 1 for a, b in factors if 1 in (a, b)]
+            case "A12":
+                assert any(t.q != 1 for t in terms)
+                kept = [t for t in terms if t]
+                assert wrong == sympy.Rational(sum(t.p for t in kept), sum(t.q for t in kept))
+            case "A13":
+                assert (e - wrong) / 2 in [a * b for a, b in factors if a < 0 and b < 0]
+            case other:
+                raise AssertionError(other)
+    order = [list(SLIPS).index(id) for id, _ in seen]
+    assert order == sorted(order)
+
+
+def _parallel(a: sympy.Matrix, b: sympy.Matrix) -> bool:
+    return sympy.Matrix.vstack(sympy.Matrix([list(a)]), sympy.Matrix([list(b)])).rank() == 1
 
 
 @pytest.mark.parametrize("by", ["matrix", "token"])
