@@ -7,6 +7,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 import pytest
@@ -351,3 +352,45 @@ def test_a_whole_number_is_never_cut_off_to_a_tenth():
     assert symattn.check(d, page).right
     for rows in ([["2"], ["-1.9"]], [["2.1"], ["-2"]]):
         assert not symattn.check(d, {**page, "Q": rows}).right
+
+
+# ------------------------------------------------------------------------------------------------ anything at all
+
+NAMES = (
+    "sheet",
+    "answers",
+    "Q",
+    "cells",
+    "source",
+    "cell_type",
+    "code",
+    "outputs",
+    "data",
+    "text",
+    "metadata",
+    "nbformat",
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(NAMES),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@tries(30)
+@given(ANYTHING, st.sampled_from(["json", "notebook"]), st.booleans())
+def test_anything_in_json_is_read_or_refused_in_a_sentence(value, form, right):
+    whole = {"nbformat": 4, "cells": [value], "answers": {"Q": value}} if right else value
+    refusal = ""
+    try:
+        found = read_submission(json.dumps(whole), [question()], form=form)
+    except InputError as error:
+        refusal = str(error)
+    assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
+
+
+@given(st.text(alphabet="\\begin{pmatrix}end&=$[](), 12\n", max_size=300))
+def test_any_latex_is_taken_apart(text):
+    assert all(matrix.rows for _, matrix in latex_matrices(text))
+    with suppress(InputError):
+        assert len(read_submission(text, [question()], form="latex").attempts) == 1
