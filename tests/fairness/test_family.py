@@ -75,19 +75,28 @@ def test_every_family_is_found_by_what_a_sheet_asks_for(name):
         assert len(kept(of_title(name, title))) > 1
 
 
+USUAL = [(name, title) for name, title in KEPT if kind(name).title == title]
+
+
 @pytest.mark.parametrize(
     ("name", "title", "most"),
-    [(*one, 3) for one in KEPT[::7]] + [pytest.param(*one, None, marks=pytest.mark.slow) for one in KEPT],
+    [(*one, 3) for one in USUAL[::4]] + [pytest.param(*one, 12, marks=pytest.mark.slow) for one in USUAL],
 )
-def test_the_members_of_a_family_are_equally_hard_and_hide_the_same(name, title, most):
-    """rules.md 4.8, within 7% of the middle; what one hides, at least half of the others hide."""
+def test_the_members_of_a_family_hide_the_same(name, title, most):
+    """A misconception that one does not show, at least half of the others do not show either."""
     of, members = members_of(name, title, most)
-    spread = {"starter": 0.10, "standard": 0.05, "long": 0.07}[of.level] if of.is_found_backwards else 0.07
-    loads = [work(d) for d in members]
-    assert max(one.load for one in loads) * (1 - spread) <= min(one.load for one in loads) * (1 + spread) * 1.05
-    hidden = [troubles(d, at_the_end=of.is_found_backwards) for d in members[:12]]
+    hidden = [troubles(d, at_the_end=of.is_found_backwards) for d in members]
     for trouble in set().union(*hidden):
         assert sum(trouble in one for one in hidden) * 2 >= len(hidden)
+
+
+@pytest.mark.parametrize(("name", "title"), KEPT[::9] + [pytest.param(*one, marks=pytest.mark.slow) for one in KEPT])
+def test_the_members_of_a_family_are_equally_hard(name, title):
+    """Within the spread of rules.md 4.8 of their middle, and of the level's entries where these are small."""
+    of, members = members_of(name, title)
+    spread = {"starter": 0.10, "standard": 0.05, "long": 0.07}[of.level] if of.is_found_backwards else 0.07
+    loads = [work(d).load for d in members]
+    assert max(loads) * (1 - spread) <= min(loads) * (1 + spread) * 1.05  # weights are counted otherwise there
 
 
 OF_ATTENTION = [one for one in KEPT if one[0] in ("attention", "self_attention", "causal_self_attention")]
