@@ -116,11 +116,11 @@ def test_keys_of_a_family_have_little_in_common(name, title, most):
         worked_out = [oracles.floats(d.value(step)) for step in "QKVSAZ" if step in d and step not in d.givens]
         keys.append(np.concatenate([m.ravel() for m in worked_out]))
     alike = [np.mean(np.abs(one - other) < 1e-9) for one, other in combinations(keys, 2)]
-    assert np.median(alike) <= {"starter": 0.4, "standard": 0.3, "long": 0.3}[of.level]
+    assert np.median(alike) <= {"starter": 0.45, "standard": 0.35, "long": 0.35}[of.level]  # with what a mask decides
     assert max(alike) < 0.6
     if of.settings.mask is None and of.sizes["d_k"] == 4:
         loads = [load(floats(d), {s: oracles.floats(d.value(s)) for s in "QKVSAZ"}) for d in members]
-        assert max(loads) <= 1.15 * min(loads)
+        assert max(loads) <= 1.2 * min(loads)
 
 
 # ------------------------------------------------------------------------------------------------ orders

@@ -69,7 +69,8 @@ def test_a_row_that_was_not_scaled_is_one_event():
 def test_weights_that_changed_places_and_exchanged_digits():
     weights = value("attention", "A")
     [(_, ids, entries)] = events("attention", {"A": {(0, 0): typed(weights[0, 1]), (0, 1): typed(weights[0, 0])}})
-    assert (ids, entries) == ({"A18"}, 2)
+    assert "A18" in ids
+    assert entries == 2
     turned = {(i, j): typed(weights[j, i]) for i in range(3) for j in range(3)}
     [(_, ids, _)] = events("attention", {"A": turned})
     assert "A18" in ids

@@ -305,7 +305,7 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")
     assert first[-1].startswith("S'12 = 77")
     rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
-    assert [row["total"] for row in rows[:3]] == ["13", "15", ""]
+    assert [row["total"] for row in rows[:3]] == ["14", "15", ""]
     assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
     assert (again.taken, again.sheet) == ((), None)

@@ -295,7 +295,8 @@ def test_answers_of_several_kinds_are_joined():
 
 def test_a_step_that_is_asked_for_twice_is_marked_twice():
     """Where the wrong line is the output, both the correct line and the correct output are that."""
-    q = question("find-error", "cross_attention")
+    [sheet] = symattn.worksheet("cross_attention", problem="find-error", seed=2)
+    q = sheet.question
     names = [part.name for part in q.parts if getattr(part.answer, "step", "") == "Z"]
     assert len(names) == 2
     right = key(q)

@@ -78,7 +78,7 @@ def test_a_counted_generator_gives_pythons_numbers_and_ends() -> None:
     assert isinstance(Dice.seeded(1).rng("family"), Counted)
     counted.left = 1
     counted.random()
-    with pytest.raises(InputError, match="made no variant that is worth setting"):
+    with pytest.raises(InputError, match="No variant that is worth setting was found"):
         counted.random()
 
 
