@@ -202,7 +202,7 @@ def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
 
 
 class Drawn:
-    """Candidates by the number of the variant, from 1, and of the attempt, from 0, drawn when they are asked for."""
+    """Candidates for the variants of a pool, one after the other: the members of a family come in turn."""
 
     def __init__(self, spec: Spec, dice: Dice) -> None:
         self.spec, self.dice, self.type = spec, dice, problem_type(spec.type)

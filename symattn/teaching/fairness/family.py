@@ -132,13 +132,10 @@ NAMED = 5
 
 def _of_title(title: str) -> tuple[dict[str, str], str]:
     """The sizes of a title, and the rest of it."""
-    sizes = dict(SIZE.findall(title))
-    return sizes, SIZE.sub("", title)
+    return dict(SIZE.findall(title)), SIZE.sub("", title)
 
 
-SIZE = re.compile(r"\b(n|m|d_\w+|h|g)=(\d+) ?")
-
-
+SIZE = re.compile(r"\b(n|m|d_\w+)=(\d+) ?")
 NUMBER = re.compile(r"-?\d|\((-?\d+(?:/\d+)?)\)")
 """A digit, perhaps with a sign, or another number in brackets."""
 
