@@ -20,7 +20,7 @@ from symattn.teaching.question import Content, Question
 MOST_DRAWS = 1000
 """For one variant; after so many, there is none."""
 
-ENOUGH_DRAWS = 3
+ENOUGH_DRAWS = 6
 """After so many draws, each in many orders, the one least like the others will do: to search for a better one would be
 all the work there is."""
 
