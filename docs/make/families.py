@@ -83,7 +83,7 @@ def main(names: list[str]) -> None:
     search.EFFORT.update({name: LONGER * steps for name, steps in search.EFFORT.items()})
     family._Forwards.numbers *= LONGER
     family.SEVERAL = MANY
-    pool.ENOUGH_DRAWS, derived.RELABELLINGS = DRAWS, ORDERS
+    pool.ENOUGH_DRAWS, pool.FEW_DRAWS, derived.RELABELLINGS = DRAWS, DRAWS, ORDERS
     FOLDER.mkdir(exist_ok=True)
     for spec in chain.from_iterable(zip_longest(*map(wanted, names))):  # the usual sizes of all first
         if spec is None or family.kept(kind := kind_of(spec)):

@@ -20,9 +20,9 @@ from symattn.teaching.question import Content, Question
 MOST_DRAWS = 1000
 """For one variant; after so many, there is none."""
 
-ENOUGH_DRAWS = 6
-"""After so many draws, each in many orders, the one least like the others will do: to search for a better one would be
-all the work there is."""
+ENOUGH_DRAWS, FEW_DRAWS = 6, 2
+"""After so many draws, each in many orders, the one least like the others will do, and once there is no more room after
+a few: to search for a better one would be all the work there is."""
 
 AHEAD = 100
 """So many variants at most are chosen before the first is made, to know what room there is: two to six seconds."""
@@ -118,7 +118,7 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
                 continue
             if least is None or alike < least[0]:
                 least = alike, drawn
-            if least[0] <= most or attempt + 1 >= ENOUGH_DRAWS:
+            if least[0] <= most or attempt + 1 >= (ENOUGH_DRAWS if tally.room is None else FEW_DRAWS):
                 break
             tally.refuse("a key too much like another one")
         if least is None:

@@ -169,7 +169,8 @@ class Drawn:
 def test_the_variant_chosen_is_the_first_unlike_all_others_or_else_the_least_alike_of_a_few(monkeypatch, seed):
     """Of each draw the least alike of its orders counts, and none that has been set."""
     enough = 8
-    monkeypatch.setattr(module, "ENOUGH_DRAWS", enough)
+    for name in ("ENOUGH_DRAWS", "FEW_DRAWS"):
+        monkeypatch.setattr(module, name, enough)
     rng = random.Random(seed)
 
     def drawn(more=()):
