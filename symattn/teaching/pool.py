@@ -27,6 +27,9 @@ a few: to search for a better one would be all the work there is."""
 AHEAD = 100
 """So many variants at most are chosen before the first is made, to know what room there is: two to six seconds."""
 
+SAME_KEY_DRAWS = 30
+"""So many where all of them would have the same key as another one."""
+
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (rules.md 4.8)."""
 
@@ -113,12 +116,13 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
                 alike, drawn = min(
                     ((keys.likeness(other.key), other) for other in (drawn, *drawn.others())), key=itemgetter(0)
                 )
-            if drawn.name in seen or (drawn.key and alike == 1):
+            if drawn.name in seen:
                 tally.refuse("the same as another")
                 continue
             if least is None or alike < least[0]:
                 least = alike, drawn
-            if least[0] <= most or attempt + 1 >= (ENOUGH_DRAWS if tally.room is None else FEW_DRAWS):
+            enough = SAME_KEY_DRAWS if least[0] == 1 else ENOUGH_DRAWS if tally.room is None else FEW_DRAWS
+            if least[0] <= most or attempt + 1 >= enough:
                 break
             tally.refuse("a key too much like another one")
         if least is None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import chain, cycle, islice
+from math import factorial, prod
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
@@ -34,6 +35,9 @@ PARENTS, FEW, LONG = 6, 3, 24
 
 SEVERAL = 100
 """Members that are looked for where tokens may stand in any order; elsewhere, as many as there are variants."""
+
+VARIANTS = 5000
+"""So many contents at least have members that are all there are, in all their orders."""
 
 MISSES = 60
 """Draws in a row that are not alike, or that hide what others show, after which no further member is looked for."""
@@ -77,18 +81,20 @@ def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str,
     """The members of a family without end, and the sizes along which they may be set in any order.
 
     Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found;
-    then again in another one.  `InputError` if no family is found.
+    then others like them where tokens are bound to their places, and again in another order.  `InputError` if no family
+    is found.
     """
     lines = kept(kind)
     start = whole(rng, 0, len(lines) - 1) if lines else 0
-    found = map(read_member, (*lines[start:], *lines[:start])) if lines else searched(kind, rng)
+    found = chain(map(read_member, (*lines[start:], *lines[:start])), searched(kind, rng, lines[:PARENTS]))
     try:
         first = next(found)
     except InputError as error:
         raise InputError(f"{error}{_where_there_is_one(kind)}") from error
     free = free_sizes(kind.mechanism, kind.settings, first)
-    few = not lines and {*TOKENS} & free.keys()
-    members = islice(chain([first], found), SEVERAL if few else None)
+    several = len(lines) or SEVERAL
+    are_enough = {*TOKENS} & free.keys() and several * prod(map(factorial, free.values())) >= VARIANTS
+    members = islice(chain([first], found), several if are_enough else None)
     return _ordered(members, len(lines) or 1, kind, free, rng), free
 
 
@@ -169,18 +175,19 @@ def _written(x: Value) -> str:
 # ------------------------------------------------------------------------------------------------ search
 
 
-def searched(kind: Kind, rng: random.Random) -> Iterator[Givens]:
-    """Members of a new family: equally hard, and hiding nothing that others show.
+def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Iterator[Givens]:
+    """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that others
+    show.
 
     It ends where none more is found; `InputError` if there is not even one.
     """
-    search = _search(kind, rng)
+    search = _search(kind, rng, [kind.mechanism.run(read_member(line), kind.settings) for line in lines])
     parents = search.parents
     hidden = [troubles(d, at_the_end=search.at_the_end) for d in parents]
     unavoidable = frozenset.intersection(*hidden)
     suspects = _most_often([found - unavoidable for found in hidden])
-    members = misses = 0
-    for d in chain(parents, search):
+    members, misses = len(lines), 0
+    for d in chain(() if lines else parents, search):
         if search.is_alike(d) and not troubles(d, at_the_end=search.at_the_end, but=unavoidable, suspects=suspects):
             yield _numbers(d)
             members, misses = members + 1, 0
@@ -191,10 +198,12 @@ def searched(kind: Kind, rng: random.Random) -> Iterator[Givens]:
         yield _numbers(parents[min(range(len(parents)), key=lambda k: len(hidden[k]))])
 
 
-def _search(kind: Kind, rng: random.Random) -> _Search:
+def _search(kind: Kind, rng: random.Random, parents: list[Derivation]) -> _Search:
     """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
     if not kind.is_found_backwards:
-        return _Forwards(kind, rng)
+        return _Forwards(kind, rng, parents)
+    if parents:
+        return _Backwards(kind, rng, parents)
     ordinary, alone = (kind.level, kind.softmax) == ("standard", "e"), None
     try:
         found = _Backwards(kind, rng)
@@ -232,13 +241,15 @@ class _Search:
     """Whether the output has to tell misconceptions apart, too."""
     numbers: int
 
-    def __init__(self, kind: Kind, seeds: random.Random) -> None:
+    def __init__(self, kind: Kind, seeds: random.Random, parents: Sequence[Derivation] = ()) -> None:
         self.kind, self._seeds = kind, seeds
         self.again()
-        self.parents = [self._drawn()]
-        several = PARENTS if len(self.parents[0].steps) <= LONG else FEW
-        self.parents += islice(self, several - 1)
-        self.again()
+        self.parents = list(parents)
+        if not parents:
+            self.parents.append(self._drawn())
+            several = PARENTS if len(self.parents[0].steps) <= LONG else FEW
+            self.parents += islice(self, several - 1)
+            self.again()
 
     def again(self) -> None:
         """For the next member, there are as many numbers again."""
@@ -267,6 +278,8 @@ class _Backwards(_Search):
 
     def _drawn(self) -> Derivation:
         kind = self.kind
+        if self._band is None and self.parents:
+            self._band, self._steep = Band.of(features(self.parents[0]), kind.level), not kind.settings.stop_at
         try:
             givens = draw_givens(
                 kind.mechanism, kind.settings, kind.sizes, kind.level, kind.softmax, self._rng, self._band, self._steep
@@ -276,10 +289,7 @@ class _Backwards(_Search):
                 raise
             self._steep = False
             return self._drawn()
-        d = kind.mechanism.run(givens, kind.settings)
-        if self._band is None:
-            self._band, self._steep = Band.of(features(d), kind.level), not kind.settings.stop_at
-        return d
+        return kind.mechanism.run(givens, kind.settings)
 
     def is_alike(self, d: Derivation) -> bool:
         return True  # it is within the band
