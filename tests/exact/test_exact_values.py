@@ -152,6 +152,7 @@ def test_a_row_of_weights_keeps_its_denominator():
     assert isinstance(output, Quotient)
     assert output.denominator is total
     assert weights[0] + weights[1] + weights[2] == 1
+    assert 1 - weights[0] == weights[1] + weights[2]
     assert weights[0] * 4 + weights[1] * 4 + weights[2] * 4 == 4
 
 
