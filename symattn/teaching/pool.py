@@ -25,7 +25,7 @@ ENOUGH_DRAWS, FEW_DRAWS = 6, 2
 a few: to search for a better one would be all the work there is."""
 
 AHEAD = 100
-"""So many variants at most are chosen before the first is made, to know what room there is: two to six seconds."""
+"""So many variants at most are chosen before the first is made, to know what room there is."""
 
 SAME_KEY_DRAWS = 30
 """So many where all of them would have the same key as another one."""

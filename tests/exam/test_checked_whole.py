@@ -85,3 +85,33 @@ def test_another_seed_begins_anew_and_a_refused_exam_leaves_nothing(tmp_path):
         write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(1), stop)
     exam, _ = write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(2))
     assert exam.pools == make_exam(spec, Dice.seeded(2)).pools
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"features"', '"features" '),
+        lambda text: text.replace("load", "laod"),
+        lambda text: "[]\n" + text,
+        lambda text: "{}",
+        lambda text: '{"dice": 7}\n' + text,
+    ],
+    ids=range(5),
+)
+def test_what_was_kept_is_taken_only_as_it_was_written(tmp_path, change):
+    """Spaces aside: a line that was changed, and all after it, are made again."""
+    path = tmp_path / "midterm.toml"
+    path.write_text(EXAM.replace("K = [[1]]", "K = [[1, 0]]"), encoding="utf-8")
+    spec, seen = read_exam_file(path), []
+
+    def stop(variant):
+        seen.append(variant)
+        if len(seen) == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(4), stop)
+    begun = tmp_path / "out" / BEGUN
+    begun.write_text(change(begun.read_text(encoding="utf-8")), encoding="utf-8")
+    exam, _ = write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(4))
+    assert exam.pools == make_exam(spec, Dice.seeded(4)).pools

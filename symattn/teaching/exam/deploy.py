@@ -219,7 +219,7 @@ class Begun:
             return
         head = {"exam": exam, "software": f"symattn {VERSION}"}
         before, *lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else [""]
-        with suppress(ValueError, InputError):  # a line that was cut off, or of another exam
+        with suppress(ValueError, KeyError, TypeError, AttributeError, InputError):  # cut off, changed, of another exam
             said = json.loads(before)
             key = bytes.fromhex(said.pop("dice"))
             if said == head and (dice is None or dice.key == key):
@@ -230,12 +230,15 @@ class Begun:
         texts = [json.dumps({**head, "dice": self.dice.key.hex()}), *map(self._line, self._known)]
         file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
 
-    def _remember(self, number: int, variant: object) -> None:
+    def _remember(self, number: int, variant: object, stated: str) -> None:
+        if digest(variant) != stated:
+            raise ValueError("not as it was written")
         known = read(Variant, variant, "A variant")
         self._known[number, known.id] = known
 
     def _line(self, of: tuple[int, str]) -> str:
-        return json.dumps([of[0], plain(self._known[of])], ensure_ascii=False)
+        variant = plain(self._known[of])
+        return json.dumps([of[0], variant, digest(variant)], ensure_ascii=False)
 
     def variant(self, number: int, id: str) -> Variant | None:
         """The variant of a question that has this identity, if there is one."""
