@@ -75,19 +75,27 @@ _CAPITAL = re.compile(r"[A-Z]")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 
 
-@lru_cache(maxsize=2**12)  # the names of a question are the same for every script
 def normal(name: str) -> str:
     """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
 
     >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("∂L/∂V"), normal("σ'²")
     ('WQ', "S1''", 'Shat1', 'Shat1', 'dV', "sigma2'")
     """
+    return _known(name) if len(name) <= _LONGEST_KNOWN else _normal(name)
+
+
+def _normal(name: str) -> str:
     name = _GRADIENT.sub("d", visible(name))
     name = _ACCENT.sub(lambda found: found[2] + found[1], name.replace('"', "''").replace("″", "''"))
     name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
     plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
     plain = "".join(map(_spelt, unicodedata.normalize("NFKC", plain)))
     return _NOT_OF_A_NAME.sub("", plain) + primes * "'"
+
+
+_known = lru_cache(maxsize=2**12)(_normal)
+_LONGEST_KNOWN = 60
+"""Names of a question are the same for every script and are remembered; long texts of a script are not."""
 
 
 def transposed(name: str) -> str:
