@@ -218,9 +218,10 @@ class Begun:
         if file is None:
             return
         head = {"exam": exam, "software": f"symattn {VERSION}"}
-        before, *lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else [""]
+        before = file.read_bytes() if file.exists() else b""
         with suppress(ValueError, KeyError, TypeError, AttributeError, InputError):  # cut off, changed, of another exam
-            said = json.loads(before)
+            first, *lines = before.decode().splitlines() or [""]
+            said = json.loads(first)
             key = bytes.fromhex(said.pop("dice"))
             if said == head and (dice is None or dice.key == key):
                 self.dice = Dice(key)
@@ -238,7 +239,7 @@ class Begun:
 
     def _line(self, of: tuple[int, str]) -> str:
         variant = plain(self._known[of])
-        return json.dumps([of[0], variant, digest(variant)], ensure_ascii=False)
+        return json.dumps([of[0], variant, digest(variant)])
 
     def variant(self, number: int, id: str) -> Variant | None:
         """The variant of a question that has this identity, if there is one."""
