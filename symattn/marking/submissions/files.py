@@ -12,6 +12,7 @@ from itertools import chain
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
+from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.console import as_text, is_session
 from symattn.marking.submissions.data import (
@@ -21,12 +22,12 @@ from symattn.marking.submissions.data import (
     latex_head,
     read_csv,
     read_data,
-    read_latex,
     toml_data,
 )
 from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.free import BULLET, ONE_ROW
+from symattn.marking.submissions.latex_document import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
@@ -234,12 +235,11 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "csv":
             return read_csv(text, questions)
         case "latex":
-            return read_latex(text, questions)
+            return read_markdown(plain_signs(latex_text(text)), questions)
         case "html":
-            return read_markdown(as_markdown(text), questions)
+            return _read_text(as_markdown(text), questions)
         case "markdown" | "text":
-            text = undrawn(text)
-            return read_markdown(as_text(text) if is_session(text) and not is_sheet(text) else text, questions)
+            return _read_text(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
@@ -247,6 +247,15 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
                 message("Its name says PDF, but it is not one: save it again from the program that shows it.")
             )
     raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
+
+
+def _read_text(text: str, questions: Sequence[Question]) -> Paper:
+    """A sheet as it was printed and filled in, or a text of somebody's own."""
+    text = undrawn(text)
+    if not is_sheet(text):
+        text = plain_signs(with_matrices(text))
+        text = as_text(text) if is_session(text) else text
+    return read_markdown(text, questions)
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:

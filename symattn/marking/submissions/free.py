@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import chain, islice, pairwise, permutations, takewhile
+from itertools import chain, islice, pairwise, permutations, product, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
@@ -23,9 +23,10 @@ from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
-from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, split_at, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
 from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.tables import entries_of
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -362,6 +363,8 @@ class FreeText:
         """A name with what stands behind it; whether the piece has been dealt with."""
         if piece.rows:
             return self._named_table(piece)
+        if self._labelled_rows():
+            return True
         columns = self._shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
@@ -398,6 +401,23 @@ class FreeText:
             self._only_names.add(piece)
         self._content(piece, _as_row(rest))
         return True
+
+    def _labelled_rows(self, beside: Piece | None = None) -> bool:
+        """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
+        stand `beside` the name.
+        """
+        shape = self._shape(self._target)
+        most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
+        lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
+        for high, gap in product((shape[0] + 1, shape[0]), GAPS):
+            rows = [split_at(line.text.strip(), gap) for line in lines[:high]]
+            fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
+            block = entries_of(rows, shape) if fits else None
+            if block and block.labelled and _has_shape(block.rows, shape) and _all_readable(block.rows):
+                self._at += high - bool(beside)
+                self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
+                return True
+        return False
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -671,6 +691,8 @@ class FreeText:
             taken.append(self.pieces[self._at])
             text += "\n" + self.pieces[self._at].text
             self._at += 1
+        if len(taken) == 1 and not in_words and self._labelled_rows(replace(head, text=rest)):
+            return "", "", head
         text, other, behind = self._apart(text)
         if part is not None and in_words:
             self._words(part, head, text)
@@ -859,7 +881,8 @@ class FreeText:
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
         shape = self._shape(self._target)
-        cells = _without_heads(rows, shape)
+        block = entries_of(rows, shape)
+        cells = block.rows if block else ()
         if not cells or not _plausible(cells) or (any(shape) and not _has_shape(cells, shape) and _has_unread(cells)):
             return False
         self._at += 1
@@ -1280,29 +1303,9 @@ def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
     return len(set(map(len, rows))) > 1 if len(rows) > 1 else bool(unread) and len(rows[0]) != shape[1]
 
 
-def _without_heads(rows: Rows, shape: Shape) -> Rows:
-    """The rows of a table without a line or a column of heads: empty ones, numbered ones, the words of a name."""
-    high, wide = shape
-    first, side = rows[0], [row[0] if row else "" for row in rows[1:]]
-    counted = [undecorated(cell) for cell in first]
-    across = [str(j) for j in range(1, len(first) + 1)]
-    numbers = counted == across or counted[1:] == across[:-1]
-    words = [bool(cell) and not _readable(cell) for cell in counted]
-    named = words[0] and (len(rows) != high or len(first) != wide + 1)  # | Scores | 72 | is a row with its name
-    headed = not any(counted) or any(words[1:]) or named or (
-        numbers and (len(rows) != high or (counted[1:] == across[:-1] and len(first) != wide))
-    )  # fmt: skip
-    below = rows[1:] if headed else rows
-    if not below:
-        return ()
-    sides = [undecorated(cell).strip("*_ ") for cell in (side if headed else [row[0] if row else "" for row in rows])]
-    labelled = len(first) == wide + 1 or (
-        len(first) != wide and headed and sides == [str(i) for i in range(1, len(sides) + 1)]
-    )
-    if labelled and (not any(sides) or sides == [str(i) for i in range(1, len(sides) + 1)] or not wide
-                     or any(s and not _readable(s) for s in sides)):  # fmt: skip
-        below = tuple(row[1:] for row in below)
-    return tuple(tuple(row) for row in below if any(cell.strip() for cell in row))
+def _all_readable(rows: Rows) -> bool:
+    """Whether every entry is a number, a cross, or nothing, and one is a number at least."""
+    return _plausible(rows) and not _has_unread(rows)
 
 
 _MONTH = r"[^\W\d_]{3,10}\.?"
