@@ -21,7 +21,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"(?<![\w)\]}}%.,])[{_DASHES}][ \t]?{_NUMBER_BEGINS}", "-"),
     (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-"),
     (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10"),  # 4.74 x 10^-2
-    (rf"\b{_SCALAR}\(([-+−]?[\d.,e+-]+)\)", r"\1"),  # np.float64(0.04), tensor(0.04)
+    (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),

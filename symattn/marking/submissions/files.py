@@ -31,7 +31,7 @@ from symattn.marking.submissions.latex_document import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
-from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive
+from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
 from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -253,7 +253,7 @@ def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
     text = undrawn(text)
     if not is_sheet(text):
-        text = plain_signs(with_matrices(text))
+        text = plain_signs(with_matrices(with_tables(text)))
         text = as_text(text) if is_session(text) else text
     return read_markdown(text, questions)
 

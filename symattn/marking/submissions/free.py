@@ -20,13 +20,13 @@ from typing import Literal
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
-from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.blocks import MarkdownBlock, cells, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
-from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, split_at, without_kind
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
 from symattn.marking.submissions.stated import Shape
-from symattn.marking.submissions.tables import entries_of
+from symattn.marking.submissions.tables import entries_of, labelled_cells
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -264,6 +264,8 @@ class FreeText:
     """The head or the token that is spoken of."""
     _answered: dict[Piece, str] = field(default_factory=dict)
     """What was answered last in a line."""
+    _old: frozenset[str] = frozenset()
+    """What was answered in a way that was called wrong, or a first try."""
     _only_names: set[Piece] = field(default_factory=set)
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
@@ -383,6 +385,7 @@ class FreeText:
             return True
         if self._numbered(piece, text):
             return True
+        text, version = _without_version(text)
         name, rest = self._label(text)
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
@@ -394,6 +397,12 @@ class FreeText:
             self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
         self._target, self._heads = name, [piece]
+        if version == "old" and name in self.written.parts:
+            self.used.add(piece)
+            return True
+        if version == "new" or name in self._old:
+            self._supersede(name, piece)
+        self._old = self._old | {name} if version == "old" else self._old - {name}
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), _words(_MARKED.sub(r"\2", text).strip(_AROUND))
@@ -410,14 +419,21 @@ class FreeText:
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
         for high, gap in product((shape[0] + 1, shape[0]), GAPS):
-            rows = [split_at(line.text.strip(), gap) for line in lines[:high]]
+            rows = [labelled_cells(line.text, gap) for line in lines[:high]]
             fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
             block = entries_of(rows, shape) if fits else None
             if block and block.labelled and _has_shape(block.rows, shape) and _all_readable(block.rows):
                 self._at += high - bool(beside)
+                self._tell(block.remarks, lines[0])
                 self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
                 return True
         return False
+
+    def _supersede(self, name: str, piece: Piece) -> None:
+        """What comes is said to count, or what was there not to: nobody has to decide between them."""
+        if self.written.parts.pop(name, None) or self.written.more.pop(name, None):
+            says = message("{part} was answered twice; the last answer counts.", part=self.written.names.shown(name))
+            self.written.remark(self.where(piece.start), says)
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -529,11 +545,14 @@ class FreeText:
                 return inner, behind
             if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
-        number = _FIRST_NUMBER.search(text)
-        head, rest = (text[: number.start()], text[number.start() :]) if number else ("", "")
-        behind = self._called(head) if head else ""
+        behind = head = rest = ""
+        for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
+            head, rest = text[: number.start()], text[number.start() :]
+            if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
+                break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self._called(text)):
-            is_whole = name == behind and self._shape(name) != (1, 1) and self._fits(rest, name)
+            is_row = self._shape(name)[1] > 1 and _count(rest, self._shape(name)[1]) == self._shape(name)[1]
+            is_whole = name == behind and self._shape(name) != (1, 1) and (is_row or self._fits(rest, name))
             return (name, rest) if is_whole else (name, "")
         return (behind, rest) if behind else ("", "")
 
@@ -693,6 +712,8 @@ class FreeText:
             self._at += 1
         if len(taken) == 1 and not in_words and self._labelled_rows(replace(head, text=rest)):
             return "", "", head
+        if not in_words and self._goes_on_in_table(head, rest):
+            return "", "", head
         text, other, behind = self._apart(text)
         if part is not None and in_words:
             self._words(part, head, text)
@@ -718,9 +739,6 @@ class FreeText:
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
                     matrix, taken = more, [head, *lines]
                     self._at += len(lines)
-                elif below := self._table_right_below(head, len(matrix.rows[0])):
-                    matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
-                    self._at = self.pieces.index(below) + 1
             if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
                 if self._is_row_of_token(matrix, shape):
                     self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
@@ -837,10 +855,16 @@ class FreeText:
         same = list(takewhile(lambda count: count == counts[0], counts))
         return lines[: len(same)]
 
-    def _table_right_below(self, head: Piece, columns: int) -> Piece | None:
-        """Further rows between bars, without an empty line: they look like a table of their own."""
-        below = next((piece for piece in self.pieces[self._at :] if not piece.blank), head)
-        return below if below.start == head.end and {len(row) for row in below.rows} == {columns} else None
+    def _goes_on_in_table(self, head: Piece, first: str) -> bool:
+        """A table whose first row stands behind its name: S = | 1 | 2 |."""
+        below = self.pieces[self._at] if self._at < len(self.pieces) else head
+        below = self.pieces[self._at + 1] if below.blank and self._at + 1 < len(self.pieces) else below
+        if not (first[:1] == "|" == first[-1:] and below.rows and below.start == head.end):
+            return False
+        at, self._at = self._at, self.pieces.index(below)
+        found = self._table(below, (cells(first), *below.rows))
+        self._at = self._at if found else at
+        return found
 
     def _is_alone(self, piece: Piece) -> bool:
         """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
@@ -871,12 +895,14 @@ class FreeText:
     # -------------------------------------------------------------------------------- tables and formulas
 
     def _named_table(self, piece: Piece) -> bool:
-        """A table with a name in its first cell."""
-        name = self._called(piece.rows[0][0]) if any(c.isalpha() for c in piece.rows[0][0]) else ""
-        if not name or len(piece.rows) < 2 or (self.beside and name == self.here):
+        """A table with a name in its first cell, or before it."""
+        (first, *heads), *below = piece.rows
+        name = self._called(first) if any(c.isalpha() for c in first) else ""
+        if not name or not below or (self.beside and name == self.here):
             return False
         self._target, self._heads = name, []
-        return self._table(piece, piece.rows)
+        before = {len(row) for row in below} == {len(heads)}  # S = | | 1 | 2 |
+        return self._table(piece, (tuple(heads), *below) if before else piece.rows)
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
@@ -886,8 +912,14 @@ class FreeText:
         if not cells or not _plausible(cells) or (any(shape) and not _has_shape(cells, shape) and _has_unread(cells)):
             return False
         self._at += 1
+        self._tell(block.remarks if block else (), piece)
         self._put_grid(_Grid(Cells(cells), (piece,)))
         return True
+
+    def _tell(self, remarks: Sequence[str], piece: Piece) -> None:
+        """Words behind rows are no part of the matrix."""
+        for said in dict.fromkeys(remarks):
+            self.written.remark(self.where(piece.start), no_answer(said))
 
     def _formula(self, piece: Piece) -> bool:
         """Matrices in LaTeX, by their names or below one."""
@@ -1087,6 +1119,7 @@ _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
+_NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 _FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
     r"(?<![\w^_'′])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b"
 )
@@ -1108,6 +1141,23 @@ def _section() -> re.Pattern[str]:
 def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
     """The entries of a matrix of one row by their places in a larger one."""
     return {(number, j): text for j, text in enumerate(matrix.rows[0], 1)}
+
+
+def _without_version(text: str) -> tuple[str, str]:
+    """A label without what is said of it as one of several: old in "S (first try)", new in "A, corrected:"; else ""."""
+    head, sign, rest = _partition(text)
+    found = _VERSION.search(head) if sign else None
+    if found is None:
+        return text, ""
+    return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", "old" if found["old"] else "new"
+
+
+_VERSION = re.compile(
+    r"(?i)[\s,]*[(\[]?\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|(?:my )?(?:wrong|old)|incorrect|draft|scratch|"
+    r"falsch|erster versuch|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
+    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert|"
+    r"zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b[^()\[\]=:]{0,40}[)\]]?"
+)
 
 
 def _unless_words(found: re.Match[str]) -> str:
@@ -1339,6 +1389,10 @@ def is_surely_title(text: str) -> bool:
     return text.lstrip().startswith("#") or bool(_DATE.fullmatch(line) or labels.title().fullmatch(line))
 
 
+def no_answer(said: str) -> str:
+    return message("This is not an answer: {text}", text=repr(said.strip()))
+
+
 def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     """What was left, as runs of lines: where each begins, and its beginning."""
     run: list[Piece] = []
@@ -1351,4 +1405,4 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             run.append(piece)
 
 
-__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "is_surely_title", "is_title", "pieces", "told"]
+__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "is_surely_title", "is_title", "no_answer", "pieces", "told"]

@@ -855,7 +855,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
         written.not_read(sheet.page.where(line), said, here)
     for piece in titles:
         if not free.is_surely_title(piece.text):
-            written.remark(sheet.page.where(piece.start), _no_answer(piece))
+            written.remark(sheet.page.where(piece.start), free.no_answer(piece.text))
             written.unread.update(reader.may_answer(piece))
 
 
@@ -867,11 +867,7 @@ def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledShee
         paper.not_read(sheet.page.where(line), says, loose=True)
     for piece in pieces:
         if free.is_title(piece.text) and not free.is_surely_title(piece.text):
-            paper.remarks.append(Remark(sheet.page.where(piece.start), _no_answer(piece)))
-
-
-def _no_answer(piece: free.Piece) -> str:
-    return message("This is not an answer: {text}", text=repr(piece.text.strip()))
+            paper.remarks.append(Remark(sheet.page.where(piece.start), free.no_answer(piece.text)))
 
 
 def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:

@@ -12,7 +12,7 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
-from symattn.marking.submissions.matrices import LARGEST, Rows
+from symattn.marking.submissions.matrices import LARGEST, Rows, split_at
 from symattn.marking.submissions.stated import Shape
 
 MOST_BESIDE = 2
@@ -20,10 +20,11 @@ MOST_BESIDE = 2
 
 
 class Block(NamedTuple):
-    """The entries of a table, and whether something stood round them."""
+    """The entries of a table, whether something stood round them, and what was said behind and below them in words."""
 
     rows: Rows
     labelled: bool
+    remarks: tuple[str, ...] = ()
 
 
 def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
@@ -45,7 +46,7 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
     asked = next((block for block in _blocks(table, shape) if block.is_labelled), None)
     found = asked or _without_sure_labels(table, shape)
     inner = found.inside
-    return Block(inner, inner != table) if inner and inner[0] else None
+    return Block(inner, inner != table, found.remarks) if inner and inner[0] else None
 
 
 def is_label(cell: str) -> bool:
@@ -74,6 +75,21 @@ _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
 _COUNTER = re.compile(r"[^\W\d]*[\s_]?[\[(]?,?(\d{1,2}),?[\])]?[.:)]?")
 
 
+def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
+    """The cells of a line at a gap, the label before them in one of its own: 1. or row 1:
+
+    >>> labelled_cells("1) 0.5, 0.25", re.compile(", ?")), labelled_cells("row 2: 3 4", re.compile(" "))
+    (('1)', '0.5', '0.25'), ('row 2:', '3', '4'))
+    """
+    found = _ROW_LABEL.match(line.strip())
+    if found is None:
+        return split_at(line.strip(), gap)
+    return found[1], *split_at(line.strip()[found.end() :], gap)
+
+
+_ROW_LABEL = re.compile(r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)")
+
+
 class _Cut(NamedTuple):
     """A table with a block in it: rows from `top` to `bottom`, columns from `left` to `right`."""
 
@@ -86,6 +102,12 @@ class _Cut(NamedTuple):
     @property
     def inside(self) -> Rows:
         return tuple(row[self.left : self.right] for row in self.table[self.top : self.bottom])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        behind = (row[self.right :] for row in self.table[self.top : self.bottom])
+        cells = chain.from_iterable((*behind, *self.table[self.bottom :]))
+        return tuple(cell.strip() for cell in cells if any(map(str.isalpha, cell)))
 
     @property
     def is_labelled(self) -> bool:
@@ -103,8 +125,12 @@ class _Cut(NamedTuple):
 
 
 def are_labels(cells: Sequence[str]) -> bool:
-    """Whether cells label what stands behind or below them: they count from 0 or 1, or none of them is a number."""
+    """Whether cells label what stands behind or below them: they count from 0 or 1, or none of them is a number; the
+    first of them may be the only one, as the name beside a matrix is.
+    """
     plain = [undecorated(cell).strip() for cell in cells]
+    if not all(plain) and any(plain[1:]):
+        return False
     counted = [_COUNTER.fullmatch(cell) for cell in plain]
     if all(counted):
         numbers = [int(found[1]) for found in counted if found]
@@ -142,4 +168,4 @@ def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
     return tuple((*row, *[""] * (wide - len(row))) for row in (*first, *rows[1:]))
 
 
-__all__ = ["Block", "are_labels", "entries_of", "is_label"]
+__all__ = ["Block", "are_labels", "entries_of", "is_label", "is_remark", "labelled_cells"]

@@ -200,6 +200,16 @@ def as_markdown(text: str) -> str:
     return "\n".join([*front, *page.lines, *([f"\n{sheet}"] if sheet and not front else [])])
 
 
+def with_tables(text: str) -> str:
+    """A text in which every table of HTML stands as one of Markdown."""
+    if "<table" not in text:
+        return text
+    return _TABLE.sub(lambda found: f"\n\n{as_markdown(f'<html><body>{found[0]}</body></html>').strip()}\n\n", text)
+
+
+_TABLE = re.compile(r"(?is)<table\b.*?</table>")
+
+
 def is_webpage(text: str) -> bool:
     """Whether a text is a page of HTML."""
     return re.match(r"(?is)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b", text) is not None
@@ -220,4 +230,4 @@ def out_of_archive(text: str) -> str:
 
 _FIELDS = ("from:", "mime-version:", "subject:", "content-type:")
 
-__all__ = ["as_markdown", "is_webpage", "out_of_archive"]
+__all__ = ["as_markdown", "is_webpage", "out_of_archive", "with_tables"]
