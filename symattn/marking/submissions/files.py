@@ -32,6 +32,7 @@ from symattn.marking.submissions.markdown import identity_of, is_sheet, read_mar
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
 from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
+from symattn.marking.submissions.word import document_text, is_document
 from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -42,17 +43,19 @@ LARGEST_FILE = 2_000_000
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
     ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
-    ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
+    ".docx": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
 _PICTURE = message(
     "It is a picture, which only a person can read: type the answers, or enter the paper in a table "
     "(`symattn grade --help`)."
 )
-_DOCUMENT = message("It is a word-processor document: save it as plain text (.txt), or type the answers again.")
+_DOCUMENT = message(
+    "It is a word-processor document of a kind that is not read: save it as .docx or as plain text (.txt)."
+)
 _ARCHIVE = message("It is an archive: unpack it, and hand in the file that is in it.")
 _OTHER = message(
-    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF was expected."
+    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx, .docx or a fillable PDF was expected."
 )
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
@@ -194,6 +197,8 @@ def decoded(content: str | bytes) -> str:
         text = content
     elif is_workbook(content):
         text = workbook_text(content)
+    elif is_document(content):
+        text = document_text(content)
     else:
         for signature, says in _SIGNATURES:
             if signature.match(content):

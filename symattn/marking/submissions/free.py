@@ -302,7 +302,7 @@ class FreeText:
             if piece.blank or not (self._labelled(piece) or self._below(piece)):
                 self._at += 1
         for name, found in self._entries.items():
-            asked = self._shape(name)
+            asked = self.written.shape(name)
             high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
             rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
@@ -367,7 +367,7 @@ class FreeText:
             return self._named_table(piece)
         if self._labelled_rows():
             return True
-        columns = self._shape(self._target)[1]
+        columns = self.written.shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
@@ -415,7 +415,7 @@ class FreeText:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
         stand `beside` the name.
         """
-        shape = self._shape(self._target)
+        shape = self.written.shape(self._target)
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
         for high, gap in product((shape[0] + 1, shape[0]), GAPS):
@@ -461,7 +461,7 @@ class FreeText:
         text = text.strip(" $")
         part = self._part(self._target)
         below = stated.alone(text) if part and part.shape_counts else None
-        if below and sorted(below) == sorted(self._shape(self._target)):
+        if below and sorted(below) == sorted(self.written.shape(self._target)):
             self.written.put_shape(self._target, below)
             self.used.update((piece, *self._heads))
             self._at += 1
@@ -551,15 +551,15 @@ class FreeText:
             if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self._called(text)):
-            is_row = self._shape(name)[1] > 1 and _count(rest, self._shape(name)[1]) == self._shape(name)[1]
-            is_whole = name == behind and self._shape(name) != (1, 1) and (is_row or self._fits(rest, name))
+            is_row = self.written.shape(name)[1] > 1 and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            is_whole = name == behind and self.written.shape(name) != (1, 1) and (is_row or self._fits(rest, name))
             return (name, rest) if is_whole else (name, "")
         return (behind, rest) if behind else ("", "")
 
     def _fits(self, text: str, name: str) -> bool:
         """Whether a text is a matrix of the shape that a part or a step should have."""
-        matrix = self._matrix(text, self._shape(name))
-        return matrix is not None and _has_shape(matrix.rows, self._shape(name))
+        matrix = self._matrix(text, self.written.shape(name))
+        return matrix is not None and _has_shape(matrix.rows, self.written.shape(name))
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
@@ -686,7 +686,7 @@ class FreeText:
         if entry:
             alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
             return (name, {(int(entry[2]), int(entry[3])): rest}) if alone else None
-        matrix = self._matrix(rest, (1, self._shape(name)[1]))
+        matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
         return name, _row(int(found[2]), matrix)
@@ -718,7 +718,7 @@ class FreeText:
         if part is not None and in_words:
             self._words(part, head, text)
         elif text.strip(_NO_WORDS):
-            shape = self._shape(self._target)
+            shape = self.written.shape(self._target)
             text, size = stated.without_last(text)
             if size:
                 self.written.put_shape(self._target, size)
@@ -806,7 +806,7 @@ class FreeText:
             return self._table(piece, piece.rows)
         if self._is_of_another(piece.text):
             return False
-        shape = self._shape(self._target)
+        shape = self.written.shape(self._target)
         if "[" in piece.text and not _DRAWN.match(piece.text):
             taken, text = [piece], piece.text
             for other in self.pieces[self._at + 1 : self._at + LARGEST]:
@@ -906,7 +906,7 @@ class FreeText:
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
-        shape = self._shape(self._target)
+        shape = self.written.shape(self._target)
         block = entries_of(rows, shape)
         cells = block.rows if block else ()
         if not cells or not _plausible(cells) or (any(shape) and not _has_shape(cells, shape) and _has_unread(cells)):
@@ -973,14 +973,6 @@ class FreeText:
     def _is_formula(self, rows: Rows) -> bool:
         """Whether what looks like a row has the sign of a step in it: 1/2 S."""
         return len(rows) == 1 and any(cell.isalpha() and self.written.names.sign(cell) for cell in rows[0])
-
-    def _shape(self, name: str) -> Shape:
-        """The shape that a part or a step should have; (0, 0) if that is not known."""
-        part = self._part(name)
-        if part is not None:
-            return shape_of(part)
-        problem = self.written.question.problem
-        return problem.derivation.value(name).shape if problem and name else (0, 0)  # type: ignore[return-value]
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
