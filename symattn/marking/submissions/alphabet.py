@@ -25,7 +25,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
-    (r"(?m)^([ \t]*)(?=[^\n]*[-─━═]{2})[+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛─━═=:-]{3,}[ \t]*$", r"\1|---|---|"),
+    (r"(?m)^([ \t]*)(?=[^\n]*[-─━═]{2})(?=[^\n]*[+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛])[+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛─━═=:-]{3,}[ \t]*$", r"\1|---|---|"),
     (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|"),
 )  # fmt: skip
 """What is written, as a pattern, and what is read in its place, in the order in which they are replaced."""

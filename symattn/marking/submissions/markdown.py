@@ -33,6 +33,7 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import free, labels, names, stated
+from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
@@ -484,7 +485,7 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 def _said(block: MarkdownBlock) -> str:
     """What of a block no reformatting and no look changes: brackets, transposes and decimal signs are chosen."""
     text = "".join("".join(row) for row in block.rows) if block.rows else block.text
-    return re.sub("[.,]", "", md.normal(_BRACKETS.sub("", _TRANSPOSES.sub("^T", text))))
+    return re.sub("[.,]", "", md.normal(_BRACKETS.sub("", _TRANSPOSES.sub("^T", plain_signs(text)))))
 
 
 _BRACKETS = re.compile(r"(?<=\\begin\{)[bp](?=matrix)|(?<=\\end\{)[bp](?=matrix)")

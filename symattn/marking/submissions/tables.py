@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, product
+from itertools import chain
 from typing import NamedTuple
 
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
@@ -20,7 +20,7 @@ MOST_BESIDE = 2
 
 
 class Block(NamedTuple):
-    """The entries of a table, whether something stood round them, and what was said behind and below them in words."""
+    """The entries of a table, whether something stood round them, and what was said behind them in words."""
 
     rows: Rows
     labelled: bool
@@ -91,36 +91,33 @@ _ROW_LABEL = re.compile(r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)
 
 
 class _Cut(NamedTuple):
-    """A table with a block in it: rows from `top` to `bottom`, columns from `left` to `right`."""
+    """A table with a block in it: rows from `top` on, columns from `left` to `right`."""
 
     table: Rows
     top: int
-    bottom: int
     left: int
     right: int
 
     @property
     def inside(self) -> Rows:
-        return tuple(row[self.left : self.right] for row in self.table[self.top : self.bottom])
+        return tuple(row[self.left : self.right] for row in self.table[self.top :])
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        behind = (row[self.right :] for row in self.table[self.top : self.bottom])
-        cells = chain.from_iterable((*behind, *self.table[self.bottom :]))
-        return tuple(cell.strip() for cell in cells if any(map(str.isalpha, cell)))
+        behind = chain.from_iterable(row[self.right :] for row in self.table[self.top :])
+        return tuple(cell.strip() for cell in behind if any(map(str.isalpha, cell)))
 
     @property
     def is_labelled(self) -> bool:
         """Whether all that stands round the block is labels."""
         columns = range(self.left, self.right)
-        beside = [[row[j] for row in self.table[self.top : self.bottom]] for j in range(self.left)]
+        beside = [[row[j] for row in self.table[self.top :]] for j in range(self.left)]
         behind = (row[self.right :] for row in self.table)
         above = [[row[j] for j in columns] for row in self.table[: self.top]]
         return (
             all(map(are_labels, chain(beside, above)))
             and all(map(str.strip, chain.from_iterable(above)))
             and all(map(is_remark, chain.from_iterable(behind)))
-            and all(map(is_remark, chain.from_iterable(self.table[self.bottom :])))
         )
 
 
@@ -132,7 +129,7 @@ def are_labels(cells: Sequence[str]) -> bool:
     if not all(plain) and any(plain[1:]):
         return False
     counted = [_COUNTER.fullmatch(cell) for cell in plain]
-    if all(counted):
+    if all(counted) and not (len(plain) == 1 and plain[0].isdigit()):
         numbers = [int(found[1]) for found in counted if found]
         if numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)]):
             return True
@@ -142,22 +139,20 @@ def are_labels(cells: Sequence[str]) -> bool:
 def _blocks(table: Rows, shape: Shape) -> Iterator[_Cut]:
     """The blocks of the shape that was asked for, with at most a line of labels above it and some beside."""
     high, wide = shape
-    spare, aside = len(table) - high, len(table[0]) - wide
-    if not high or not wide or spare < 0 or aside < 0:
-        return
-    for top, left in product(range(min(spare, 1) + 1), range(min(aside, MOST_BESIDE) + 1)):
-        yield _Cut(table, top, top + high, left, left + wide)
+    top, aside = len(table) - high, len(table[0]) - wide
+    for left in range(min(aside, MOST_BESIDE) + 1) if high and wide and top in (0, 1) else ():
+        yield _Cut(table, top, left, left + wide)
 
 
 def _without_sure_labels(table: Rows, shape: Shape) -> _Cut:
-    """The table without lines of labels at its edges: words, and numbers that count beside a corner that is no number."""
+    """The table without lines of labels at its edges: words, and numbers that count where the corner is no number."""
     high, wide = len(table), len(table[0])
     corner = is_label(table[0][0])
     top = int(high > 1 and corner and high != shape[0] and are_labels(table[0][1:] or table[0]))
     side = [row[0] for row in table[top:]]
     left = int(wide > 1 and wide != shape[1] and are_labels(side) and (corner or all(map(is_label, side))))
     right = wide - int(wide > left + 1 and wide - left != shape[1] and all(is_remark(row[-1]) for row in table))
-    return _Cut(table, top, high, left, right)
+    return _Cut(table, top, left, right)
 
 
 def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
