@@ -567,6 +567,8 @@ class FreeText:
             return ""
         if _FUNCTION.match(text):
             return self.written.names.rule(text)
+        if (applied := self.written.names.function_of(text.strip(_AROUND))) is not None:
+            return applied
         marked = _MARKED.match(text) if len(_words(text[:_LONGEST_LINE])) <= _MOST_WORDS + 1 else None
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
