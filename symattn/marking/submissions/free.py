@@ -143,7 +143,9 @@ class Places:
             lines = [*run]
             below = self._in_turn([one for line in lines for one in self._lettered(line.text)]) if lettered else []
             if below and len(below) == len(lines):
-                found += [replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)]
+                found += [
+                    replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
+                ]
                 continue
             for piece in lines:
                 answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
@@ -217,7 +219,11 @@ class Places:
         for first, run in ((1, parts), *zip(starts, runs, strict=False)):
             kinds = Counter(type(part.answer) for part in parts)
             whole = run is parts or kinds[type(run[0].answer)] == len(run)
-            if whole and len(run) > 1 and not any(isinstance(part.answer, (*_MATRICES, *_IN_ANY_WORDS)) for part in run):
+            if (
+                whole
+                and len(run) > 1
+                and not any(isinstance(part.answer, (*_MATRICES, *_IN_ANY_WORDS)) for part in run)
+            ):
                 yield first, run
 
     def _marker(self, piece: Piece) -> re.Match[str] | None:
@@ -650,7 +656,10 @@ class FreeText:
             if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self._called(text)):
-            is_row = self.written.shape(name)[1] > 1 and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            is_row = (
+                self.written.shape(name)[1] > 1
+                and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            )
             is_whole = name == behind and self.written.shape(name) != (1, 1) and (is_row or self._fits(rest, name))
             return (name, rest) if is_whole else (name, "")
         return (behind, rest) if behind else ("", "")
