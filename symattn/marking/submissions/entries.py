@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -92,6 +93,21 @@ def noticed(
         return Noticed(_scaled(chosen, factor))
     remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
     return Noticed(_scaled(chosen, factor), remark)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as one number, or says that nothing was written."""
+    return _known_number(text) if len(text) <= _LONGEST_KNOWN else _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    found = entry(text, AUTO)
+    return found.readable or found.blank
+
+
+_known_number = lru_cache(maxsize=2**13)(_is_number)
+_LONGEST_KNOWN = 40
+"""A line is looked at several times before it is clear what it is; of its numbers the short ones are remembered."""
 
 
 def grid(rows: Sequence[Sequence[str]], decimal_mark: str = ".") -> Grid:
