@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from symattn.errors import InputError, ReadError, SymattnError, pointer_of
 from symattn.exact import Value, compare, is_symbolic
@@ -97,15 +97,20 @@ def noticed(
 
 def is_number(text: str) -> bool:
     """Whether a text can be read as one number, or says that nothing was written."""
-    return _known_number(text) if len(text) <= _LONGEST_KNOWN else _is_number(text)
+    return kind_of(text) != "words"
 
 
-def _is_number(text: str) -> bool:
+def kind_of(text: str) -> Literal["number", "blank", "words"]:
+    """Whether a text is a number, says that nothing was written, or is anything else."""
+    return _known_kind(text) if len(text) <= _LONGEST_KNOWN else _kind(text)
+
+
+def _kind(text: str) -> Literal["number", "blank", "words"]:
     found = entry(text, AUTO)
-    return found.readable or found.blank
+    return "number" if found.readable else "blank" if found.blank else "words"
 
 
-_known_number = lru_cache(maxsize=2**13)(_is_number)
+_known_kind = lru_cache(maxsize=2**13)(_kind)
 _LONGEST_KNOWN = 40
 """A line is looked at several times before it is clear what it is; of its numbers the short ones are remembered."""
 

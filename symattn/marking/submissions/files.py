@@ -279,11 +279,11 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     found: list[Paper] = []
     data: Paper | None = None
     refused: InputError | None = None
-    ways: tuple[str, ...] = (form, form_of(text), "text")
+    ways: tuple[str, ...] = (form, form_of(text), "markdown")
     if form in ("notebook", "html", "pdf") or is_sheet(text):
         ways = (form,)
     elif form == "latex" and "\\begin{document}" not in text:
-        ways = ("text", form)
+        ways = ("markdown", form)
     for way in dict.fromkeys(ways):
         try:
             paper = _read(text, questions, way, decimal_mark)

@@ -23,7 +23,7 @@ from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.blocks import cells as cells_of_line
-from symattn.marking.submissions.entries import AUTO, entry, is_number, undecorated
+from symattn.marking.submissions.entries import is_number, kind_of, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
@@ -524,6 +524,8 @@ class FreeText:
         shape = self.written.shape(self._target)
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
+        if any("[[" in line.text for line in lines[: shape[0]]):
+            return False
         for high, gap in product((shape[0] + 1, shape[0]), GAPS):
             rows = [labelled_cells(line.text, gap) for line in lines[:high]]
             fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
@@ -1428,9 +1430,8 @@ def _plausible(rows: Rows) -> bool:
     """Whether a matrix has numbers in it: most of what is written can be read."""
     if len(rows) > LARGEST or max(map(len, rows), default=0) > LARGEST:
         return False
-    entries = [found for row in rows for cell in row if not (found := entry(cell, AUTO)).blank]
-    read = sum(found.readable for found in entries)
-    return read > 0 and read * 2 >= len(entries)
+    kinds = Counter(kind_of(cell) for row in rows for cell in row)
+    return kinds["number"] > 0 and kinds["number"] >= kinds["words"]
 
 
 def _says_something_else(text: str) -> bool:
