@@ -116,7 +116,7 @@ def _with_environments(text: str) -> str:
         inside = text[macro.end() + 1 : end - 1]
         if "&" not in inside and "\\" not in inside:
             continue
-        found += [text[start : macro.start()], "\\begin{pmatrix}", inside, "\\end{pmatrix}"]
+        found += [text[start : macro.start()], rf"\begin{{pmatrix}}{inside}\end{{pmatrix}}"]
         start = end
     return "".join((*found, text[start:]))
 

@@ -196,7 +196,7 @@ def as_markdown(text: str) -> str:
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
     head = [f"lang: {page.language}"] if page.language else []
     head += [f"sheet: {sheet}"] if sheet else []
-    front = ["---", "symattn: a page filled in", *head, "---"] if page.sheet else []
+    front = ["---", "symattn: html", *head, "---"] if page.sheet else []
     return "\n".join([*front, *page.lines, *([f"\n{sheet}"] if sheet and not front else [])])
 
 
