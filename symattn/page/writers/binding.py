@@ -46,8 +46,12 @@ _TOKEN = re.compile(
 """Where strings begin and end and a stream begins, and, outside them, what is another in another file."""
 
 
-def _pieces(body: bytes) -> Iterator[bytes | re.Match[bytes]]:
-    """An object as it is written, cut at what is another in another file."""
+Pieces = list["bytes | re.Match[bytes]"]
+"""An object as it is written, cut at what is another in another file."""
+
+
+def _cut(body: bytes) -> Pieces:
+    pieces: Pieces = []
     depth = begin = 0
     for found in _TOKEN.finditer(body):
         sign = found[0]
@@ -58,11 +62,10 @@ def _pieces(body: bytes) -> Iterator[bytes | re.Match[bytes]]:
         elif sign[:1] == b"s":  # a stream is what it is
             break
         else:
-            yield body[begin : found.start()]
-            yield found
-            begin = found.end()
+            begin, before = found.end(), begin
+            pieces += (body[before : found.start()], found)
             depth += sign[-1:] == b"("
-    yield body[begin:]
+    return [*pieces, body[begin:]]
 
 
 class _Part:
@@ -98,22 +101,23 @@ class _Part:
         tree = self.root.get("/StructTreeRoot")
         return tree and tree.get_object()
 
-    def reached(self, values: Iterable[bytes]) -> Mapping[int, bytes]:
+    def reached(self, values: Iterable[bytes]) -> Mapping[int, Pieces]:
         """The objects that values refer to, and those that these refer to, without those that have numbers already."""
-        found: dict[int, bytes] = {}
-        waiting = [*values]
+        found: dict[int, Pieces] = {}
+        waiting = [_cut(value) for value in values]
         while waiting:
-            for piece in _pieces(waiting.pop()):
-                if isinstance(piece, re.Match) and piece[1]:
-                    number = int(piece[1])
-                    if number in self.spans and number not in found and number not in self.numbers:
-                        found[number] = self.body(number)
-                        waiting.append(found[number])
+            for number in {int(piece[1]) for piece in waiting.pop()[1::2] if piece[1]}:
+                if number in self.spans and number not in found and number not in self.numbers:
+                    found[number] = _cut(self.body(number))
+                    waiting.append(found[number])
         return dict(sorted(found.items()))
 
-    def moved(self, body: bytes) -> bytes:
-        """Something as it is written, with the numbers and names that it has in the book."""
-        return b"".join(piece if isinstance(piece, bytes) else self._moved(piece) for piece in _pieces(body))
+    def moved(self, value: Any) -> bytes:
+        """Something of pypdf's with the numbers and names that it has in the book."""
+        return self.put_together(_cut(_written(value)))
+
+    def put_together(self, pieces: Pieces) -> bytes:
+        return b"".join(piece if isinstance(piece, bytes) else self._moved(piece) for piece in pieces)
 
     def _moved(self, found: re.Match[bytes]) -> bytes:
         reference, key, place, named = found.groups()
@@ -136,7 +140,7 @@ class _Book:
     """Parts one after the other.  `bodies` are its objects, from the first; the tags of a part are a Part of it."""
 
     def __init__(self) -> None:
-        self.bodies = [b""] * _WHOLE
+        self.bodies = [b"null"] * _WHOLE
         self.first: _Part | None = None
         self.pages = 0
         self._size = b""
@@ -177,10 +181,10 @@ class _Book:
         part.numbers.update(zip(found, range(len(self.bodies) + 1, len(self.bodies) + 1 + len(found)), strict=True))
         own = {kept[0].idnum: (rb"<<", b"<</Parent %s" % _reference(_PAGES))}
         own |= {tag.idnum: (rb"/S ?/Document\b", b"/S/Part") for tag in tags}
-        for number, body in found.items():
-            moved = part.moved(body)
+        for number, pieces in found.items():
+            moved = part.put_together(pieces)
             self.bodies.append(re.sub(*own[number], moved, count=1) if number in own else moved)
-        self._kids.append(part.moved(_written(kept[0])))
+        self._kids.append(part.moved(kept[0]))
         self._size = _written(pages[-1].mediabox)
         if leaves.name:
             self._marks.append((leaves.name, _reference(part.numbers[pages[0].indirect_reference.idnum])))
@@ -189,12 +193,12 @@ class _Book:
             self._take_tags(part, tags, places)
 
     def _take_tags(self, part: _Part, tags: Sequence[Any], places: Sequence[tuple[int, Any]]) -> None:
-        self._tags += [part.moved(_written(tag)) for tag in tags]
+        self._tags += [part.moved(tag) for tag in tags]
         for number, held in places:
-            self._places += [b"%d" % (number + part.place), part.moved(_written(held))]
+            self._places += [b"%d" % (number + part.place), part.moved(held)]
             self._next_place = max(self._next_place, number + part.place + 1)
         for name, held in _pairs(part.tree.get("/IDTree", {}), "/Names"):
-            self._named[part.prefix + _text(name)] = part.moved(_written(held))
+            self._named[part.prefix + _text(name)] = part.moved(held)
         roles = part.tree.get("/RoleMap", {})
         self._roles |= {_written(role): _written(meaning) for role, meaning in roles.items()}
 
@@ -202,7 +206,7 @@ class _Book:
         """The file, called by this name among all files."""
         first = self.first
         assert first is not None
-        catalog = {key: first.moved(_written(first.root.raw_get(key))) for key in first.root if key not in _REMADE}
+        catalog = {key: first.moved(first.root.raw_get(key)) for key in first.root if key not in _REMADE}
         catalog |= {"/Pages": _reference(_PAGES), "/Outlines": _reference(_OUTLINES)}
         self.bodies[_PAGES - 1] = b"<</Type/Pages/Count %d/Kids%s>>" % (self.pages, _array(self._kids))
         self._bookmark()
@@ -215,9 +219,7 @@ class _Book:
             preferences: Any = first.root.get("/ViewerPreferences", {})
             preferences = {**preferences.get_object()} if preferences else {}
             preferences["/Duplex"] = NameObject("/DuplexFlipLongEdge")
-            catalog["/ViewerPreferences"] = first.moved(
-                _dictionary({key: _written(value) for key, value in preferences.items()})
-            )
+            catalog["/ViewerPreferences"] = _dictionary({key: first.moved(v) for key, v in preferences.items()})
         if "/Metadata" in first.root:
             self.bodies[first.numbers[first.root.raw_get("/Metadata").idnum] - 1] = self._metadata(first, name)
         self.bodies[_CATALOG - 1] = _dictionary(catalog)
@@ -258,7 +260,7 @@ class _Book:
         said = re.sub(rb"(<xmpTPg:NPages>)\d+", rb"\g<1>%d" % self.pages, said)
         said = re.sub(rb"(<xmpMM:(?:Instance|Document)ID>)[^<]*", rb"\g<1>%s" % name.encode(), said)
         stream.set_data(said)
-        return first.moved(_written(stream))
+        return first.moved(stream)
 
     def _file(self, first: _Part, name: str) -> bytes:
         made, offsets = BytesIO(), []
@@ -271,7 +273,7 @@ class _Book:
         made.writelines(b"%010d 00000 n \n" % offset for offset in offsets)
         trailer = {"/Size": b"%d" % size, "/Root": _reference(_CATALOG), "/ID": _array([b"<%s>" % name.encode()] * 2)}
         if "/Info" in first.reader.trailer:
-            trailer["/Info"] = first.moved(_written(first.reader.trailer.raw_get("/Info")))
+            trailer["/Info"] = first.moved(first.reader.trailer.raw_get("/Info"))
         made.write(b"trailer\n%s\nstartxref\n%d\n%%%%EOF\n" % (_dictionary(trailer), table))
         return made.getvalue()
 
