@@ -91,8 +91,13 @@ def _ends_within(pdf: bytes, share: float) -> bool:
 def _may_be_fewer(pdf: bytes, document: Document) -> bool:
     """Whether what stands on the last page may have room on those before it."""
     pages = len(_pages(pdf))
-    short = _ends_within(pdf, max(_SHORT, _SHORT_OF_MANY * pages))
-    return short or (pages > 1 and 0 < typst_writer.fewest_pages(document) < pages)
+    if pages == 1:
+        return False
+    if _ends_within(pdf, _SHORT):
+        return True
+    if fewest := typst_writer.fewest_pages(document):
+        return fewest < pages
+    return _ends_within(pdf, _SHORT_OF_MANY * pages)
 
 
 def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Mapping[str, str]]], bool]]:
