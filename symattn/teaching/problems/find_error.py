@@ -284,12 +284,12 @@ def make(content: Content) -> Question:
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
-    wording, found = wording_of(problem), derived.made(content).separation
+    wording = wording_of(problem)
     parts: list[Part] = []
     for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
         words = ONLY_LINE if len(errors) == 1 else LINES[k]
         parts.append(_which(words, problem.derivation[error.step], wording))
-        parts.append(_what(words, error, offered, scripts[k], found, wording))
+        parts.append(_what(words, error, offered, scripts[k], problem.derivation, wording))
     parts.append(_right(errors[0].step, len(errors) > 1, wording, problem))
     parts.append(_output(errors[0].step, len(errors) > 1, wording, problem))
     named = lettered(parts)
@@ -395,21 +395,20 @@ def _what(
     error: Planted,
     offered: Sequence[str],
     before: Derivation,
-    found: Separation,
+    right: Derivation,
     wording: Wording,
 ) -> Part:
-    wrongs = {w.misconception.id: w for w in found.wrongs}
+    wrongs = {w.misconception.id: w for w in replayed(right, [id for id in offered if id != SLIP])}
     offers = []
     for id in offered:
-        right = id == error.id
         if id == SLIP:
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
         why: Inlines = (Words("this would not give the numbers in the working."),)
-        if right:
+        if id == error.id:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
-        offers.append(Offer(_done(w, found.derivation, wording), why, right))
+        offers.append(Offer(_done(w, right, wording), why, id == error.id))
     ask = [Paragraph((Words(words.what),))]
     return choice_part("", (Words(words.what_title),), ask, offers, key=ask)
 
