@@ -252,9 +252,10 @@ def _offered(
     drawn: derived.Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
 ) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
-    script, found = whole(derived.problem_of(drawn).derivation), derived.made(drawn).separation
+    script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    others = [w for w in found.wrongs if w.first is not None and _usual(w.misconception)]
+    usual = replayed(script, [m.id for m in misconceptions().values() if _usual(m)])
+    others = [w for w in usual if w.first is not None]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []
     for error, place in zip(errors, places, strict=False):
