@@ -1,6 +1,6 @@
 """Finished PDFs bound into one, to be printed at once: every page as it is, tags, language and standards kept.
 
-Objects are copied as they are written, and only their numbers change: reading and writing each takes seven times as long.
+Objects are copied as they are written, with other numbers: reading and writing each one takes seven times as long.
 """
 
 from __future__ import annotations
