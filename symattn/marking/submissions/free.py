@@ -1182,9 +1182,9 @@ _AROUND = ' \t*_`#:=：."“”'
 _FILLERS = frozenset(
     re.findall(
         "[a-z]+",
-        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have obtain "
-        "gives this that these because rows row equals answer of for in as and which now first next finally compute "
-        "computing calculate calculating "
+        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
+        "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
+        "compute computing calculate calculating "
         "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
         "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
         "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
