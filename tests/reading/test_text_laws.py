@@ -158,7 +158,7 @@ def test_a_matrix_whose_name_cannot_be_seen_is_told():
                        for name, cells in (("S", r"2 & 1 \\ 0 & 1"), (character, r"7 & 2 \\ 3 & 4")))  # fmt: skip
         attempt = read(rf"\begin{{document}}{text}\end{{document}}", question(), form="latex")
         assert set(attempt.answers) == {"S"}, repr(character)
-        assert ["'7 2 3 4'" in remark.says for remark in attempt.remarks] == [True]
+        assert ["= [7 & 2; 3 & 4]" in remark.says for remark in attempt.remarks] == [True]
         assert "Z" in attempt.unread, repr(character)
 
 

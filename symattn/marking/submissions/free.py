@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from itertools import accumulate, chain, groupby, islice, pairwise, permutations, takewhile
+from itertools import accumulate, chain, groupby, islice, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
@@ -24,9 +24,9 @@ from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import is_number, kind_of, undecorated
-from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
+from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, transposed
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import entries_of, labelled_cells
 from symattn.marking.submissions.written import (
@@ -309,7 +309,8 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             rows = tuple(tuple(map(unescaped, row)) for row in block.rows)
             yield Piece(block.start, block.end, block.text, rows)
         elif "\\begin{" in block.text or "\\begin {" in block.text:
-            yield from _with_formulas(block, lines)
+            for number, statement in statements(block.text):
+                yield Piece(block.start + number, block.start + number + 1, statement)
         else:
             bullets = _bulleted(lines[block.start : block.end])
             for number in range(block.start, block.end):
@@ -318,17 +319,6 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
                 row = _as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
-
-
-def _with_formulas(block: MarkdownBlock, lines: Sequence[str]) -> Iterator[Piece]:
-    """A block with matrices in LaTeX, apart where a line outside them has the number of a part before it."""
-    begins, depth = [block.start], 0
-    for number in range(block.start, block.end):
-        if number > block.start and not depth and (_PLACED.match(lines[number]) or _PLACED.match(lines[number - 1])):
-            begins.append(number)
-        depth += lines[number].count("\\begin") - lines[number].count("\\end")
-    for start, end in pairwise([*begins, block.end]):
-        yield Piece(start, end, "\n".join(lines[start:end]).strip() if len(begins) > 1 else block.text)
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:
@@ -478,8 +468,6 @@ class FreeText:
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
             return False
-        if "\\begin{" in piece.text or "\\begin {" in piece.text:
-            return self._formula(piece)
         if piece.placed and self._numbered(piece, piece.text.strip()):
             return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
@@ -941,7 +929,8 @@ class FreeText:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
         if piece.rows:
             return self._table(piece, piece.rows)
-        if self._is_of_another(piece.text):
+        is_something = _partition(piece.text)[1] == "=" and "[" in piece.text  # which nobody knows by this name
+        if self._is_of_another(piece.text) or (is_something and not self._target):
             return False
         shape = self.written.shape(self._target)
         if "[" in piece.text and not _DRAWN.match(piece.text):
@@ -1062,30 +1051,6 @@ class FreeText:
         for said in dict.fromkeys(remarks):
             self.written.remark(self.where(piece.start), no_answer(said))
 
-    def _formula(self, piece: Piece) -> bool:
-        """Matrices in LaTeX, by their names or below one."""
-        found, strange = False, list[tuple[str, str]]()
-        for _, matrix in latex_formulas(piece.text):
-            if isinstance(matrix, UnreadFormula):
-                strange.append((self._called(matrix.name), matrix.text))
-                continue
-            in_words = not matrix.name and not is_number(matrix.factor)  # for S I get \begin{pmatrix} …
-            before = matrix.factor if in_words else matrix.name
-            cells, words = Cells(matrix.rows, "" if in_words else matrix.factor), before.split()
-            name = (self._called(before) or self._called(words[-1])) if words else ""
-            if name and not (self.beside and name == self.here):
-                found |= self._answer(name, cells, [piece])
-                if shape := stated.beside(matrix.name):
-                    self.written.put_shape(name, shape)
-            elif not words and self._target and not self.beside:
-                found |= self._answer(self._target, cells, [*self._heads, piece])
-            elif not name:
-                strange.append(("", before if normal(before) else " ".join(cells.texts())))
-        for name, said in strange if found else ():
-            self.written.not_read(self.where(piece.start), said, name or self.here)
-        self._at += found
-        return found
-
     # -------------------------------------------------------------------------------- matrices
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
@@ -1108,7 +1073,8 @@ class FreeText:
         fitting = (one for one in found if _has_shape(one.rows, shape))
         first = next(fitting, None)
         if first is None and found and read_matrix(text, shape) is not None:
-            first = found[0] if max(map(len, found[0].rows)) > 1 or shape[1] == 1 else None
+            is_matrix = max(map(len, found[0].rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
+            first = found[0] if is_matrix else None
         return first
 
     def _is_formula(self, rows: Rows) -> bool:
