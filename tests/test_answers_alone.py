@@ -1,7 +1,5 @@
 """The answers alone: every part has one, the numbers are those of another route, and a full question takes a page."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +16,7 @@ PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, {}]]\nK = [[1, 0], [0, 1]]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "problem.toml").write_text(PROBLEM.format(0), encoding="utf-8")
     (tmp_path / "wrong.toml").write_text(PROBLEM.format('"2^^e"'), encoding="utf-8")
@@ -27,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(*arguments: str) -> list[str]:
+def refused(*arguments):
     done = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert done.exit_code == 2
     assert done.stdout == ""

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import resources
 
@@ -12,7 +11,7 @@ import sympy
 
 from symattn import formula as f
 from symattn.api import Solution, derive
-from symattn.page.document import Display, Document
+from symattn.page.document import Display
 from symattn.page.notation import load_notation, notations, read_notation
 from symattn.page.writers import FORMATS
 from symattn.teaching.examples import examples, load_example
@@ -35,7 +34,7 @@ def test_every_example_in_every_notation_is_written(example, mode, notation):
         assert not re.search(r"Name\(|Number\(|object at|None|Traceback", text), form
 
 
-def within(node: object, kind: type) -> Iterator[f.Formula]:
+def within(node, kind):
     """Every node of a kind in a document."""
     if isinstance(node, kind):
         yield node
@@ -52,7 +51,7 @@ def test_the_standard_notation_is_there_and_the_names_are_plain():
         assert load_notation(name) is load_notation(name), "a ready notation is read once"
 
 
-def numeric(formula: f.Formula) -> sympy.Matrix | None:
+def numeric(formula):
     """A formula of numbers in brackets, and products of such, as the matrix that a reader gets; none for others."""
     match formula:
         case f.Annotated():
@@ -80,11 +79,11 @@ def numeric(formula: f.Formula) -> sympy.Matrix | None:
         return None
 
 
-def no_names(name: f.Name, bound: object) -> sympy.Expr:
+def no_names(name, bound):
     raise LookupError(name)
 
 
-def in_orientation(givens: dict, orientation: str, **settings: object) -> Solution:
+def in_orientation(givens, orientation, **settings):
     """A problem file whose givens are written in the orientation that it states."""
     if orientation == "columns":
         givens = {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
@@ -93,7 +92,7 @@ def in_orientation(givens: dict, orientation: str, **settings: object) -> Soluti
     )
 
 
-def displayed(document: Document) -> Iterator[f.Formula]:
+def displayed(document):
     for block in document.blocks:
         yield from block.lines if isinstance(block, Display) else ()
 

@@ -1,14 +1,11 @@
 """What a command loads before it answers, and what is remembered for the next one."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
@@ -40,7 +37,7 @@ W_V = [[1, 0], [2, 1]]
 ANSWERS = "Q = [[1, 0], [0, 2]]\n"
 
 
-def loaded(folder: Path, code: str, *arguments: str, **environment: str) -> set[str]:
+def loaded(folder, code, *arguments, **environment):
     """What is heavy of what some code loads."""
     code = f"import sys\n{code}\nprint('loaded:', *sys.modules)"
     done = subprocess.run(
@@ -113,7 +110,7 @@ LISTS = ["list", "list mechanisms", "list settings", "list mechanism layer_norm"
          "list misconceptions T2", "list settings attention", "list languages"]  # fmt: skip
 
 
-def shown(arguments: str) -> str:
+def shown(arguments):
     done = CliRunner().invoke(main, arguments.split(), catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
@@ -138,11 +135,11 @@ def test_a_list_is_remembered_and_says_the_same(folder, tmp_path, monkeypatch):
 DETAILED = ("settings", "misconceptions")
 
 
-def lists_of(everything: str) -> list[str]:
+def lists_of(everything):
     return [line for line in everything.splitlines() if line and not line.startswith(" ")]
 
 
-def refused(*_: object) -> NoReturn:
+def refused(*_):
     raise AssertionError("what is remembered was made again")
 
 
@@ -169,7 +166,7 @@ def package(tmp_path, monkeypatch):
     return own
 
 
-def asked(package: Path) -> str:
+def asked(package):
     """What is remembered of a package by a process that begins now."""
     remembered.installation.cache_clear()
     try:
@@ -179,7 +176,7 @@ def asked(package: Path) -> str:
         remembered.installation.cache_clear()
 
 
-MADE: list[int] = []
+MADE = []
 
 
 def test_what_is_remembered_is_never_stale(package):
@@ -202,7 +199,7 @@ def test_what_is_remembered_is_never_stale(package):
 def test_what_changes_while_it_is_made_is_not_kept(package):
     file = package / "inner" / "file.py"
 
-    def make() -> str:
+    def make():
         found = file.read_text(encoding="utf-8")
         file.write_text("2", encoding="utf-8")
         return found
@@ -242,7 +239,7 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
     assert not (tmp_path / "kept").is_dir()
 
 
-def with_kept_methods(file: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Compiled, type]:
+def with_kept_methods(file, monkeypatch):
     """A class of which the methods come from a file, or go there."""
     compiled = Compiled(file)
     with monkeypatch.context() as patched:

@@ -37,11 +37,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments: object):
+def run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
-def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def process(*arguments, cwd, **environment):
     """A real process, as a person starts it."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
@@ -50,11 +50,11 @@ def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.Com
     )  # fmt: skip
 
 
-def files(folder: Path) -> list[str]:
+def files(folder):
     return sorted(contents(folder))
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 

@@ -27,7 +27,7 @@ from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, matrix
 
 
-def start(**givens) -> Derivation:
+def start(**givens):
     return Derivation({name: matrix(rows) for name, rows in givens.items()})
 
 

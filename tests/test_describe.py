@@ -1,7 +1,5 @@
 """What mechanisms and problem types say of themselves: the examples run, and what is told is so."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
@@ -12,7 +10,6 @@ from click.testing import CliRunner
 from tables import tables_beside
 
 import symattn
-from symattn.api import Solution
 from symattn.cli import main
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
@@ -27,11 +24,11 @@ OTHERWISE = TABLES["otherwise"]
 """Values of settings, other ones than those by which `describe` finds out what matters."""
 
 
-def run(program: str) -> tuple[Solution, str]:
-    names: dict[str, object] = {}
+def run(program):
+    names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(program, names)
-    return names["d"], printed.getvalue()  # type: ignore[return-value]
+    return names["d"], printed.getvalue()
 
 
 @pytest.mark.covering(most=16)
@@ -51,7 +48,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
     settings = Settings.read(mechanism(name).defaults)
     sizes = {"h": settings.heads, "g": settings.groups, **problem_type("full").spec({"mechanism": name}).chosen_sizes()}
 
-    def number(size: str) -> int:
+    def number(size):
         factor, _, letter = size.rpartition("·")
         return int(sizes.get(letter) or letter) * int(sizes.get(factor) or factor or 1)
 
@@ -114,17 +111,17 @@ def test_the_page_has_everything():
     assert "  Q_2   n × d_k    Q^(2) = columns_{dₖ + 1,…,2·dₖ}(Q)" in str(symattn.describe("multi_head_attention"))
     assert re.search(r"Steps, for .*n = 3", str(symattn.describe("kv_cache")))
     with pytest.raises(AttributeError):
-        told.name = "other"  # type: ignore[misc]
+        told.name = "other"
 
 
 def test_problem_types_are_told_of_as_well():
     told = symattn.describe("masks")
     assert told.title == problem_type("masks").title
     assert [s.name for s in told.settings] == list(problem_type("masks").options)
-    names: dict[str, object] = {}
+    names = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(told.example.python, names)
-    assert names["sheet"].key.title == told.title  # type: ignore[attr-defined]
+    assert names["sheet"].key.title == told.title
     assert all(str(symattn.describe(name)) for name in problem_types())
     assert not set(problem_types()) & {*mechanisms(), "custom"}  # or one of them could not be asked for
 

@@ -8,7 +8,7 @@ from symattn.api import derive
 from symattn.page.notation import read_notation
 
 
-def entries(latex: str) -> list[tuple[str, int, int]]:
+def entries(latex):
     """Every entry's name at the head of an equation: (letter, row, column)."""
     found = re.findall(r"^ *([qkvsaz])_\{(\d)(\d)\} &?=", latex, re.MULTILINE)
     return [(letter, int(i), int(j)) for letter, i, j in found]

@@ -1,7 +1,6 @@
 """Help and lists: every option stands in one group, on one line; every setting is explained."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import fields
 
 import click
@@ -21,13 +20,13 @@ LINES = 65
 """What the help of a command may have."""
 
 
-def output(*arguments: str) -> list[str]:
+def output(*arguments):
     done = CliRunner().invoke(main, arguments, catch_exceptions=False, terminal_width=100)
     assert done.exit_code == 0, done.output
     return done.output.splitlines()
 
 
-def options_of(name: str) -> list[click.Option]:
+def options_of(name):
     return [one for one in main.commands[name].params if isinstance(one, click.Option)]
 
 
@@ -94,7 +93,7 @@ def test_the_settings_of_a_mechanism_are_those_that_it_takes_with_its_defaults(n
             assert getattr(Settings.read({**mechanism(name).defaults, setting: text}), setting) == value
 
 
-def words_of(lines: Iterable[str]) -> str:
+def words_of(lines):
     return " ".join(" ".join(lines).split())
 
 

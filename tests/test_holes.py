@@ -226,7 +226,7 @@ def test_a_resit_with_the_same_secret_has_other_numbers(tmp_path):
     assert drawn_on[0] != drawn_on[1]
 
 
-def marked_question(given: int, pending: bool) -> Result:
+def marked_question(given, pending):
     mark = {"parts": ["S"], "code": "A", "given": given, "of": 5, "why": "", "pending": pending}
     report = {"question": {"title": "Question"}, "total": given, "of": 5, "marks": [mark]}
     return Result("V", {**report, "mistakes": [], "notices": [], "remarks": []})

@@ -27,7 +27,7 @@ print(all(solution.text(form) for form in ("html", "latex", "markdown", "typst")
 BUILD = "import sys; from hatchling import build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
 
 
-def python(*arguments: object, cwd: Path, path: Path | None = None) -> str:
+def python(*arguments, cwd, path=None):
     """What Python prints in a folder that has nothing of ours, with this one on its path."""
     elsewhere = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SYMATTN_PATH")}
     run = subprocess.run(
@@ -38,13 +38,13 @@ def python(*arguments: object, cwd: Path, path: Path | None = None) -> str:
     return run.stdout
 
 
-def built(kind: str, project: Path, into: Path) -> Path:
+def built(kind, project, into):
     """A wheel, a source distribution or an editable wheel of a project, made as pip has it made."""
     into.mkdir(exist_ok=True)
     return into / python("-c", BUILD, f"build_{kind}", into, cwd=project).split()[-1]
 
 
-def unpacked(file: Path, into: Path) -> Path:
+def unpacked(file, into):
     if file.suffix == ".whl":
         with zipfile.ZipFile(file) as wheel:
             wheel.extractall(into)
@@ -54,7 +54,7 @@ def unpacked(file: Path, into: Path) -> Path:
     return next(into.iterdir())
 
 
-def expect_found(at: Path, folder: Path, work: Path) -> None:
+def expect_found(at, folder, work):
     """What runs from a folder finds all templates in that place, and makes pages with them."""
     place, names, written = python("-c", PAGE, cwd=work, path=folder).splitlines()
     assert Path(place) == at.resolve()

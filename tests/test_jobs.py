@@ -33,7 +33,7 @@ class Here(Executor):
     def submit(self, call, text, names):
         assert (call, text) == (eval, WORK)
         _, make, settings, job, *_ = names["given"]
-        done: Future[str] = Future()
+        done = Future()
         try:
             done.set_result(text_of({"said": made(make, read_back(settings))(read_back(job))}))
         except symattn.SymattnError as error:
@@ -55,7 +55,7 @@ HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(t
 )
 def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path):
     recipe = make_recipe("attention", {}, seed=3, level="starter")
-    steps: list[object] = []
+    steps = []
     alone = write_set(recipe, 2, tmp_path / "one", HOW, Crew(), **kinds)
     by_many = write_set(recipe, 2, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)
     assert [p.name for p in by_many] == [p.name for p in alone]
@@ -184,7 +184,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing_half_written_and_no_process(tmp_pat
     until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
-def _children(pid: int) -> list[str]:
+def _children(pid):
     found = Path(f"/proc/{pid}/task")
     return [child for task in found.glob("*") for child in (task / "children").read_text().split()]
 

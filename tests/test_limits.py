@@ -27,7 +27,7 @@ def hands():
     own.close()
 
 
-def asked(hands: Hands, job: object, seconds: float, memory: int = 2**31) -> object:
+def asked(hands, job, seconds, memory=2**31):
     """What comes of a job (`odd_jobs.told`) within limits."""
     return answer_of(hands.do("odd_jobs:told", "null", text_of(job), Limits(seconds, memory)))["answer"]
 
@@ -85,7 +85,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def refusal(*arguments: object) -> str:
+def refusal(*arguments):
     """The one sentence that something gets."""
     result = run(*arguments)
     assert result.exit_code == 2, result.output

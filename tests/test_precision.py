@@ -9,7 +9,7 @@ TESTS = Path(__file__).parent
 SET, OF_ALL = {"dps", "prec"}, ("mp", "mpmath", "getcontext()")
 
 
-def set_for_good(tree: ast.AST) -> list[int]:
+def set_for_good(tree):
     """Where the precision of mpmath or of decimals is set and not given back, as by `workdps` and `localcontext`."""
     stored = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
     return sorted(n.lineno for n in stored if n.attr in SET and ast.unparse(n.value).endswith(OF_ALL))

@@ -1,7 +1,5 @@
 """The reader's choices: decimal sign, brackets, transpose sign, and that nothing else changes with them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -25,7 +23,7 @@ from symattn.formula import (
     Sum,
     Transposed,
 )
-from symattn.page.document import Document, Heading, Look, Math, Paragraph, Strong, Words
+from symattn.page.document import Document, Heading, Look, Math, Paragraph, Words
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.sheets import render
@@ -34,11 +32,11 @@ COMMA = Look(decimal=",")
 
 
 @pytest.fixture(scope="module")
-def key() -> Document:
+def key():
     return document(next(row for row in ROWS if row.name == "self_attention"), "key")
 
 
-def one(*content: Words | Strong | Math) -> Document:
+def one(*content):
     return Document("", (Paragraph(tuple(content)),))
 
 

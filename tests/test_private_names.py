@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +15,7 @@ PROTOCOLS = re.compile(r"_repr_\w+_")
 
 
 @cache
-def private() -> frozenset[str]:
+def private():
     """Every private name that is defined in the package: functions, classes, variables, attributes."""
     nodes = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -25,7 +24,7 @@ def private() -> frozenset[str]:
     return frozenset(n for n in names if re.match(r"_[a-zA-Z]", n) and not PROTOCOLS.fullmatch(n))
 
 
-def used(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def used(tree):
     """Private names that are imported, reached through a dot, or named to be patched."""
     for node in ast.walk(tree):
         match node:

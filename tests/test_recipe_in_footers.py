@@ -23,7 +23,7 @@ TABLES = tables_beside(__file__)
 [SHEET] = symattn.worksheet("attention", seed=3)
 
 
-def printed(document, form: str) -> str:
+def printed(document, form):
     """All that a reader of one format can find in it; of PDF what is on its pages and what stands in its catalogue."""
     content = render(document, form)[1]
     if form == "pdf":

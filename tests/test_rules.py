@@ -22,11 +22,11 @@ SECTIONS = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", RULES, re.MULTILINE))
 CITED = re.compile(r"rules\.md (\d+(?:\.\d+)?)")
 
 
-def section(number: str) -> str:
+def section(number):
     return re.split(r"^##+ ", RULES.partition(f"# {number} ")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def table(number: str) -> dict[str, list[str]]:
+def table(number):
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in section(number).splitlines() if "|" in line
     ]
@@ -58,7 +58,7 @@ def test_the_weights_of_a_load():
 def test_the_targets(column, level):
     target, rows = TARGETS[level], table("4.8")
 
-    def numbers(row: str) -> tuple[float, ...]:
+    def numbers(row):
         return tuple(float(x.replace("−", "-")) for x in re.findall(r"−?[\d.]+", rows[row][column]))
 
     assert numbers("entries") == target.entries

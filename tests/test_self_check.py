@@ -12,7 +12,6 @@ from hypothesis import given
 from trials import tries
 
 from symattn.api import derive, worksheet
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import OPS
 from symattn.errors import InputError, SelfCheckError, SymattnError
@@ -25,11 +24,11 @@ PROGRAM = tomllib.loads(Path(__file__).with_name("every_operation.toml").read_te
 GIVENS, STEPS = PROGRAM["given"], PROGRAM["step"]
 
 
-def every_op() -> Derivation:
+def every_op():
     return problem_file(PROGRAM, "every op").problem().derivation
 
 
-def planted(derivation: Derivation, name: str, i: int, j: int, value: object) -> Derivation:
+def planted(derivation, name, i, j, value):
     """The derivation with one entry of one result replaced, and nothing worked out again."""
     rows = [list(row) for row in derivation.value(name).rows]
     rows[i][j] = value
@@ -88,7 +87,7 @@ def test_a_small_error_is_found_too(name):
         self_check(planted(derivation, name, 0, 0, value + Matrix([["1/1000000"]])[0, 0]))
 
 
-def carried(derivation: Derivation, name: str, i: int, j: int, value: object) -> Derivation:
+def carried(derivation, name, i, j, value):
     """One entry replaced as if the op had made it, and everything after it following from it."""
     rows = [list(row) for row in derivation.value(name).rows]
     rows[i][j] = value
@@ -97,15 +96,15 @@ def carried(derivation: Derivation, name: str, i: int, j: int, value: object) ->
 
 
 @cache
-def sheet_with_a_mask() -> Derivation:
+def sheet_with_a_mask():
     return worksheet("causal_self_attention", seed=2)[0].problem.derivation
 
 
-def attention(q: object, k: object, **settings: object) -> Derivation:
+def attention(q, k, **settings):
     return mechanism("attention").run({"Q": q, "K": k, "V": [[1], [2]]}, Settings.read(settings))
 
 
-def note_2() -> Derivation:
+def note_2():
     return derive("note-002", corrected=False).derivation
 
 

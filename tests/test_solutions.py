@@ -1,11 +1,8 @@
 """Worksheets and keys from one source: blank, partly worked, worked, and with marks."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,15 +13,13 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
 from symattn.formula import Name
-from symattn.formula.nodes import Formula, children
+from symattn.formula.nodes import children
 from symattn.page.document import (
     AnswerGrid,
-    Document,
     Entries,
     Heading,
     Paragraph,
     Program,
-    Solutions,
     Solved,
     all_blocks,
     settled,
@@ -38,7 +33,7 @@ from symattn.teaching.fairness import draw
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import Question, StepAnswer, marks_text, matrix_of
+from symattn.teaching.question import StepAnswer, marks_text, matrix_of
 from symattn.teaching.sheets import SOLUTIONS, read_besides, render
 
 TYPES = list(problem_types())
@@ -47,13 +42,13 @@ LAYOUTS = ("matrix", "falk", "columns")
 
 
 @cache
-def of_type(name: str) -> Question:
+def of_type(name):
     [made] = symattn.worksheet(problem=name, level="starter", seed=5)
     return made.question
 
 
 @cache
-def of_mechanism(name: str, exact: bool = True) -> Question:
+def of_mechanism(name, exact=True):
     chosen, spec = mechanism(name), problem_type("full").spec({"mechanism": name})
     settings = spec.chosen_settings()
     d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(5)).givens, settings)
@@ -61,11 +56,11 @@ def of_mechanism(name: str, exact: bool = True) -> Question:
     return full_question(problem, {})
 
 
-def grids(document: Document) -> list[AnswerGrid]:
+def grids(document):
     return [block for block in all_blocks(settled(document).blocks) if isinstance(block, AnswerGrid)]
 
 
-def parts(document: Document) -> list[Solved]:
+def parts(document):
     """The parts of a question: what is neither its introduction nor what comes after."""
     found = [block for block in all_blocks(document.blocks) if isinstance(block, Solved)]
     return [block for block in found if block.ask and block.worked]
@@ -77,7 +72,7 @@ def parts(document: Document) -> list[Solved]:
 @pytest.mark.covering(most=9, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: str) -> None:
+def test_a_blank_one_is_the_same_whatever_its_solutions_say(name, layout):
     """Nothing of a key can be in a document that does not change with it."""
     question = of_type(name)
     other = replace(
@@ -85,22 +80,22 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: s
         parts=tuple(replace(part, key=(Paragraph(()),), marking=()) for part in question.parts),
         checks=tuple,
     )
-    blank = question_document(question, layout=layout)  # type: ignore[arg-type]
-    assert blank == question_document(other, layout=layout)  # type: ignore[arg-type]
+    blank = question_document(question, layout=layout)
+    assert blank == question_document(other, layout=layout)
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
 @pytest.mark.covering(most=12, product=False)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_format_needs_nothing_else_of_a_document_than_it_says(name: str, form: str) -> None:
+def test_a_format_needs_nothing_else_of_a_document_than_it_says(name, form):
     pages = Pages(of_type(name), "falk" if len(name) % 2 else "matrix")
     for solutions in SOLUTIONS[:4]:
         everything, read = pages.document(solutions), pages.document(solutions, besides=read_besides([form]))
         assert render(read, form) == render(everything, form)
 
 
-def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
+def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version():
     shown = Pages(of_type("full")).document("key", besides=read_besides(["markdown", "text"]))
     blocks = list(all_blocks(shown.blocks))
     assert not any(isinstance(block, Solved | Program | AnswerGrid) for block in blocks)
@@ -113,10 +108,10 @@ def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
 @pytest.mark.covering(most=24, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
-def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout: str) -> None:
+def test_all_are_one_document_of_which_something_else_is_shown(name, layout):
     question = of_type(name)
-    made: dict[Solutions, Document] = {
-        solutions: question_document(question, "X", "", solutions, layout)  # type: ignore[arg-type]
+    made = {
+        solutions: question_document(question, "X", "", solutions, layout)
         for solutions in SOLUTIONS
         if solutions != "diagnosis"
     }
@@ -129,7 +124,7 @@ def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
+def test_codes_of_marks_are_for_the_marker_alone(name):
     question = of_type(name)
     codes = [marks_text(part.marks) for part in question.parts if part.marks]
     for solutions in (solutions for solutions in SOLUTIONS if question.diagnosis or solutions != "diagnosis"):
@@ -144,7 +139,7 @@ def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
 @pytest.mark.covering(most=4, product=False)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("name", MECHANISMS[1::3])
-def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
+def test_the_first_row_is_given_and_right(name, exact):
     question = of_mechanism(name, exact)
     assert question.problem is not None
     document = question_document(question, solutions="partly")
@@ -166,12 +161,12 @@ def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
                 assert on_one_line(shown).replace("−", "-") == decimal_text(result[cell], 4).replace("−", "-")
 
 
-def names(formula: Formula) -> set[str]:
+def names(formula):
     found = {on_one_line(formula)} if isinstance(formula, Name) else set()
     return found.union(*map(names, children(formula))) if not isinstance(formula, Name) else found
 
 
-def test_what_is_still_to_be_found_stands_by_name() -> None:
+def test_what_is_still_to_be_found_stands_by_name():
     """The working of s_12 takes the first query, which is given, and the second key, which is not."""
     question = of_mechanism("self_attention")
     scores = next(p for p, part in enumerate(question.parts) if part.name == "S")
@@ -185,7 +180,7 @@ def test_what_is_still_to_be_found_stands_by_name() -> None:
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_at_least_one_box_is_left_and_what_is_printed_stays(name: str) -> None:
+def test_at_least_one_box_is_left_and_what_is_printed_stays(name):
     question = of_type(name)
     blank, partly = question_document(question), question_document(question, solutions="partly")
     for before, after in zip(grids(blank), grids(partly), strict=True):
@@ -196,7 +191,7 @@ def test_at_least_one_box_is_left_and_what_is_printed_stays(name: str) -> None:
         assert replace(after, filled=before.filled) == before
 
 
-def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
+def test_letters_for_sizes_have_no_boxes_to_begin():
     sheet = symattn.derive("note-001").worksheet()
     assert settled(sheet.document("partly")).blocks == sheet.worksheet.blocks
 
@@ -206,12 +201,12 @@ def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", MECHANISMS[::3])
-def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
+def test_a_bare_box_leaves_no_convention_out(name):
     """It has a line wherever the full box has one or more."""
     question = of_mechanism(name)
     for conventions in ("bare", "full"):
-        [box] = [b for b in question_document(question, conventions=conventions).blocks if hasattr(b, "title")]  # type: ignore[arg-type]
-        items = box.blocks[0].items  # type: ignore[union-attr]
+        [box] = [b for b in question_document(question, conventions=conventions).blocks if hasattr(b, "title")]
+        items = box.blocks[0].items
         assert len(items) == len(question.conventions) or conventions == "bare"
         assert len(items) >= len(question.conventions) - 1
 
@@ -219,8 +214,8 @@ def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ choosing
 
 
-def test_the_files_of_a_set(tmp_path) -> None:
-    def written(*options: str) -> list[str]:
+def test_the_files_of_a_set(tmp_path):
+    def written(*options):
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         done = CliRunner().invoke(
             main, ["worksheet", "attention", "--seed", "3", "--format", "text", "--out", str(folder), *options]
@@ -233,8 +228,8 @@ def test_the_files_of_a_set(tmp_path) -> None:
     assert written("--together", "--solutions", "blank,worked") == ["attention-3-all", "attention-3-all-worked"]
 
 
-def test_derive_writes_them_too() -> None:
-    def printed(*options: str) -> str:
+def test_derive_writes_them_too():
+    def printed(*options):
         done = CliRunner().invoke(main, ["derive", "note-002", *options])
         assert done.exit_code == 0, done.output
         return done.output
@@ -245,16 +240,16 @@ def test_derive_writes_them_too() -> None:
     assert printed("--as", "worksheet", "--solutions", "blank") == printed("--as", "worksheet")
 
 
-def test_what_there_is_not_is_named() -> None:
+def test_what_there_is_not_is_named():
     with pytest.raises(InputError, match="Questions of the type drills have no common wrong answers to list"):
         question_document(of_type("drills"), solutions="diagnosis")
     with pytest.raises(InputError, match="solutions is 'half'"):
-        question_document(of_mechanism("attention"), solutions="half")  # type: ignore[arg-type]
+        question_document(of_mechanism("attention"), solutions="half")
     with pytest.raises(InputError, match="conventions is 'few'"):
-        question_document(of_mechanism("attention"), conventions="few")  # type: ignore[arg-type]
+        question_document(of_mechanism("attention"), conventions="few")
 
 
-def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path: Path) -> None:
+def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path):
     drawn = ["--problem", "counts", "--seed", "3", "--format", "markdown", "--out", str(tmp_path)]
     asked = ["worksheet", *drawn, "--solutions"]
     run = CliRunner().invoke(main, [*asked, "blank,key,diagnosis"])

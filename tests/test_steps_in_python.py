@@ -1,7 +1,5 @@
 """Programs of steps and the contents of problem files, given in Python: as from a file, and errors name the place."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

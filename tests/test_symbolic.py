@@ -21,7 +21,7 @@ TABLES = tables_beside(__file__)
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
 
-def named(letter: str, rows: int, columns: int) -> Matrix:
+def named(letter, rows, columns):
     return Matrix(rows, columns, lambda i, j: sympy.Symbol(f"{letter}_{{{i + 1}{j + 1}}}", real=True))
 
 

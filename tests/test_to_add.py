@@ -154,7 +154,6 @@ TYPE = variety("mixing", "Weights without a softmax", {
     "problems/largest": '''
 """Which key gets the largest weight, told by the scores alone."""
 
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -299,20 +298,20 @@ WHERE = {
 }
 
 
-def listed(*names: str) -> str:
+def listed(*names):
     outcome = command("list", *names)
     assert outcome.exit_code == 0, outcome.output
     return outcome.output
 
 
-def in_every_format_and_language(document) -> None:
+def in_every_format_and_language(document):
     for form in FORMATS:
         assert render(document, form)[1]
     for language in languages():
         assert render(replace(document, look=make_look(language=language)), "text")[1]
 
 
-def as_numbers(matrix) -> numpy.ndarray:
+def as_numbers(matrix):
     return numpy.asarray(matrix, dtype=float)
 
 
@@ -418,7 +417,7 @@ def test_a_problem_type_keeps_what_it_promises():
         chosen.prove(wrong)
 
 
-def worksheet(folder, *options: str) -> str:
+def worksheet(folder, *options):
     """What a run says."""
     outcome = command("worksheet", *options, "--level", "starter", "--seed", 7, "--out", folder)
     assert outcome.exit_code == 0, outcome.output
@@ -482,7 +481,7 @@ def test_a_language(tmp_path, layout):
 # ------------------------------------------------------------------------------------------------ SYMATTN_PATH
 
 
-def run(path: Path | str, script: str) -> str:
+def run(path, script):
     outcome = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, "SYMATTN_PATH": str(path)}, capture_output=True, text=True
     )

@@ -3,13 +3,10 @@
 The table is `wrong_input.toml`: problem files, notations, exams, catalogues, commands, arguments in Python.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -37,11 +34,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def files(folder: Path) -> dict[Path, bytes]:
+def files(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refused(folder: Path, command: str) -> str:
+def refused(folder, command):
     """The sentence with which a command ends that must fail and write nothing."""
     before = files(folder)
     done = CliRunner().invoke(main, shlex.split(command), catch_exceptions=False)
@@ -54,7 +51,7 @@ def refused(folder: Path, command: str) -> str:
     return sentence.removeprefix("Error: ")
 
 
-def assert_says(sentence: str, row: dict[str, Any]) -> None:
+def assert_says(sentence, row):
     assert [words for words in row["says"] if words not in sentence] == [], sentence
     assert re.search(r"[.?)\]]$", sentence), f"no whole sentence: {sentence}"
     assert "\n" not in sentence

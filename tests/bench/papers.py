@@ -8,8 +8,6 @@ identities, for drawing them is not what is measured.  Seconds of the processor 
 memory is the most that one process had, the one that writes and the largest that compiles.
 """
 
-from __future__ import annotations
-
 import argparse
 import pickle
 import resource
@@ -36,7 +34,7 @@ Pairs = list[tuple[Document, Document]]
 SHARE = {"TeX, one file for all, two runs": 10, "TeX, one document each": 50}  # TeX gets every so many papers only
 
 
-def papers(pairs: Pairs, count: int) -> list[Document]:
+def papers(pairs, count):
     """Worksheets and keys one after the other, each with an identity of its own."""
     return [
         replace(document, sheet=f"{document.sheet}-{k}")
@@ -45,21 +43,21 @@ def papers(pairs: Pairs, count: int) -> list[Document]:
     ]
 
 
-def written(documents: list[Document]) -> None:
+def written(documents):
     for document in documents:
         typst.write(document)
 
 
-def in_one_process(documents: list[Document]) -> None:
+def in_one_process(documents):
     """The loop that nothing can be faster than: typst in this process."""
     for document in documents:
         confined.compiled(typst.write(document).encode(), str(fonts()), False)
 
 
-def confined_in(documents: list[Document], jobs: int = 1) -> None:
+def confined_in(documents, jobs=1):
     """As `write_pdf` does it, with so many processes that compile."""
 
-    def work(part: list[Document]) -> None:
+    def work(part):
         compiler = Compiler()
         for document in part:
             compiler.compile(typst.write(document).encode())
@@ -69,12 +67,12 @@ def confined_in(documents: list[Document], jobs: int = 1) -> None:
         list(pool.map(work, [documents[k::jobs] for k in range(jobs)]))
 
 
-def with_tex(documents: list[Document]) -> None:
+def with_tex(documents):
     for document in documents:
         latex_pdf(FORMATS["latex"].write(document))
 
 
-def with_tex_together(documents: list[Document]) -> None:
+def with_tex_together(documents):
     """One run of TeX over all sheets, in the file for a whole class that stands beside them, and one for its pages."""
     beside = latex.Folder()
     with tempfile.TemporaryDirectory() as name:
@@ -100,14 +98,14 @@ LINES = {
 }
 
 
-def used() -> tuple[float, float, float]:
+def used():
     """Seconds of the processor, and megabytes of this process and of the largest of its children."""
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     seconds = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
     return seconds, own.ru_maxrss / 1024, others.ru_maxrss / 1024
 
 
-def one_line(name: str, pairs: Path, count: int, jobs: int) -> None:
+def one_line(name, pairs, count, jobs):
     """Run in a process of its own: prints wall and processor seconds and megabytes."""
     documents = papers(pickle.loads(pairs.read_bytes()), count)
     start, (before, _, _) = time.perf_counter(), used()
@@ -122,7 +120,7 @@ def one_line(name: str, pairs: Path, count: int, jobs: int) -> None:
     print(time.perf_counter() - start, seconds - before, own, child)
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=1000)
     parser.add_argument("--different", type=int, default=50)
@@ -133,7 +131,7 @@ def main() -> None:
         one_line(options.only[0], Path(options.only[1]), options.n, options.jobs)
         return
 
-    made: Pairs = [(s.worksheet, s.key) for s in sheets(make_recipe("self_attention", {}, seed=1), options.different)]
+    made = [(s.worksheet, s.key) for s in sheets(make_recipe("self_attention", {}, seed=1), options.different)]
     print(f"{options.n} papers with keys{'':<15} seconds processor MB, own MB, child", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         pairs = Path(folder) / "papers"

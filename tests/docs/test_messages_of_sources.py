@@ -1,7 +1,5 @@
 """The messages of the sources, as translators find them: files of `docs/make`, which no source distribution has."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

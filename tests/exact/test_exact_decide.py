@@ -1,7 +1,5 @@
 """Equality is decided, never guessed: random pairs, towers of roots, near misses, and what stays undecided."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Rounding to binary formats, against NumPy's and PyTorch's own casts."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +15,7 @@ from symattn.exact.floats import FORMATS, nearest_float
 NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
-def doubles() -> st.SearchStrategy[float]:
+def doubles():
     """Doubles of every size that a format may have: large, ordinary, subnormal, and half-way between two of it."""
     ordinary = st.floats(-70000, 70000)
     tiny = st.integers(-5000, 5000).map(lambda n: n * 2.0**-26)
@@ -78,7 +76,7 @@ def test_irrational_numbers(x, name):
     assert nearest_float(x, FORMATS[name]) == Fraction(float(NUMPY[name](in_sympy(x))))
 
 
-def in_sympy(x: object) -> float:
+def in_sympy(x):
     """Its double, correctly rounded from forty digits."""
     return float(sympy.N(to_sympy(x), 40))
 

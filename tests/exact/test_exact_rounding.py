@@ -1,7 +1,5 @@
 """Intervals contain the truth, and no printed digit is wrong: mpmath and exact fractions are the witnesses."""
 
-from __future__ import annotations
-
 import random
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -30,7 +28,7 @@ e = exponential
 x = sympy.Symbol("x")
 
 
-def truth_of(recipe, digits=400) -> Fraction:
+def truth_of(recipe, digits=400):
     with mpmath.workdps(digits):
         return mp_fraction(in_mpmath(recipe))
 
@@ -92,7 +90,7 @@ def test_what_cannot_be_evaluated(unknown):
 # ------------------------------------------------------------------------------------ rounding
 
 
-def reference(q: Fraction, places: int, ties: str) -> Fraction:
+def reference(q, places, ties):
     """Another algorithm: the decimal module, on enough exact digits."""
     rule = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}[ties]
     wide = Context(prec=6000)
@@ -197,7 +195,7 @@ def test_outside_the_class():
 # ------------------------------------------------------------------------------------ rows
 
 
-def hamilton(row: list[Fraction], places: int) -> list[Fraction]:
+def hamilton(row, places):
     """Seats one at a time to the largest remaining claim: the same by another road."""
     unit = Fraction(1, 10**places)
     seats = [floor(v / unit) for v in row]

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from pathlib import Path
 
 import pypdf
 import pytest
@@ -35,7 +34,7 @@ IN_SEAT_ORDER = ["s3", "s2", "s1"]
 ID = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
-def exam(folder: Path, head: str = "", forms=("markdown",), seed: int = 5, questions: str = QUESTIONS):
+def exam(folder, head="", forms=("markdown",), seed=5, questions=QUESTIONS):
     """An exam made for the class: what it is, and its folder."""
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
@@ -50,30 +49,30 @@ def printed(tmp_path_factory):
     return exam(tmp_path_factory.mktemp("printed"), "separators = true", ("pdf", "markdown"))
 
 
-def pages(path: Path) -> list[str]:
+def pages(path):
     return [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(path).pages]
 
 
-def given_out(folder: Path) -> list[dict[str, str]]:
+def given_out(folder):
     """Who has which paper, as the list beside the papers says."""
     with (folder / "assignment.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def ids(text: str) -> set[str]:
+def ids(text):
     return {found for found in ID.findall(text) if is_identity(found)}
 
 
-def read(path: Path) -> str:
+def read(path):
     return path.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
 
 
-def in_parts(path: Path) -> list[tuple[int, list[str]]]:
+def in_parts(path):
     """What is bound, told by the numbers that stand on the pages: where each part begins, from 0, and its pages."""
-    parts: list[tuple[int, list[str]]] = []
+    parts = []
     for position, text in enumerate(pages(path)):
         found = re.search(r"page (\d+) of (\d+)", text)
         if found is None:
@@ -164,7 +163,7 @@ def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
 # ------------------------------------------------------------------------------------------------ marks, recipes
 
 
-def marks_of(text: str) -> list[int]:
+def marks_of(text):
     """The row of marks in the table on the first page."""
     [row] = [line for line in text.splitlines() if line.startswith("| **Marks** |")][:1]
     return [int(cell) for cell in row.split("|")[2:-1]]

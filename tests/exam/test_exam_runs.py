@@ -57,7 +57,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def exam(folder: Path, text: str = EXAM, students: int = 20) -> Path:
+def exam(folder, text=EXAM, students=20):
     path = folder / "midterm.toml"
     path.write_text(text, encoding="utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
@@ -66,7 +66,7 @@ def exam(folder: Path, text: str = EXAM, students: int = 20) -> Path:
     return path
 
 
-def made(path: Path, folder: Path, forms=("markdown",), seed: int | None = 5):
+def made(path, folder, forms=("markdown",), seed=5):
     return write_exam(read_exam_file(path), folder, forms, Dice.seeded(seed) if seed is not None else None)
 
 
@@ -159,19 +159,19 @@ def test_a_run_that_was_broken_off_is_continued_without_a_seed(begun, left):
     assert contents(begun / "out") == before
 
 
-def replaced(folder: Path, name: str, old: str, new: str) -> None:
+def replaced(folder, name, old, new):
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
-def another_key(folder: Path) -> None:
+def another_key(folder):
     frozen = folder / "out/exam.json"
     data = json.loads(frozen.read_text(encoding="utf-8"))
     data["questions"][1]["variants"][0]["parts"][0]["right"]["[1,1]"] = "99"
     frozen.write_text(json.dumps(data), encoding="utf-8")
 
 
-def another_exam(folder: Path) -> None:
+def another_exam(folder):
     """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
     dice = Dice.seeded(6)
     frozen = freeze(make_exam(read_exam_file(folder / "midterm.toml"), dice), dice)
@@ -285,7 +285,7 @@ def test_what_only_drawing_shows_is_said_before_anything_is_written(tmp_path):
 # ------------------------------------------------------------------------------------------------ interruptions
 
 
-def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
+def start(folder, out):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, "-m", "symattn", "worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text",

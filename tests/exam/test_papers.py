@@ -14,11 +14,11 @@ PART = Part("a", (Words("A part"),), (), (Paragraph(()),), MatrixAnswer(Matrix([
 QUESTION = Question("made up", "Made up", (), (PART, PART), {})
 
 
-def question(*conventions: str) -> Question:
+def question(*conventions):
     return replace(QUESTION, conventions=tuple((Words(text),) for text in conventions))
 
 
-def said(*questions: Question) -> list[str]:
+def said(*questions):
     boxes = conventions_box(questions)
     return [plain(item) for box in boxes if isinstance(box, Box) for block in box.blocks for item in _items(block)]
 

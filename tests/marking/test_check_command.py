@@ -45,7 +45,7 @@ def solution():
     return symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
 
 
-def said(*arguments: object) -> str:
+def said(*arguments):
     """The one sentence that a wrong input gets."""
     result = run("check", *arguments)
     assert result.exit_code == 2, result.output
@@ -178,7 +178,7 @@ def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     assert "an exam's paper against the exam's folder" in said(paper, paper)
 
 
-def _named(folder, sheet: str):
+def _named(folder, sheet):
     path = folder / "answers.toml"
     path.write_text(f'sheet = "{sheet}"\n{RIGHT}', encoding="utf-8")
     return path

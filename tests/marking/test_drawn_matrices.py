@@ -1,7 +1,5 @@
 """Matrices that SymPy's pretty printer and our own plain text draw over several lines are read back as they are."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 
@@ -22,7 +20,6 @@ from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 
 NUMBERS = st.one_of(
@@ -37,13 +34,13 @@ NUMBERS = st.one_of(
 SHAPES = st.tuples(st.integers(2, 4), st.integers(1, 4))
 
 
-def value(text: str) -> sympy.Expr:
+def value(text):
     found = entry(text, ".")
     assert found.readable, text
     return to_sympy(found.value)
 
 
-def same(one: sympy.Expr, other: sympy.Expr) -> bool:
+def same(one, other):
     return sympy.simplify(one - other) == 0
 
 
@@ -66,7 +63,7 @@ def test_what_sympy_draws(data):
     assert [len(row) for row in found.rows] == [columns] * rows
 
 
-def question(mechanism: str = "self_attention") -> Question:
+def question(mechanism="self_attention"):
     (sheet,) = sheets(make_recipe(mechanism, seed=9), 1)
     return sheet.question
 
@@ -88,7 +85,7 @@ def test_what_our_plain_text_draws(mechanism):
         )
 
 
-def answers(asked: Question) -> dict[str, sympy.Matrix]:
+def answers(asked):
     return {name: sympy.Matrix([[to_sympy(x) for x in row] for row in rows]) for name, rows in key_of(asked).items()}
 
 

@@ -64,7 +64,7 @@ def no_processes(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def exam(tmp_path_factory) -> Path:
+def exam(tmp_path_factory):
     return paper_class.made_exam(tmp_path_factory.mktemp("exam"))
 
 
@@ -74,30 +74,30 @@ def question(exam):
     return known.questions(known.entrants[0].sheet)[0]
 
 
-def entered(questions, *statements: str) -> Entered:
+def entered(questions, *statements):
     paper = Entered(questions)
     for statement in statements:
         paper.say(statement)
     return paper
 
 
-def marked(paper: Entered):
+def marked(paper):
     data = {"sheet": "here", "answers": paper.answers(), ABOUT: ENTERED}
     return mark_all(read_submission(json.dumps(data), paper.questions, form="json"), paper.questions, TERMS)
 
 
-def boxes(paper: Entered, step: str) -> list[list[str]]:
+def boxes(paper, step):
     return paper.answers()["q1"]["answers"][step]
 
 
-def run(*arguments: object, answers: str = ""):
+def run(*arguments, answers=""):
     return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------------------------------ a class
 
 
-def same_marks(folder: Path, exam: Path, scripts) -> None:
+def same_marks(folder, exam, scripts):
     by_exception = symattn.grade(exam, entries=folder / "class.csv", jobs=1)
     in_full = symattn.grade(exam, folder / "submissions", jobs=1)
     for a, b in zip(by_exception.rows, in_full.rows, strict=True):
@@ -194,7 +194,7 @@ def test_token_by_token_the_name_of_the_whole_means_every_token():
 
 
 @pytest.fixture(scope="module")
-def four_questions(question) -> tuple:
+def four_questions(question):
     """Q is asked for and has four rows; the third question has parts (a) to (i), and the last one parts (a) to (d)."""
     rows = np.eye(4, dtype=int).tolist()
     masked = symattn.derive("self_attention", X=rows, W_Q=rows, W_K=rows, W_V=rows).worksheet().question
@@ -202,7 +202,7 @@ def four_questions(question) -> tuple:
     return (question, masked, *choices)
 
 
-def lost(questions, *statements: str) -> list[int]:
+def lost(questions, *statements):
     """The marks that go, question by question."""
     return [report.available - report.total for report in marked(entered(questions, *statements)).reports]
 
@@ -351,7 +351,7 @@ def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
     os.write(terminal, b"f\nk\n")
     said = b""
 
-    def read() -> None:
+    def read():
         nonlocal said
         try:
             while chunk := os.read(terminal, 4096):

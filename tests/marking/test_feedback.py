@@ -1,9 +1,6 @@
 """Feedback that teaches: the student's own numbers, where to begin, and a fresh exercise on that step."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -18,7 +15,6 @@ from test_worked_cases import CASES
 
 import symattn
 from symattn.api import make_recipe
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -27,7 +23,6 @@ from symattn.formula import Number, Sum
 from symattn.formula.width import width
 from symattn.marking.attempt import Attempt, Entry, Ticked
 from symattn.marking.marker import mark
-from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet, feedback_document
 from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
@@ -35,10 +30,10 @@ from symattn.marking.reports.told import MOST_FITS, Told
 from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Inlines, Math, spans
+from symattn.page.document import Math, spans
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
-from symattn.teaching.question import ChoiceAnswer, Question
+from symattn.teaching.question import ChoiceAnswer
 from symattn.teaching.sheets import sheets
 
 SOME = (
@@ -53,22 +48,22 @@ SLOW = ("recurrent_network", "language_model")
 
 
 @cache
-def question(mechanism: str, seed: int = 3) -> Question:
+def question(mechanism, seed=3):
     [sheet] = symattn.worksheet(mechanism, seed=seed)
     return sheet.question
 
 
-def plain(text: Inlines) -> str:
+def plain(text):
     return "".join(on_one_line(x.formula) if isinstance(x, Math) else x.text for x in spans(text))
 
 
-def looked_at(report: Report) -> str:
+def looked_at(report):
     """Where a student is told to look first, and what about it."""
     return "\n".join(map(plain, where_to_look(Told(report, "student"))))
 
 
 @cache
-def slipped(mechanism: str) -> tuple[tuple[str, Report], ...]:
+def slipped(mechanism):
     """A report for every line of a script: one entry wrong in it, by a slip where there is one."""
     asked, rng = question(mechanism), Random(1)
     assert asked.problem is not None
@@ -132,7 +127,7 @@ def test_a_product_is_worked_out_from_the_lines_before(mechanism):
     assert tried or mechanism in ("layer_norm", "rms_norm", "layer_norm_gradient")
 
 
-def number(formula: str) -> float:
+def number(formula):
     """A working as it stands on the page, worked out by Python."""
     text = formula.replace("−", "-").replace("·", "*").replace("√", "sqrt")
     for sup, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
@@ -205,7 +200,7 @@ def test_long_sums_are_told_by_their_ends(count):
 # ------------------------------------------------------------------------------------------------ plain words
 
 
-def text_of(report: Report, exercise: bool = False) -> str:
+def text_of(report, exercise=False):
     return FORMATS["text"].write(feedback_document(report, exercise=exercise))
 
 
@@ -272,7 +267,7 @@ def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechan
             assert np.allclose(as_floats(fresh.last.result), floats, atol=1e-9)
 
 
-def as_floats(matrix: Matrix) -> list[list[float]]:
+def as_floats(matrix):
     return [[-np.inf if x is NEGATIVE_INFINITY else float(approximate(x)) for x in row] for row in matrix.rows]
 
 
@@ -373,12 +368,12 @@ CHOICES = ("choice", "estimate", "find-error", "masks", "recurrence", "shapes")
 
 
 @cache
-def sheet_of(kind: str, seed: int) -> Question:
+def sheet_of(kind, seed):
     (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
     return sheet.question
 
 
-def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]]:
+def ticked_wrongly(question):
     for part in question.parts:
         if isinstance(part.answer, ChoiceAnswer):
             yield from ((part.name, part.answer, k) for k, one in enumerate(part.answer.options) if not one.right)
@@ -458,14 +453,14 @@ def test_what_became_easier_is_told_where_something_follows(mechanism, id):
         assert {"follows"} <= {v.state for v in report.verdicts if v.part == part}
 
 
-def wrong_by(q: Question, id: str) -> Derivation:
+def wrong_by(q, id):
     """What somebody with a misconception has throughout."""
     assert q.problem is not None
     [wrong] = replayed(q.problem.derivation, [id])
     return wrong.derivation
 
 
-def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
+def gradients():
     """Attention and its gradients, worked to four places."""
     asked = symattn.worksheet("attention_gradient", seed=3)[0].question
     return asked, {
@@ -473,7 +468,7 @@ def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
     }
 
 
-def feedback_on(asked: Question, answers: dict[str, list[list[str]]]) -> str:
+def feedback_on(asked, answers):
     return " ".join(symattn.check(asked, answers).text("text").replace("│", " ").split())
 
 

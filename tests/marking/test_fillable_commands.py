@@ -23,7 +23,7 @@ WRONG = RIGHT | {"2/grid/1/1/1": "1", "2/grid/1/1/2": "0", "3/grid/1/1/1": "1"}
 SAME = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
 
 
-def run(*arguments: object):
+def run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def filled(path: str, texts: dict[str, str], into: str) -> None:
+def filled(path, texts, into):
     form = Path(path).read_bytes()
     sheet = boxes(form)[0].name.partition("/")[0]
     Path(into).write_bytes(typed(form, {f"{sheet}/{where}": text for where, text in texts.items()}))

@@ -1,11 +1,8 @@
 """Sheets that other programs filled in and saved: Chromium pages and forms (PDFium), Firefox forms (pdf.js)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
-from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -25,7 +22,7 @@ SIGNS = ("−1/2", "√3/2", "1,5", "e^-1/(1 + e)")
 """Ways of writing numbers that a font or an encoding may not have."""
 
 
-def texts(name: str) -> dict[str, str]:
+def texts(name):
     """What is typed into which field: something into every part, and everything that may be lost on its way."""
     q = question(name)
     sheet = identity(q.frozen)
@@ -34,7 +31,7 @@ def texts(name: str) -> dict[str, str]:
     return found | dict(zip(cells, SIGNS, strict=False))
 
 
-def is_read(name: str, filled: str | bytes, source: str) -> None:
+def is_read(name, filled, source):
     """What is read is what was typed, field by field, as it is where a form is filled in by hand."""
     q = question(name)
     expected = read_submission(typed(form(name), texts(name)), [q])
@@ -46,7 +43,7 @@ def is_read(name: str, filled: str | bytes, source: str) -> None:
     assert not found.attempts[0].remarks
 
 
-def in_pdfium(data: bytes, told: Mapping[str, str]) -> bytes:
+def in_pdfium(data, told):
     """A form filled in with the mouse and the keyboard."""
     import pypdfium2
     from pypdfium2 import raw
@@ -72,7 +69,7 @@ def in_pdfium(data: bytes, told: Mapping[str, str]) -> bytes:
     return done.getvalue()
 
 
-def in_node(runner: str, *arguments: Path) -> str:
+def in_node(runner, *arguments):
     command = ["node", str(Path(__file__).with_name(runner)), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": browser.chromium()})
     if run.returncode:

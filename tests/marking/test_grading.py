@@ -83,7 +83,7 @@ def processes(monkeypatch):
 # ------------------------------------------------------------------------------------------------ answers by SymPy
 
 
-def worked(question, kind: str) -> dict[str, list[list[str]]]:
+def worked(question, kind):
     """Someone's script: the steps of scaled dot-product attention with one mistake, and right after it."""
     Q, K, V = (
         sympy.Matrix([[sympy.Rational(str(x)) for x in row] for row in question.problem.givens[n].rows]) for n in "QKV"
@@ -105,7 +105,7 @@ WORTH = {"right": 15, "slip": 14, "not scaled": 13, "transposed weights": 11, "n
 follows is right, and what is missing costs its own marks."""
 
 
-def script(exam, entrant, kind: str) -> str:
+def script(exam, entrant, kind):
     """A TOML file; of more than one question, the first is answered alone."""
     questions = exam.questions(entrant.sheet)
     lines = [f'sheet = "{entrant.sheet}"', f"name = {json.dumps(entrant.name)}", f'student = "{entrant.id}"']
@@ -115,7 +115,7 @@ def script(exam, entrant, kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def made_exam(folder: Path, students: int, variants: int, more: str = "", head: str = "") -> Path:
+def made_exam(folder, students, variants, more="", head=""):
     (folder / "midterm.toml").write_text(head + EXAM.format(variants=variants, more=more), encoding="utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -185,7 +185,7 @@ BOTH = {"forms": ("text", "markdown"), "readers": ("student", "teacher")}
 """As `graded` was."""
 
 
-def table(out: Path, name: str = "gradebook") -> list[dict[str, str]]:
+def table(out, name="gradebook"):
     return list(csv.DictReader(io.StringIO((out / f"{name}.csv").read_bytes().decode("utf-8"), newline="")))
 
 
@@ -263,7 +263,7 @@ def test_the_summary_has_the_figures(graded, exam):
     assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+17%\s+1", text)
     assert "Missing: 1" in text
     assert all(name in text for name in (*BROKEN, *NOBODYS))
-    by_paper: dict[str, list[int]] = {}
+    by_paper = {}
     for entrant, total in zip(papers(exam).entrants, totals, strict=False):
         by_paper.setdefault(entrant.sheet, []).append(total)
     assert len(by_paper) == 3
@@ -621,13 +621,13 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
     assert_settled(folder, submissions, tmp_path / "marked")
 
 
-def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:
+def assert_settled(folder, submissions, marked):
     """A person gives the pending marks in the table; the same command again settles them, and only for this file."""
     [pending] = table(marked, "pending")
     assert (pending["question"], pending["marks"]) == ("2", "")
     most = int(pending["pending"])
 
-    def given(marks: str) -> None:
+    def given(marks):
         lines = [",".join(pending), ",".join(f'"{x}"' for x in {**pending, "marks": marks}.values())]
         (marked / "pending.csv").write_text("\n".join(lines), encoding="utf-8")
 

@@ -229,7 +229,7 @@ with c.crew(2) as those:
 """
 
 
-def python(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def python(*arguments, folder=None):
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": path},

@@ -1,7 +1,5 @@
 """Numbers as people write them for people: every plausible reading is kept, and noise round a number is none."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,13 +1,9 @@
 """Somebody's own attention beside a derivation: wrong ones are named, right ones in any style are never accused."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
 
-import symattn
 from symattn import compare, derive, trace
 from symattn.derivation.misconceptions import replayed
 from symattn.errors import InputError
@@ -34,21 +29,21 @@ WEIGHTS = {
 
 
 @cache
-def plain() -> symattn.Solution:
+def plain():
     return derive("attention", Q=Q, K=K, V=V)
 
 
 @cache
-def causal() -> symattn.Solution:
+def causal():
     return derive("attention", Q=Q, K=K, V=V, mask="causal")
 
 
 @cache
-def heads() -> symattn.Solution:
+def heads():
     return derive("multi_head_attention", X=X, heads=2, **WEIGHTS)
 
 
-def softmax(s: Any, axis: int = -1) -> Any:
+def softmax(s, axis=-1):
     powers = np.exp(s - s.max(axis=axis, keepdims=True))
     return powers / powers.sum(axis=axis, keepdims=True)
 
@@ -130,7 +125,7 @@ def without_output_weights(x, w_q, w_k, w_v, w_o):
     return in_heads(x, w_q, w_k, w_v, np.eye(4, dtype=x.dtype))
 
 
-WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]] = [
+WRONG = [
     (wrong_axis, plain, "A", "X1"),
     (unscaled, plain, "S'", "C1"),
     (scaled_after, plain, "S'", "C8"),
@@ -498,8 +493,8 @@ def test_a_wrong_implementation_fails_and_is_told_why(function, settings, says):
 
 def test_core_misconceptions_all_change_an_output():
     """One that changes no output of any case would pass."""
-    seen: set[str] = set()
-    core: set[str] = set()
+    seen = set()
+    core = set()
     for case in (*CASES, *MASKED):
         d = case.solution().derivation
         for wrong in replayed(d):

@@ -1,7 +1,5 @@
 """What is kept from one script to the next, and what is asked of shapes alone, changes nothing."""
 
-from __future__ import annotations
-
 from functools import cache
 from random import Random
 
@@ -16,17 +14,15 @@ from symattn.exact import Matrix
 from symattn.marking import marker
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.marker import mark
-from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.question import Question
 
 
 @cache
-def question(mechanism: str) -> Question:
+def question(mechanism):
     return symattn.worksheet(mechanism, problem="full", seed=1)[0].question
 
 
-def scripts(q: Question, rng: Random) -> list[Attempt]:
+def scripts(q, rng):
     """Right, with misconceptions, with a line of nonsense, and with lines of two misconceptions."""
     assert q.problem is not None
     right = key_script(q)
@@ -40,7 +36,7 @@ def scripts(q: Question, rng: Random) -> list[Attempt]:
     return [right, *beliefs, Attempt({**beliefs[0].answers, part: nonsense}), Attempt(mixed)]
 
 
-def told(report: Report) -> tuple[object, ...]:
+def told(report):
     return report.marks, report.verdicts, report.events, report.notices
 
 

@@ -1,10 +1,6 @@
 """What students hand in to an autograder: right in odd styles, wrong in classic ways, verdicts decided beforehand."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +13,16 @@ pytestmark = [
 ]
 
 
-def turned(a: Any) -> Any:
+def turned(a):
     return np.swapaxes(a, -1, -2)
 
 
-def softmax(s: Any, axis: int = -1) -> Any:
+def softmax(s, axis=-1):
     powers = np.exp(s - s.max(axis=axis, keepdims=True))
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def scaled(q: Any, k: Any) -> Any:
+def scaled(q, k):
     return q @ turned(k) / np.sqrt(k.shape[-1])
 
 
@@ -79,7 +75,7 @@ def with_matrices(q, k, v):
     return np.multiply(powers, 1 / powers.sum(axis=1)) * v
 
 
-RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+RIGHT = [
     (by_einsum, {"mask": "keep", "batch": 2, "stable": True}),
     (by_keyword_alone, {"batch": 1}),
     (keys_first, {"batch": 1}),
@@ -156,7 +152,7 @@ def in_half_precision_and_back(q, k, v):
 
 
 KEEP = {"mask": "keep"}
-WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+WRONG = [
     (weights_first, {}, "Z is right but comes too late"),
     (weights_alone, {}, r"O9 \("),
     (over_axis_one, {"batch": 1}, r"X1 \("),

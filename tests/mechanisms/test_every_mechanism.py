@@ -3,9 +3,6 @@
 That its pages are whole and its key earns everything is seen in `tests/catalogue`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +21,7 @@ from test_self_check import STEPS, every_op
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
-from symattn.derivation.derivation import Derivation, RuleOp, Step
+from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.ops import (
@@ -43,9 +40,8 @@ from symattn.derivation.ops import (
     TopK,
 )
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
-from symattn.derivation.windows import Box
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text, to_sympy
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
@@ -58,7 +54,7 @@ ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}
 MECHANISMS = list(ROW)
 
 
-def derivation(name: str) -> Derivation:
+def derivation(name):
     """That of its sheet in the catalogue."""
     return sheet(ROW[name]).problem.derivation
 
@@ -142,7 +138,7 @@ def test_rules_in_dual_numbers_change_as_the_gradients_say(name):
     assert_goes_back(d, back, rng)
 
 
-def assert_goes_back(d: Derivation, back: Derivation, rng: Random) -> None:
+def assert_goes_back(d, back, rng):
     """⟨G, dZ⟩ by dual numbers, which go forward, is Σ ⟨gradient, direction⟩ by the steps that go back."""
     last = d.last.name
     wanted = [given for given in d.givens if gradient(given) in back]
@@ -189,9 +185,9 @@ SelfContained = Positional | Sinusoids
 """What has no operands has nothing to hand a gradient on to."""
 
 
-def in_duals(d: Derivation, directions: Mapping[str, Matrix]) -> dict[str, list[Dual]]:
+def in_duals(d, directions):
     """Every matrix with how it changes when the givens go along some directions, entry by entry, in decimals."""
-    tables: dict[str, dict[tuple[int, int], Dual]] = {}
+    tables = {}
     for given, m in d.givens.items():
         cells = list(product(*map(range, m.shape)))
         tables[given] = {at: Dual(as_real(m[at]), directions[given][at] if given in directions else 0) for at in cells}
@@ -205,7 +201,7 @@ def in_duals(d: Derivation, directions: Mapping[str, Matrix]) -> dict[str, list[
     return {name: list(table.values()) for name, table in tables.items()}
 
 
-def total(terms: Iterator[Value]) -> Value:
+def total(terms):
     return reduce(add, terms)
 
 
@@ -246,11 +242,11 @@ def causal(mask):
     return 0 if key <= query else -sympy.oo
 
 
-def seen_entry(d: Derivation, name: str, i: int, j: int) -> sympy.Expr:
+def seen_entry(d, name, i, j):
     return to_sympy(d.seen(name)[i, j])
 
 
-def assert_equal(mine: Matrix, own: Matrix, where: str) -> None:
+def assert_equal(mine, own, where):
     assert mine.shape == own.shape
     for x, y in zip(mine, own, strict=True):
         if isinstance(y, Real) or isinstance(x, Real):
@@ -259,14 +255,14 @@ def assert_equal(mine: Matrix, own: Matrix, where: str) -> None:
             assert decide(x, y).equal is True, f"{where}: {x} and {y}"
 
 
-def worked_out(d: Derivation) -> Iterator[tuple[Step, list[Matrix]]]:
+def worked_out(d):
     """The steps that are rules, each with its operands."""
     for step in d:
         if isinstance(step.op, RuleOp):
             yield step, [operand.of(d.value(operand.name)) for operand in step.operands]
 
 
-def random_matrix(shape: tuple[int, int], rng: Random) -> Matrix:
+def random_matrix(shape, rng):
     return Matrix.of([rng.randint(-3, 3) for _ in range(shape[1])] for _ in range(shape[0]))
 
 
@@ -322,18 +318,18 @@ def test_windows_hold_what_rounded_numbers_stand_for(name):
 SLACK = Decimal("1e-11")
 
 
-def box(matrix: Matrix) -> Box:
+def box(matrix):
     return tuple(tuple(cell(*rounded_to_cents(x)) for x in row) for row in matrix.rows)
 
 
-def rounded_to_cents(x: Value) -> tuple[Value, Fraction | None]:
+def rounded_to_cents(x):
     """A number with its unit; what is whole or hidden is written as it is."""
     if x is NEGATIVE_INFINITY or isinstance(x, int):
         return x, None
     return Fraction(decimal_text(x, 2)), Fraction(1, 100)
 
 
-def numbers(matrix: object) -> Matrix:
+def numbers(matrix):
     assert isinstance(matrix, Matrix)
     return matrix
 

@@ -1,8 +1,5 @@
 """A setting that is stated is used or refused: no default overrides it, nor what makes random numbers come out."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
@@ -12,7 +9,7 @@ from tomllib import loads
 import pytest
 
 from symattn.api import derive
-from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import layered
 from symattn.errors import InputError
 from symattn.exact import Outline
@@ -44,7 +41,7 @@ ALL = [
 """With random numbers too, where these have settings of their own."""
 
 
-def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
+def programs(chosen, settings):
     """The steps, with all usual givens and without each of them; none where a given or a setting is refused."""
     sizes = {"n": 3, "m": 3, **chosen.default_sizes} if chosen.default_sizes else dict(DEFAULT_SIZES)
     for usual in (chosen.usual, *(tuple(n for n in chosen.usual if n != left_out) for left_out in chosen.usual)):
@@ -54,7 +51,7 @@ def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
             yield [(step.name, step.op, step.operands) for step in d]
 
 
-def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settings:
+def chosen_with(name, stated, random):
     """The settings for givens of one's own, or for random ones."""
     if not random:
         return Settings.read(layered(mechanism(name).defaults, stated))
@@ -62,7 +59,7 @@ def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settin
 
 
 @pytest.mark.parametrize(("name", "setting", "random"), ALL)
-def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None:
+def test_a_stated_setting_is_used(name, setting, random):
     chosen = mechanism(name)
     along = {key: value for key, value in WITH.get(setting, {}).items() if key in settings_of(name)}
     found = []
@@ -77,7 +74,7 @@ def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None
     assert not first or first[0] != first[1] or any(one != other for one, other in pairs)
 
 
-def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated() -> None:
+def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated():
     """Vaswani et al. 2017, section 3.5: with no setting, a position turns by 1 in the first pair of features."""
     givens = {"E": [[0] * 4] * 2, "W_Q": [[1]] * 4, "W_K": [[1]] * 4, "W_V": [[1]] * 4}
     usual, hundred = (

@@ -1,7 +1,5 @@
 """Norms against NumPy and PyTorch, and by hand: the golden variant G3 of rules.md 2.3."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from fractions import Fraction

@@ -48,7 +48,7 @@ def test_the_slopes_of_alibi_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 5, 8, 12, 31, 32])
-def test_slopes_of_any_number_of_heads_differ(heads: int) -> None:
+def test_slopes_of_any_number_of_heads_differ(heads):
     """2^(−8k/h) in floats, where h is a power of two; elsewhere every second one of twice as many is put in."""
     lower = max(2**a for a in range(6) if 2**a <= heads)
     expected = [2 ** (-8 * k / lower) for k in range(1, lower + 1)]
@@ -106,7 +106,7 @@ def test_hardmax_of_letters_is_refused_and_the_others_work_in_letters():
 POINT = {"q_{11}": 2, "k_{11}": 1, "k_{21}": 3, "v_{11}": 5, "v_{21}": -1}
 
 
-def at_point(settings: dict) -> float:
+def at_point(settings):
     q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[5.0], [-1.0]])
     if "bias" in settings:  # the first of two queries: its own key is the first one
         s = np.array([2.0, 6.0 - 0.5])

@@ -1,7 +1,5 @@
 """Laws of the catalogue: layouts agree, pinned lines count, nothing raises, every sentence can be printed."""
 
-from __future__ import annotations
-
 import random
 import re
 from fractions import Fraction
@@ -57,11 +55,11 @@ def test_core_ones_and_the_others_are_all_in_the_order_of_the_catalogue():
     assert [wrong.misconception.id for wrong in found.wrongs] == [wrong.misconception.id for wrong in replayed(d)]
 
 
-def ids(d: Derivation) -> set[str]:
+def ids(d):
     return {w.misconception.id for w in replayed(d)}
 
 
-def families(found: set[str]) -> str:
+def families(found):
     return "".join(sorted({id[0] for id in found}))
 
 

@@ -1,7 +1,5 @@
 """A practice session says what `symattn.check` says of the same answers given in Python, and its hints add up."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

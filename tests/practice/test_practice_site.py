@@ -1,7 +1,5 @@
 """The files of a practice page: all there, none of a kind that servers do not know, and each package with its list."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -5,8 +5,6 @@ checks, and below "What this variant cannot show", with what must be so of the n
 when it must be there.  A sentence that is not among them fails.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

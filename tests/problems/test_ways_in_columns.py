@@ -1,7 +1,5 @@
 """Ways of working where tokens are columns: SymPy does what each sentence says with the matrices as they lie."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +11,7 @@ from problem_laws import is_written, questions
 import symattn
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.formula import Bracketed, Formula, Name, Product, Root, Transposed
+from symattn.formula import Bracketed, Name, Product, Root, Transposed
 from symattn.page.document import Math, Sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
@@ -43,7 +41,7 @@ class Columns:
         self.Z = self.V * self.A
         wording = Wording(d, question.problem.notation)
         names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A")
-        self.signs: dict[Formula, Table] = {wording.name(name): getattr(self, name) for name in names}
+        self.signs = {wording.name(name): getattr(self, name) for name in names}
 
     def given(self, name):
         value = self.d.value(name)

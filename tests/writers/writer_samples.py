@@ -1,7 +1,5 @@
 """Formulas and documents that between them hold every kind of node."""
 
-from __future__ import annotations
-
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -10,7 +8,6 @@ from symattn.formula.nodes import (
     Bracketed,
     Call,
     Dots,
-    Formula,
     Fraction,
     Infinity,
     ListOf,
@@ -51,38 +48,38 @@ from symattn.page.document import (
 )
 
 
-def n(value: int | str | Formula) -> Formula:
+def n(value):
     """Short forms: 3, -2, "S"; a formula stays as it is."""
     if isinstance(value, int):
         return Negative(Number(str(-value))) if value < 0 else Number(str(value))
     return Name(value) if isinstance(value, str) else value
 
 
-def indexed(base: str, *sub: int | str, **decoration: object) -> Name:
-    return Name(base, tuple(map(n, sub)), **decoration)  # type: ignore[arg-type]
+def indexed(base, *sub, **decoration):
+    return Name(base, tuple(map(n, sub)), **decoration)
 
 
-def matrix(*rows: list[int | str | Formula], **options: object) -> MatrixOf:
-    return MatrixOf(tuple(tuple(map(n, row)) for row in rows), **options)  # type: ignore[arg-type]
+def matrix(*rows, **options):
+    return MatrixOf(tuple(tuple(map(n, row)) for row in rows), **options)
 
 
-def equal(*parts: int | str | Formula) -> Relation:
+def equal(*parts):
     return Relation(tuple(map(n, parts)), ("=",) * (len(parts) - 1))
 
 
-def times(*factors: int | str | Formula, sign: str = "") -> Product:
-    return Product(tuple(map(n, factors)), sign)  # type: ignore[arg-type]
+def times(*factors, sign=""):
+    return Product(tuple(map(n, factors)), sign)
 
 
-def over(above: int | str | Formula, below: int | str | Formula) -> Fraction:
+def over(above, below):
     return Fraction(n(above), n(below))
 
 
-def exp(exponent: int | str | Formula) -> Power:
+def exp(exponent):
     return Power(Name("e"), n(exponent))
 
 
-def plus(*terms: int | str | Formula) -> Sum:
+def plus(*terms):
     return Sum(tuple(map(n, terms)))
 
 
@@ -92,7 +89,7 @@ WEIGHT = over(exp(over(3, Root(n(2)))), plus(exp(over(3, Root(n(2)))), times(2, 
 X = matrix([1, 0, 1, 0, 2], [0, 2, 0, 2, -1], [1, 1, 1, 1, 3])
 W = matrix([1, 0, 1, 2], [1, 0, 0, -1], [0, 0, 1, 3], [0, 1, 1, -2], [2, 1, 0, 1])
 
-FORMULAS: dict[str, Formula] = {
+FORMULAS = {
     "integer": n(17),
     "decimal": Number("0.50"),
     "decimal comma": Number("0,50"),
@@ -139,7 +136,7 @@ FORMULAS: dict[str, Formula] = {
     "call": Call(Name("softmax"), (n("S"),)),
     "call of a fraction": Call(Name("softmax"), (over("S", ROOT_D),)),
     "call of two": Call(Name("f"), (n("x"), n("y"))),
-    "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),  # type: ignore[arg-type]
+    "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),
     "list": ListOf((n(1), n(0), n(-1))),
     "list with commas": ListOf((n(1), n(0), n(-1)), "⟨", ","),
     "list with semicolons": ListOf((n(1), over(1, 2)), "(", ";"),
@@ -196,8 +193,8 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def sheet(*blocks: object, **furniture: object) -> Document:
-    return Document("A sheet", blocks, **furniture)  # type: ignore[arg-type]
+def sheet(*blocks, **furniture):
+    return Document("A sheet", blocks, **furniture)
 
 
 FIGURE = Diagram(
