@@ -210,7 +210,6 @@ def evaluated(formula, lookup, bound=None):
             return sympy.Function(formula.function.base)(*map(value, formula.arguments))
         case f.BigSum():
             first, last = (int(value(x)) for x in (formula.lower, formula.upper))
-            assert isinstance(formula.index, f.Name)
             letter = formula.index.base
             terms = (evaluated(formula.body, lookup, {**bound, letter: i}) for i in range(first, last + 1))
             return sympy.Add(*terms)

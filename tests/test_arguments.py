@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from inspect import Parameter, signature
 
-import click
 import pytest
 
 import symattn
@@ -90,9 +89,6 @@ RANGES = (
 @pytest.mark.parametrize(("command", "option", "argument"), RANGES)
 def test_an_argument_has_the_range_of_its_option(command, option, argument):
     [kind] = (p.type for p in command.params if p.name == option)
-    assert isinstance(kind, click.IntRange)
-    assert kind.min is not None
-    assert kind.max is not None
     for value in (kind.min, kind.max):
         assert arguments.checked(**{argument: value}) == {argument: value}
     for value in (kind.min - 1, kind.max + 1):

@@ -11,7 +11,7 @@ from symattn.cli import main
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
-from symattn.formula import Annotated, Relation, Shape
+from symattn.formula import Relation
 from symattn.formula.speech import speak
 from symattn.page.document import Diagram, HeatMaps, all_blocks
 from symattn.page.writers.figures import drawn
@@ -41,8 +41,6 @@ def figures(name, kind):
 
 def parts(box):
     """What a box of the graph is called, and the shape under it."""
-    assert isinstance(box, Annotated)
-    assert isinstance(box.note, Shape)
     return (box.body.parts[0] if isinstance(box.body, Relation) else box.body), box.note
 
 
@@ -77,7 +75,6 @@ def test_words_say_every_box_and_label(name, kind):
         assert str(error).endswith(".")  # noqa: PT017
         return
     for diagram in blocks:
-        assert isinstance(diagram, Diagram)
         for layer in diagram.layers:
             assert all(speak(box) in diagram.description for box in layer.boxes)
         assert all(edge[0][0] >= edge[1][0] for edge in diagram.edges)
@@ -86,7 +83,6 @@ def test_words_say_every_box_and_label(name, kind):
 
 def test_the_heads_of_a_layer_are_framed_each_on_its_own():
     (diagram,) = figures("note-003-multi-head", "heads")
-    assert isinstance(diagram, Diagram)
     held = [{speak(diagram.layers[i].boxes[j]) for i, j in frame.boxes} for frame in diagram.frames]
     assert len(held) == 2
     assert not held[0] & held[1]
@@ -99,7 +95,6 @@ def test_residuals_pass_the_sublayers_and_norms_stand_where_the_derivation_has_t
     solution = derive(name, symbolic=True, norm_place=place,
                       sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 2, "d_ff": 2})  # fmt: skip
     (diagram,) = diagram_document(solution.problem, "blocks").blocks
-    assert isinstance(diagram, Diagram)
     from_below = [speak(layer.boxes[0]).split(" equals")[0] for layer in reversed(diagram.layers)]
     attention, network, norm = "Self-attention", "Feed-forward network", "Layer norm"
     first, second = (box for box in from_below if box.startswith("R"))
@@ -115,7 +110,6 @@ def test_residuals_pass_the_sublayers_and_norms_stand_where_the_derivation_has_t
 def test_a_recurrence_has_long_paths_and_attention_short_ones():
     """Lengths of the longest paths, by a search of its own."""
     (diagram,) = figures("note-003-recurrent", "recurrence")
-    assert isinstance(diagram, Diagram)
     n = len(diagram.layers[0].boxes) // 2
 
     def longest(place):
@@ -128,7 +122,6 @@ def test_a_recurrence_has_long_paths_and_attention_short_ones():
 def test_heat_maps_have_the_weights_in_their_cells():
     solution = worked("note-002")
     (maps,) = diagram_document(solution.problem, "weights").blocks
-    assert isinstance(maps, HeatMaps)
     ((_, picture),) = maps.items
     rows = [step.result.rows[0] for step in solution.steps if step.stem == "A"]
     assert picture.levels == tuple(tuple(map(level, row)) for row in rows)

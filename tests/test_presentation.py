@@ -59,7 +59,6 @@ def test_what_a_look_does_not_change_is_the_same_object(key):
 def test_every_format_has_the_comma(form, key):
     plain, comma = (render(replace(key, look=look), form)[1].decode() for look in (Look(), COMMA))
     weight = re.search(r"0\.\d{4}", render(key, "text")[1].decode())
-    assert weight is not None
     assert weight[0] in plain
     assert weight[0] not in comma
     assert re.search(weight[0].replace(".", r"\{?,\}?"), comma.replace("\\,", ","))
@@ -73,9 +72,7 @@ def test_every_format_has_the_comma(form, key):
 ])  # fmt: skip
 def test_what_commas_parted_semicolons_part(node):
     [paragraph] = presented(replace(one(Math(node)), look=COMMA)).blocks
-    assert isinstance(paragraph, Paragraph)
     [math] = paragraph.content
-    assert isinstance(math, Math)
     assert getattr(math.formula, "separator", "") == ";"
 
 

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 import symattn
 from symattn.cli import main
 from symattn.page.document import Code, Paragraph, all_blocks, spans
-from symattn.teaching.question import MatrixAnswer
 
 D = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale=2)
 RIGHT = {"S": [[1, 1], [0, 2]], "S'": [["1/2", "1/2"], [0, 1]], "A": [["1/2", "1/2"], ["1/(1+e)", "e/(1+e)"]]}
@@ -25,9 +24,7 @@ def commands(answers):
 )  # fmt: skip
 def test_a_student_practises_the_step_that_went_wrong_and_is_told_no_command(part, wrong):
     marking = symattn.check(D, {**RIGHT, part: wrong})
-    assert marking.exercise is not None
     [asked] = marking.exercise.question.parts
-    assert isinstance(asked.answer, MatrixAnswer)
     assert asked.answer.step == part
     assert commands({**RIGHT, part: wrong}) == []
 

@@ -207,7 +207,6 @@ class Student:
 
 
 def values_shape(step):
-    assert isinstance(step.result, Matrix)
     return step.result.shape
 
 
@@ -290,7 +289,6 @@ def _handed_in(question, d, style, page):
         if step in style.left_out or step not in page:
             continue
         exact = d[step].result
-        assert isinstance(exact, Matrix)
         write = _writer(style, d[step])
         rows = [[write(x, exact[i, j]) for j, x in enumerate(row)] for i, row in enumerate(page[step])]
         answers[part] = grid(rows, "," if style.comma else ".")

@@ -28,7 +28,6 @@ import symattn
 from symattn.derivation.ops import Scale
 from symattn.exact import NEGATIVE_INFINITY, to_sympy
 from symattn.marking.attempt import Attempt, Entry
-from symattn.teaching.question import EntriesAnswer
 
 G1 = str(Path(__file__).with_name("cases") / "g1.toml")
 SETTINGS = {
@@ -69,13 +68,11 @@ def parts(q):
 
 
 def divisor(q):
-    assert q.problem is not None
     ops = [step.op for step in q.problem.steps if isinstance(step.op, Scale)]
     return to_sympy(ops[0].divisor) if ops else None
 
 
 def found(q):
-    assert q.problem is not None
     return pages(q.problem.derivation)
 
 
@@ -294,7 +291,6 @@ def test_entries_not_asked_for_are_ignored():
     q = sheet.question
     attempt = key_script(q)
     for part in q.parts:
-        assert isinstance(part.answer, EntriesAnswer)
         given = attempt.answers[part.name]
         for i, j, _ in given.cells():
             if (i, j) not in part.answer.cells:

@@ -66,7 +66,6 @@ def looked_at(report):
 def slipped(mechanism):
     """A report for every line of a script: one entry wrong in it, by a slip where there is one."""
     asked, rng = question(mechanism), Random(1)
-    assert asked.problem is not None
     base, found = key_script(asked), []
     for part in asked.parts:
         step, rows = step_of(asked, part), key_of(asked)[part.name]
@@ -255,7 +254,6 @@ def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechan
             assert step.op.trivial or not step.operands, step.name
             continue
         again = drawn(d, step, Random(5))
-        assert again is not None
         assert again.givens == fresh.givens
         assert fresh.last.op == step.op
         for name, matrix in fresh.givens.items():
@@ -275,15 +273,12 @@ def test_the_exercise_is_on_the_step_that_went_wrong_and_depends_on_the_script_a
     reports = dict(slipped("causal_self_attention"))
     for part in ("Q", "S", "A", "Z"):
         sheet = exercise_sheet([reports[part]])
-        assert sheet is not None
         [asked] = sheet.question.parts
         assert asked.answer.step == part
         again = exercise_sheet([reports[part]])
-        assert again is not None
         assert FORMATS["text"].write(again.key) == FORMATS["text"].write(sheet.key)
     other = with_entry(reports["S"].attempt, "Z", 0, 0, Entry())
     fresh = exercise_sheet([marked(question("causal_self_attention"), other)])
-    assert fresh is not None
     assert fresh.name != exercise_sheet([reports["S"]]).name
 
 
@@ -291,7 +286,6 @@ def test_weights_of_an_exercise_are_weights():
     d = question("causal_self_attention").problem.derivation
     for seed in range(5):
         fresh = drawn(d, d["Z"], Random(seed))
-        assert fresh is not None
         for row in fresh.givens["A"].rows:
             assert sum(row) == 1
             assert min(row) >= 0
@@ -299,14 +293,12 @@ def test_weights_of_an_exercise_are_weights():
 
 def test_a_misconception_in_a_step_left_out_is_practised_there():
     sheet = exercise_sheet([CASES["03-scaled-after-softmax-blank"].report])
-    assert sheet is not None
     assert sheet.question.parts[0].answer.step == "S'"
 
 
 def test_the_blank_exercise_has_no_answer_in_it_and_the_key_has():
     report = CASES["02-lost-sign"].report
     sheet = exercise_sheet([report])
-    assert sheet is not None
     answer = sheet.question.parts[0].answer.value
     blank, key = (FORMATS["text"].write(sheet.document(form)) for form in ("blank", "worked"))
     row = r"\s+".join(str(x).replace("-", "−") for x in answer.rows[0])
@@ -455,7 +447,6 @@ def test_what_became_easier_is_told_where_something_follows(mechanism, id):
 
 def wrong_by(q, id):
     """What somebody with a misconception has throughout."""
-    assert q.problem is not None
     [wrong] = replayed(q.problem.derivation, [id])
     return wrong.derivation
 

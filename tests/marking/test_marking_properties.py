@@ -134,9 +134,7 @@ matrix_wise = variants.filter(lambda variant: variant.settings["by"] == "matrix"
 
 
 def value(d, name):
-    found = d.value(name)
-    assert isinstance(found, Matrix)
-    return found
+    return d.value(name)
 
 
 def put(matrix, i, j, new):
@@ -369,7 +367,6 @@ def slipped(variant):
     except (InputError, UndecidedError):
         found = None
     assume(found is not None)
-    assert found is not None
     return found
 
 
@@ -520,7 +517,6 @@ def test_p3_scores_of_another_shape_after_which_something_is_easier():
     """QᵀK token by token has rows of four scores where the key has three."""
     q = Variant(953830, 1).question()
     wrong = misconception("T3").on(q.problem.derivation)
-    assert wrong is not None
     written = writes(wrong, q)
     assert np.shape(written["S'.1"]) == (1, 4) != np.shape(key_of(q)["S'.1"])
     one_misconception(q, wrong, written, set())

@@ -217,7 +217,6 @@ def test_the_scripts_are_what_their_files_say(name):
         for i, j, entry in written.cells():
             if entry.blank:
                 continue
-            assert entry.value is not None
             right = WITNESSES[name][part][i, j]
             off = float(entry.unit or Fraction(0)) / 2 + 1e-9
             assert abs(float(decimal_text(entry.value, 12)) - right) <= off, (part, i + 1, j + 1, entry.text, right)

@@ -12,7 +12,6 @@ from tables import tables_beside
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import HELPERS, helpers_called
 from symattn.derivation.ops.turning import turned
-from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.teaching.fairness import self_check
 
@@ -27,7 +26,6 @@ def derived(step):
 
 
 def floats(m):
-    assert isinstance(m, Matrix)
     return np.array([[approximate(x) for x in row] for row in m.rows])
 
 

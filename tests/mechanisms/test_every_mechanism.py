@@ -330,7 +330,6 @@ def rounded_to_cents(x):
 
 
 def numbers(matrix):
-    assert isinstance(matrix, Matrix)
     return matrix
 
 

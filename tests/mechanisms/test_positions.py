@@ -98,7 +98,6 @@ def test_sines_can_be_typed():
 def test_random_numbers_come_out_well(seed):
     """Whole rotated queries and scores, rows of scores that differ, weights that are neither even nor saturated."""
     chosen = mechanism("rotary_attention")
-    assert chosen.draw is not None
     drawn = chosen.draw(Settings.read({**chosen.defaults, **chosen.drawn}), chosen.default_sizes, random.Random(seed))
     q, k = (np.array(drawn[name].rows, dtype=float) for name in "QK")
     theta = [math.pi / 2] * 2
