@@ -20,7 +20,7 @@ from symattn.teaching.problem_file import problem_file
 MODES = ({}, {"corrected": False}, {"symbolic": True}, {"places": 0, "entries": "none"})
 
 
-@pytest.mark.covering(most=3, product=False)
+@pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("notation", [None, *notations()])
 @pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("example", examples())

@@ -244,7 +244,7 @@ ALPHABET = [
 ]
 
 
-@tries(300)
+@tries(100)
 @given(st.lists(st.sampled_from(ALPHABET), max_size=25).map("".join) | st.text(max_size=30))
 def test_whatever_is_typed_is_read_or_refused(text):
     try:
@@ -257,7 +257,7 @@ def test_whatever_is_typed_is_read_or_refused(text):
     assert pointer
 
 
-@tries(100)
+@tries(40)
 @given(st.recursive(
     st.sampled_from(["2", "7", "10"]),
     lambda inner: st.tuples(inner, st.sampled_from(["+", "-", "·"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")

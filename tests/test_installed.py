@@ -74,6 +74,7 @@ def site(tmp_path_factory):
     return unpacked(built("wheel", ROOT, folder / "dist"), folder / "site")
 
 
+@pytest.mark.slow
 def test_a_wheel_has_the_templates_inside_the_package(site, tmp_path):
     assert sorted(path.name.split("-")[0] for path in site.iterdir()) == ["symattn", "symattn"]  # and its dist-info
     expect_found(site / "symattn" / "templates", site, tmp_path)

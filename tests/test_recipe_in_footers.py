@@ -37,6 +37,7 @@ def printed(document, form):
     return re.sub(r"[\s{}]+", " ", text)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("form", [form for form in formats() if form != "latex-pdf"])
 def test_students_sheets_have_no_recipe_unless_it_is_wanted(form):
     found = printed(SHEET.document("blank"), form)
@@ -94,6 +95,7 @@ def test_every_look_can_be_said_in_options():
     assert choices_of(make_look(language="de")) == {"language": "de"}  # whose decimal sign is a comma anyway
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "options",
     TABLES["commands"],

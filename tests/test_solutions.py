@@ -69,7 +69,7 @@ def parts(document):
 # ------------------------------------------------------------------------------------------------ blank
 
 
-@pytest.mark.covering(most=9, product=False)
+@pytest.mark.covering(most=5, product=False)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_one_is_the_same_whatever_its_solutions_say(name, layout):
@@ -85,7 +85,7 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name, layout):
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
-@pytest.mark.covering(most=12, product=False)
+@pytest.mark.covering(most=6, product=False)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_format_needs_nothing_else_of_a_document_than_it_says(name, form):

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NewType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
@@ -111,11 +112,13 @@ CONTENTS = st.builds(
 )
 
 
+@tries(8)
 @given(CONTENTS)
 def test_what_is_written_reads_back_the_same_through_json_too(content):
     assert read(Content, json.loads(json.dumps(plain(content))), "exam.json") == content
 
 
+@tries(8)
 @given(CONTENTS)
 def test_writing_is_stable(content):
     assert plain(read(Content, plain(content))) == plain(content)
@@ -158,6 +161,7 @@ def test_a_type_that_cannot_be_read_is_a_fault_of_the_program():
         read(complex, 1)
 
 
+@tries(8)
 @given(CONTENTS)
 def test_a_problem_type_freezes_its_content_and_thaws_it_again(content):
     chosen = ProblemType(

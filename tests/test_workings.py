@@ -74,7 +74,7 @@ def uses(draw):
     )
 
 
-@tries(40)
+@tries(15)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use

@@ -98,7 +98,7 @@ def reference(q, places, ties):
     return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
 
 
-@tries(50)
+@tries(20)
 @given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
 def test_rounding_agrees_with_mpmath(recipe, places, ties):
     value = ours(recipe)
@@ -167,7 +167,7 @@ def test_any_number_of_digits(places):
     assert Fraction(Decimal(text)) == reference(mass, places, "even")
 
 
-@tries(30)
+@tries(12)
 @given(everything, st.integers(1, 30))
 def test_significant_digits(recipe, digits):
     text = significant_text(ours(recipe), digits)

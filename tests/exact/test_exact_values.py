@@ -39,7 +39,7 @@ from symattn.exact.values import (
 )
 
 e = exponential
-relaxed = tries(50)
+relaxed = tries(25)
 
 
 def equal(a, b):

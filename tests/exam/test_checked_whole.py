@@ -12,7 +12,8 @@ title = "Midterm"
 variants = 5
 
 [[question]]
-mechanism = "self_attention"
+mechanism = "attention"
+level = "starter"
 
 [[question]]
 mechanism = "attention"
@@ -87,33 +88,33 @@ def test_another_seed_begins_anew_and_a_refused_exam_leaves_nothing(tmp_path):
     assert exam.pools == make_exam(spec, Dice.seeded(2)).pools
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace('"features"', '"features" '),
-        lambda text: text.replace("load", "laod"),
-        lambda text: "[]\n" + text,
-        lambda text: "{}",
-        lambda text: "",
-        lambda text: "\xff" + text,
-        lambda text: '{"dice": 7}\n' + text,
-    ],
-    ids=range(7),
-)
-def test_what_was_kept_is_taken_only_as_it_was_written(tmp_path, change):
+def test_what_was_kept_is_taken_only_as_it_was_written(tmp_path):
     """Spaces aside: a line that was changed, and all after it, are made again."""
     path = tmp_path / "midterm.toml"
-    path.write_text(EXAM.replace("K = [[1]]", "K = [[1, 0]]"), encoding="utf-8")
+    path.write_text(EXAM.replace("K = [[1]]", "K = [[1, 0]]").replace("variants = 5", "variants = 3"), encoding="utf-8")
     spec, seen = read_exam_file(path), []
 
     def stop(variant):
         seen.append(variant)
-        if len(seen) == 3:
+        if len(seen) == 2:
             raise StoppedError
 
     with pytest.raises(StoppedError):
         write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(4), stop)
-    begun = tmp_path / "out" / BEGUN
-    begun.write_bytes(change(begun.read_text(encoding="utf-8")).encode("latin-1"))
-    exam, _ = write_exam(spec, tmp_path / "out", ["text"], Dice.seeded(4))
-    assert exam.pools == make_exam(spec, Dice.seeded(4)).pools
+    text = (tmp_path / "out" / BEGUN).read_text(encoding="utf-8")
+    whole = make_exam(spec, Dice.seeded(4)).pools
+    spoilt = [
+        text.replace('"features"', '"features" '),
+        text.replace("load", "laod"),
+        "[]\n" + text,
+        "{}",
+        "",
+        "\xff" + text,
+        '{"dice": 7}\n' + text,
+    ]
+    for k, kept in enumerate(spoilt):
+        begun = tmp_path / str(k) / BEGUN
+        begun.parent.mkdir()
+        begun.write_bytes(kept.encode("latin-1"))
+        exam, _ = write_exam(spec, begun.parent, ["text"], Dice.seeded(4))
+        assert exam.pools == whole, kept[:20]

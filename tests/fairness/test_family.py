@@ -90,7 +90,7 @@ def test_the_members_of_a_family_hide_the_same(name, title, most):
         assert sum(trouble in one for one in hidden) * 2 >= len(hidden)
 
 
-@pytest.mark.parametrize(("name", "title"), KEPT[::9] + [pytest.param(*one, marks=pytest.mark.slow) for one in KEPT])
+@pytest.mark.parametrize(("name", "title"), KEPT[::18] + [pytest.param(*one, marks=pytest.mark.slow) for one in KEPT])
 def test_the_members_of_a_family_are_equally_hard(name, title):
     """Within the spread of rules.md 4.8 of their middle, and of the level's entries where these are small."""
     of, members = members_of(name, title)
@@ -126,6 +126,7 @@ def test_keys_of_a_family_have_little_in_common(name, title, most):
 # ------------------------------------------------------------------------------------------------ orders
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", sorted({name for name, _ in KEPT}))
 def test_another_order_is_as_much_work_and_hides_the_same(name):
     of = kind(name)
@@ -197,7 +198,10 @@ def test_where_nothing_is_found_a_sentence_says_so():
         next(searched(of, random.Random(1)))
 
 
-@pytest.mark.parametrize("name", ["multi_head_gradient", "linear_attention", "backpropagation_through_time"])
+@pytest.mark.parametrize(
+    "name",
+    ["linear_attention", "backpropagation_through_time", pytest.param("multi_head_gradient", marks=pytest.mark.slow)],
+)
 def test_a_set_goes_on_where_the_kept_members_are_used_up(name):
     """With further ones that are as much work."""
     of = kind(name)

@@ -466,6 +466,7 @@ def drawn(problem):
     return symattn.worksheet(problem=problem, seed=5)[0].question
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("problem", TYPES)
 def test_answers_of_every_problem_type(problem):
     """P1 tries the key in every exact form; here it is in decimals, and left out, and wrong in one place."""

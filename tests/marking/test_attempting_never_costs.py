@@ -93,7 +93,7 @@ def costs_at_most(most, q, before, after, part, names=WITH_MARKS):
         assert all(others[line] >= n for line, n in earned(less, part).items()), says
 
 
-@tries(10)
+@tries(5)
 @given(st.integers(0, 10**6))
 def test_a_line_that_is_anything_costs_a_mark_of_its_own_at_most(seed):
     rng = Random(seed)
@@ -106,7 +106,7 @@ def test_a_line_that_is_anything_costs_a_mark_of_its_own_at_most(seed):
     costs_at_most(1, q, before, after, part, rng.sample(WITH_MARKS, 2))
 
 
-@tries(10)
+@tries(5)
 @given(st.integers(0, 10**6))
 def test_an_entry_that_is_anything_costs_a_mark_of_its_line_at_most(seed):
     rng = Random(seed)

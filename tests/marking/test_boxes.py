@@ -57,13 +57,13 @@ def test_a_wrong_entry_keeps_a_matrix_where_it_stands():
 def test_no_misconception_is_taken_for_a_wrong_box():
     asked = question("g1.toml")
     seen = 0
-    for wrong in replayed(asked.problem.derivation)[::2]:
+    for wrong in replayed(asked.problem.derivation)[::4]:
         values = {part: wrong.derivation.value(part) for part in PARTS if part in wrong.derivation}
         answers = {part: _grid(value) for part, value in values.items() if isinstance(value, Matrix)}
         if answers:
             seen += 1
             assert not told(marked(asked, Attempt(answers))), wrong.misconception.id
-    assert seen > 20
+    assert seen > 10
 
 
 def _grid(matrix):

@@ -210,8 +210,10 @@ def lost(questions, *statements):
 def test_with_several_questions_a_number_is_the_question(four_questions):
     """Left blank it costs its own marks and no other's; the dash says the same as the word."""
     available = [report.available for report in marked(entered(four_questions, "all right")).reports]
-    for said in ("blank: Q4", "Q4=blank", "Q4 = -", "blank: q4."):
-        assert lost(four_questions, said) == [0, 0, 0, available[3]], said
+    assert lost(four_questions, "blank: Q4") == [0, 0, 0, available[3]]
+    blank = entered(four_questions, "blank: Q4").answers()
+    for said in ("Q4=blank", "Q4 = -", "blank: q4."):
+        assert entered(four_questions, said).answers() == blank, said
     assert lost(four_questions, "blank: Q3, Q4") == [0, 0, *available[2:]]
     assert lost(four_questions, "blank: Q1 Z Q4") == [4, 0, 0, available[3]]
     assert lost(four_questions, "blank; key: Q4") == [*available[:3], 0]
@@ -244,8 +246,11 @@ def test_all_that_is_wrong_in_a_row_is_told(four_questions):
 
 def test_printed_labels_are_names(four_questions):
     """(i) is the ninth part of the third question, and of no other."""
-    for name in ("(i)", "i", "Q3(i)"):
-        assert sum(lost(four_questions, f"{name}=-")) == lost(four_questions, f"{name}=blank")[2] > 0
+    [*spoken] = (
+        entered(four_questions, f"{name}={said}").answers() for name in ("(i)", "i", "Q3(i)") for said in ("-", "blank")
+    )
+    assert all(answers == spoken[0] for answers in spoken)
+    assert sum(found := lost(four_questions, "(i)=-")) == found[2] > 0
     named = [entered(four_questions).target(f"Q2 ({letter})").place.name for letter in "abcd"]
     assert named == [part.name for part in four_questions[1].parts[:4]]
 

@@ -203,7 +203,7 @@ def text_of(report, exercise=False):
     return FORMATS["text"].write(feedback_document(report, exercise=exercise))
 
 
-@pytest.mark.covering(most=10)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_students_are_told_nothing_in_the_examiners_words(name):
     said = text_of(CASES[name].report)
@@ -244,6 +244,7 @@ def test_what_is_right_is_said_first():
 # ------------------------------------------------------------------------------------------------ a fresh exercise
 
 
+@pytest.mark.covering(most=3)
 @mechanisms
 def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechanism):
     """Every step that rests on a matrix has one, and its key is what the operation's witness gives, in floats."""

@@ -280,7 +280,7 @@ thirds = st.integers(-30, 30).map(lambda n: f"{n}/3")
 SHORT = [(Card, "tf32", None), (RoundingCard, "tf32", None), (BfloatCard, "bfloat16", "float32")]
 
 
-@tries(15)
+@tries(6)
 @given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT), st.sampled_from(SHORT))
 def test_right_programs_with_short_factors_are_not_accused(data, n, width, function, short):
     card, precision, dtype = short

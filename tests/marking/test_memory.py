@@ -38,6 +38,7 @@ def told(report):
     return report.marks, report.verdicts, report.events, report.notices
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", ["attention", "layer_norm"])
 def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
     q, rng = question(mechanism), Random(mechanism)

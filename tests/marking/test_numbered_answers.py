@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 import symattn
 from symattn.page.writers.text import plain
@@ -138,7 +139,7 @@ def wrong_parts(marking):
     return {verdict.part for verdict in marking.reports[0].verdicts if not verdict.accepted}
 
 
-@pytest.mark.property
+@tries(8)
 @given(type=st.sampled_from(TYPES), seed=st.integers(1, 3), label=st.sampled_from(LABELS), data=st.data())
 def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writing(type, seed, label, data):
     question = drawn(type, seed)
@@ -150,7 +151,7 @@ def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writi
     assert (wrong_parts(found), len(found.reports[0].events)) == ({part.name}, 1), other
 
 
-@pytest.mark.covering(product=False)
+@pytest.mark.covering(most=4, product=False)
 @pytest.mark.parametrize("label", range(len(LABELS)))
 @pytest.mark.parametrize("type", ["translate", "recurrence", "counts"])
 def test_columns_end_where_the_next_part_begins(type, label):

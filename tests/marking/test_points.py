@@ -150,7 +150,7 @@ QUICK = (
 )
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
 def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
     """`tests/bench/points.py --every-value` tries all of them."""
@@ -209,7 +209,7 @@ def read(note, number, rows):
 NOTED = [one for one in QUICK if one[0] in ("full", "counts", "masks", "faded", "recurrence")]
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), NOTED, ids=lambda x: str(x or "-"))
 def test_every_note_on_a_key_says_what_the_marker_does(problem, mechanism, settings):
     """Answers of numbers, with any of them wrong; nothing follows and nothing is implied."""
@@ -307,7 +307,7 @@ def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
 # ------------------------------------------------------------------------------------------------ totals
 
 
-@pytest.mark.covering(most=2, product=False)
+@pytest.mark.covering(most=1, product=False)
 @pytest.mark.parametrize("policy", [name for name, one in POLICIES.items() if one.marks])
 @pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK[:2] + QUICK[5:7], ids=lambda x: str(x or "-"))
 def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, policy):

@@ -288,9 +288,12 @@ def program(tmp_path):
     return tmp_path
 
 
-def test_a_file_runs_in_a_process_of_its_own(program):
-    assert trace(f"{program}/student.py:attention", plain()).right
-    assert trace(f"{program}/student.py:unscaled", plain()).named == ("C1",)
+@pytest.mark.parametrize(
+    ("function", "named"), [pytest.param("attention", (), marks=pytest.mark.slow), ("unscaled", ("C1",))]
+)
+def test_a_file_runs_in_a_process_of_its_own(program, function, named):
+    found = trace(f"{program}/student.py:{function}", plain())
+    assert (found.right, found.named) == (not named, named)
     assert "helping" not in sys.modules
 
 

@@ -44,7 +44,7 @@ def reading(text, form, question):
         return str(error)
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("kind", TYPES)
 def test_reading_and_its_messages_do_not_depend_on_the_key(kind):
     question, changed = keys(kind, 3)

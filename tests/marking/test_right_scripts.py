@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trials import tries
 
 import symattn
 from symattn.api import make_recipe
@@ -26,6 +27,7 @@ def question(name, seed=1):
     return sheet.question
 
 
+@tries(8)
 @given(st.sampled_from(SUBJECTS), st.integers(0, 10**6))
 def test_no_right_script_is_accused(name, seed):
     asked = question(name)
@@ -35,6 +37,7 @@ def test_no_right_script_is_accused(name, seed):
     assert report.total == report.available, style
 
 
+@tries(8)
 @given(st.integers(0, 10**6), st.sampled_from([Decimal("-1"), Decimal(1), Decimal("0.1")]))
 def test_a_slip_does_not_pass_as_rounding(seed, off):
     asked = question("self_attention")
@@ -125,6 +128,7 @@ def told(report):
     return "rounded" if any("rounded" in verdict.flags for verdict in report.verdicts) else ""
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("places", "at", "sign"), [(2, (0, 1), -1), (3, (1, 0), 1), (4, (2, 1), -1), (2, (2, 1), 1)])
 def test_outputs_have_the_places_of_the_weights(places, at, sign):
     """One unit of the last place is rounding; ten are not without a word; forty are wrong."""

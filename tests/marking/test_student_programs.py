@@ -89,7 +89,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("function", "settings"), RIGHT)
 def test_right_programs_in_odd_styles_pass(function, settings):
     assert_attention(function, **settings)
@@ -167,7 +167,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("function", "settings", "says"), WRONG)
 def test_wrong_programs_fail_and_are_told_why(function, settings, says):
     with pytest.raises(AssertionError, match=says):

@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from trials import tries
 
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
@@ -158,6 +159,7 @@ def situations(draw):
 LATE = {"20231815.toml": ANSWER}
 
 
+@tries(8)
 @given(situations())
 @example(("Moodle, folders", [], LATE, ""))
 @example(("Gradescope", [], {METADATA: FOREIGN, "submission_70001/x.toml": ANSWER}, ""))

@@ -269,6 +269,7 @@ def random_matrix(shape, rng):
 # ------------------------------------------------------------------------------------------------ checked
 
 
+@pytest.mark.covering(most=18)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
     """So that every operation has a second route, and one that looks at every entry."""
@@ -283,6 +284,7 @@ def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
             self_check(replace(d, steps=(*d.steps[:k], spoilt, *d.steps[k + 1 :])))
 
 
+@pytest.mark.covering(most=18)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_only_what_rests_on_an_entry_changes_with_it(name):
     d, rng = derivation(name), Random(name)

@@ -230,6 +230,7 @@ def with_upstream(name, given, s, rng):
     return output, upstream
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", BACKWARD)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_gradient_is_a_slope(name, seed):
@@ -257,6 +258,7 @@ def test_every_gradient_is_a_slope(name, seed):
     assert "X^new" not in d  # no parameter
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*WITNESSES, *BACKWARD])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_the_program_of_a_notebook_asserts_the_same(name, seed):

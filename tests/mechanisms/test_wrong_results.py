@@ -32,6 +32,7 @@ def run(name, given, settings, orientation="rows"):
     return chosen.run(rows, Settings.read({**chosen.defaults, **settings, "orientation": orientation}))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant["about"])
 def test_what_comes_of_a_wrong_belief(variant, orientation):

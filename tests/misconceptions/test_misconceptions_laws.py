@@ -149,7 +149,7 @@ def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, mor
 
 
 @given(strategies.problems(exotic=False))
-@tries(12)
+@tries(6)
 def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
     assert whole(problem.run()) == problem.run(by="matrix")
 

@@ -65,6 +65,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("stated", CASES, ids=str)
 def test_every_answer_by_numpy(stated):
     for number in range(1, 13):

@@ -118,6 +118,7 @@ def check(rows, columns):
     assert not report.notices
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     ("problem", "level"), [("masks", "starter"), ("masks", "long"), ("shapes", "standard"), ("design", "long")]
 )

@@ -145,6 +145,7 @@ def test_a_name_is_changed_in_one_place():
 LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize(
     ("size", "inside"), [(11, matrix([-1, 8], [2, 21])), (24, AnswerGrid(n("Q"), 2, 2, "fraction"))]
