@@ -258,12 +258,12 @@ def test_where_nothing_forks_a_function_wants_trust(monkeypatch):
 PROGRAM = """
 from helping import softmax
 import numpy as np
+import symattn.marking.implementations.report as report  # not where it is traced: that takes seconds
 
 def attention(q, k, v):
     return softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])) @ v
 
 def unscaled(q, k, v):
-    import symattn.marking.implementations.report as report
     report.Comparison.right = True
     return softmax(q @ np.swapaxes(k, -1, -2)) @ v
 
