@@ -133,10 +133,6 @@ matrix_wise = variants.filter(lambda variant: variant.settings["by"] == "matrix"
 # ------------------------------------------------------------------------------------------------ wrong scripts
 
 
-def value(d, name):
-    return d.value(name)
-
-
 def put(matrix, i, j, new):
     rows = page(matrix)
     rows[i][j] = new
@@ -155,11 +151,11 @@ def carried_on(q, change):
     for step in d:
         so_far = d.replay(pinned=own)
         new = change(step.name, so_far)
-        line = new if new is not None else value(so_far, step.name)
-        if line.shape != value(d, step.name).shape:
+        line = new if new is not None else so_far.value(step.name)
+        if line.shape != d.value(step.name).shape:
             raise InputError(f"{step.name} is of another shape.")
         if step.name in cells:
-            line = _filled(value(d, step.name), line, cells[step.name])
+            line = _filled(d.value(step.name), line, cells[step.name])
         if step.name in steps or new is not None:
             own[step.name] = line
     return {name: page(line) for name, line in own.items() if name in steps}
@@ -269,7 +265,7 @@ def test_p1_any_problem_in_any_mixture_of_forms(problem, policy, rng):
     """Roots and other bases as well, unless a value is left that is only a symbol."""
     assume(problem.settings.get("base", "e") in ("e", 2, 3))
     d = problem.run()
-    assume(not any(is_symbolic(x) for step in d for x in value(d, step.name)))
+    assume(not any(is_symbolic(x) for step in d for x in d.value(step.name)))
     q = asked(d)
     form = at_random(rng, list(EXACT_FORMS.values()))
     full(marked(q, key_script(q, form, rng.choice(".,")), policy))
@@ -299,7 +295,7 @@ def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
     q = variant.question() if problem == "full" else drawn("faded", "self_attention", variant.seed % 3 + 1)
 
     def rounded(name, so_far):
-        line = value(so_far, name)
+        line = so_far.value(name)
         return Matrix.of([[_as_written(x, places) for x in row] for row in line.rows])
 
     lines = carried_on(q, rounded)
@@ -325,7 +321,7 @@ class OneSlip:
 
     def script(self):
         steps = [part.answer.step for part in self.question.parts]
-        return script(self.question, {name: page(value(self.follows, name)) for name in steps})
+        return script(self.question, {name: page(self.follows.value(name)) for name in steps})
 
 
 def one_slip(q, rng):
@@ -336,8 +332,8 @@ def one_slip(q, rng):
     """
     d = q.problem.derivation
     steps = [s for s in d if s.role != "weighted" and not isinstance(s.op, Stack)]
-    step = rng.choice([s for s in steps if len(list(value(d, s.name))) > 1])
-    right = value(d, step.name)
+    step = rng.choice([s for s in steps if len(list(d.value(s.name))) > 1])
+    right = d.value(step.name)
     places = [(i, j) for i in range(right.shape[0]) for j in range(right.shape[1])]
     i, j = rng.choice([place for place in places if right[place] is not NEGATIVE_INFINITY])
     new = rng.choice([found.value for found in slips(d, step.name, i, j)] or [right[i, j] + 1])
@@ -396,7 +392,7 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
 def compared_with_what_follows(report, d):
     """P10: the right value stands beside every entry, and what it was compared with is accepted or has an event."""
     right = {name: floats(rows) for name, rows in key_of(report.question).items()}
-    follows = {name: oracles.floats(value(d, name)) for name in right}
+    follows = {name: oracles.floats(d.value(name)) for name in right}
     assert {(v.part, v.i, v.j) for v in report.verdicts} == {
         (name, i, j) for name, a in right.items() for i in range(a.shape[0]) for j in range(a.shape[1])
     }
@@ -534,7 +530,7 @@ def test_p3_with_every_line_rounded_and_carried_on(id, places):
 
     def change(name, so_far):
         found = wrongly(name, so_far)
-        line = value(so_far, name) if found is None else found
+        line = so_far.value(name) if found is None else found
         return Matrix.of([[_as_written(x, places) for x in row] for row in line.rows])
 
     report = marked(q, script(q, carried_on(q, change), decimals(places)))
@@ -593,7 +589,7 @@ def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, 
     d = MatrixwiseDerivation(q.problem.derivation).given
     one = misconception(first).on(d)
     at = next(s.name for s in d if s.name in spoilt(second, d))
-    before = {s.name: value(one.derivation, s.name) for s in d.until(at).steps[:-1]}
+    before = {s.name: one.derivation.value(s.name) for s in d.until(at).steps[:-1]}
     two = misconception(second).on(d.replay(pinned=before))
     report = marked(q, script(q, writes(two, q), legible))
     assert len(mistakes(report)) == 2, shown(report)

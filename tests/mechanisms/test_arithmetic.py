@@ -46,10 +46,6 @@ def in_numbers(chosen, settings, sizes, rng):
             continue
 
 
-def numbers(matrix):
-    return matrix
-
-
 # ------------------------------------------------------------------------------------------------ the same numbers
 
 
@@ -65,9 +61,9 @@ def test_every_line_is_the_exact_one(name, arithmetic):
     d = chosen.run(exact.givens, Settings.read({**settings, "arithmetic": arithmetic}))
     assert [step.name for step in d] == [step.name for step in exact]
     for ours, other in zip(d, exact, strict=True):
-        assert numbers(ours.result).decimals(12) == numbers(other.result).decimals(12), ours.name
-        if arithmetic == "auto" and not in_decimals(numbers(ours.result)):
-            assert all(map(is_short, numbers(ours.result)))
+        assert ours.result.decimals(12) == other.result.decimals(12), ours.name
+        if arithmetic == "auto" and not in_decimals(ours.result):
+            assert all(map(is_short, ours.result))
     self_check(d)
 
 
@@ -76,7 +72,7 @@ def test_a_replay_gives_the_same_objects():
     again = d.replay()
     assert again == d
     pairs = [(x, y) for one, other in zip(d, again, strict=True)
-             for x, y in zip(numbers(one.result), numbers(other.result), strict=True)]  # fmt: skip
+             for x, y in zip(one.result, other.result, strict=True)]  # fmt: skip
     assert all(x is y for x, y in pairs if isinstance(x, Real))
 
 
@@ -149,7 +145,7 @@ def made(name, arithmetic="decimal"):
 @pytest.mark.slow
 def test_auto_asks_for_exact_values_as_far_as_they_go():
     sheet = made("encoder_block", "auto")
-    first = next(step for step in sheet.problem.steps if in_decimals(numbers(step.result)))
+    first = next(step for step in sheet.problem.steps if in_decimals(step.result))
     parts = {part.name: " ".join(str(block) for block in part.ask) for part in sheet.question.parts}
     told = [name for name, text in parts.items() if "From here on, give decimals" in text]
     assert told == [first.name]

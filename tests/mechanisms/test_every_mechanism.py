@@ -276,7 +276,7 @@ def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
     d = derivation(name)
     rng = Random(name)
     for k, step in enumerate(d.steps):
-        rows = [list(row) for row in numbers(step.result).rows]
+        rows = [list(row) for row in step.result.rows]
         i, j = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
         rows[i][j] = 7 if rows[i][j] is NEGATIVE_INFINITY else rows[i][j] + 1
         spoilt = replace(step, result=Matrix.of(rows))
@@ -289,7 +289,7 @@ def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
 def test_only_what_rests_on_an_entry_changes_with_it(name):
     d, rng = derivation(name), Random(name)
     for step in (s for s in d if isinstance(s.op, RuleOp)):
-        operands = [numbers(o.of(d.value(o.name))) for o in step.operands]
+        operands = [o.of(d.value(o.name)) for o in step.operands]
         resting = rests_on(step.op, tuple(m.shape for m in operands))
         for k, operand in enumerate(operands):
             i, j = rng.randrange(operand.shape[0]), rng.randrange(operand.shape[1])
@@ -300,7 +300,7 @@ def test_only_what_rests_on_an_entry_changes_with_it(name):
             except InputError:  # no longer a number of keys, or a matrix of weights
                 continue
             cells = [(r, c) for r in range(other.shape[0]) for c in range(other.shape[1])]
-            changed = {place for place in cells if decide(other[place], numbers(step.result)[place]).equal is not True}
+            changed = {place for place in cells if decide(other[place], step.result[place]).equal is not True}
             assert changed <= set(resting.get((k, i, j), ())), f"{step.name}: ({i}, {j}) of operand {k}"
 
 
@@ -309,10 +309,10 @@ def test_windows_hold_what_rounded_numbers_stand_for(name):
     """Every operand to two places: the right result lies in the range of what may follow from them."""
     d = derivation(name)
     for step in d:
-        operands = [numbers(operand.of(d.value(operand.name))) for operand in step.operands]
+        operands = [operand.of(d.value(operand.name)) for operand in step.operands]
         range_ = window(step.op, *map(box, operands))
         assert range_ is not None, step
-        for x, span in zip(numbers(step.result), (span for row in range_ for span in row), strict=True):
+        for x, span in zip(step.result, (span for row in range_ for span in row), strict=True):
             assert x is NEGATIVE_INFINITY or span.low <= Decimal(decimal_text(x, 12)) + SLACK, (step.name, x, span)
             assert x is NEGATIVE_INFINITY or span.high >= Decimal(decimal_text(x, 12)) - SLACK, (step.name, x, span)
 
@@ -329,10 +329,6 @@ def rounded_to_cents(x):
     if x is NEGATIVE_INFINITY or isinstance(x, int):
         return x, None
     return Fraction(decimal_text(x, 2)), Fraction(1, 100)
-
-
-def numbers(matrix):
-    return matrix
 
 
 # ------------------------------------------------------------------------------------------------ in letters, turned
