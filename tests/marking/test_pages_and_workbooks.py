@@ -152,10 +152,13 @@ def test_workbooks_on_one_sheet_or_with_a_sheet_for_every_part():
     ("name", "content", "form", "says"),
     [
         ("xl/workbook.xml", b"<broken", "csv", "workbook cannot be read"),
-        ("word/document.xml", b"", "", "word-processor document: save it as plain text"),
+        ("word/document.xml", b"<broken", "", "document cannot be read"),
+        ("word/document.xml", b"<!DOCTYPE x [<!ENTITY a '1'>]><x>&a;</x>", "", "document cannot be read"),
+        ("word/document.xml", b" " * 21_000_000, "", "20 MB"),
+        ("mimetype", b"", "", "save it as .docx or as plain text"),
         ("xl/workbook.xml", b" " * 21_000_000, "csv", "20 MB"),
     ],
-    ids=["broken", "a text", "20 MB"],
+    ids=["broken", "a broken document", "entities", "a document of 20 MB", "another document", "20 MB"],
 )
 def test_other_zips_and_broken_workbooks_are_refused(name, content, form, says):
     out = io.BytesIO()

@@ -340,7 +340,7 @@ def test_what_is_huge_is_read_or_told(what):
     said = {"Q": f"Q = {HUGE[what]}", "K": "K = [[3]]"}
     found = read(coded(blank("full"), said, {"Q": HUGE[what]}), question("full"))
     assert values(found.attempts[0].answers["K"]) == [["3"]]
-    assert all(remark.says.endswith(".") for a in found.attempts for remark in (*a.remarks, *found.remarks))
+    assert all(remark.says.endswith((".", "'")) for a in found.attempts for remark in (*a.remarks, *found.remarks))
 
 
 def notebook_of(**changes: object) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -77,17 +77,27 @@ def page(text: str) -> Page:
     return Page(lines, head, list(_blocks(lines, start)))
 
 
-def page_of_cells(cells: Sequence[tuple[Literal["code", "markdown"], str]], head: dict[str, str]) -> Page:
-    """The cells of a notebook one after another, each with an empty line below it; no block goes beyond its cell."""
+def page_of_cells(
+    cells: Sequence[tuple[Literal["code", "markdown"], str]], head: dict[str, str], outputs: Mapping[int, str]
+) -> Page:
+    """The cells of a notebook one after another, each with an empty line below it; no block goes beyond its cell.
+
+    Below a cell stands what it shows, in which there are no headings.
+    """
     found = Page([], head)
     for number, (kind, source) in enumerate(cells, 1):
-        start, lines = len(found.lines), _lines(source)
-        if kind == "code":
-            found.blocks.append(MarkdownBlock("program", start, start + len(lines), source))
-        else:
-            found.blocks += (block.below(start) for block in _blocks(lines, 0))
-        found.lines += [*lines, ""]
-        found.cells += [number] * (len(lines) + 1)
+        for text, is_output in ((source, False), (outputs.get(number, ""), True)):
+            if is_output and not text:
+                continue
+            start, lines = len(found.lines), _lines(text)
+            if kind == "code" and not is_output:
+                found.blocks.append(MarkdownBlock("program", start, start + len(lines), text))
+            else:
+                blocks = (block.below(start) for block in _blocks(lines, 0))
+                found.blocks += (replace(block, kind="text") if is_output and block.kind != "table" else block
+                                 for block in blocks)  # fmt: skip
+            found.lines += [*lines, ""]
+            found.cells += [number] * (len(lines) + 1)
     return found
 
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 
 from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
 from symattn.marking.submissions.drawn import undrawn
@@ -21,6 +22,8 @@ from symattn.marking.submissions.written import Cells, RawText
 
 LONGEST = 20_000
 """Characters of a cell, or of one output, that are looked at."""
+MOST_BEGINS = 200
+"""Places in an output where a matrix may begin."""
 DEEPEST = 40
 """Operations, calls and brackets inside one another."""
 
@@ -29,11 +32,12 @@ DEEPEST = 40
 class Code:
     """What one cell says: names with the matrices written out for them, none where they are computed.
 
-    `shown` is the name whose value stands below the cell, "" if there is none; `is_code` is false of comments alone.
+    `shown` are the names whose values stand below the cell, in their order, "" for any other value; `is_code` is false
+    of comments alone.
     """
 
     names: dict[str, Cells | RawText | None] = field(default_factory=dict)
-    shown: str = ""
+    shown: tuple[str, ...] = ()
     is_code: bool = False
 
 
@@ -46,7 +50,7 @@ def read_code(source: str) -> Code | None:
 
     >>> code = read_code("Q = np.array([[1/2, -np.exp(2)], ['√3', 2**3]])\\nS = Q @ K.T\\nS")
     >>> code.names, code.shown
-    ({'Q': Cells(rows=(('1/2', '-exp(2)'), ('√3', '2^3')), factor=''), 'S': None}, 'S')
+    ({'Q': Cells(rows=(('1/2', '-exp(2)'), ('√3', '2^3')), factor=''), 'S': None}, ('S',))
     """
     parsed = _parsed(_MAGIC.sub("", source.replace("\r\n", "\n").replace("\r", "\n")))
     if parsed is None:
@@ -55,9 +59,7 @@ def read_code(source: str) -> Code | None:
     code = Code(is_code=bool(module.body))
     for statement in module.body:
         _read_statement(statement, values, code)
-    match module.body:
-        case [*_, ast.Expr(value)]:
-            code.shown = _shown(value)
+    code.shown = tuple(_every_shown(module.body))
     return code
 
 
@@ -96,6 +98,37 @@ def printed(output: str) -> Cells | None:
     return None
 
 
+def taken_apart(output: str) -> Iterator[str | Cells]:
+    """What a cell shows, as words and matrices in turn, beginning and ending with words.
+
+    >>> list(taken_apart("S =\\n [[1 2]\\n [3 4]]"))
+    ['S =\\n ', Cells(rows=(('1', '2'), ('3', '4')), factor=''), '']
+    """
+    start = 0
+    text = undrawn(output[:LONGEST])
+    for begin in islice(_BEGINS.finditer(text), MOST_BEGINS):
+        end = _closed(text, begin.end() - 1) if begin.start() >= start else 0
+        matrix = printed(text[begin.start() : end]) if end else None
+        if matrix:
+            yield text[start : begin.start()]
+            yield matrix
+            kind = _KIND_BEHIND.match(text, end)
+            start = kind.end() if kind else end
+    yield text[start:]
+
+
+def _closed(text: str, at: int) -> int:
+    """Behind what closes the bracket at `at`, or the call that it stands in; 0 if nothing does."""
+    depth = 0
+    for k in range(at, len(text)):
+        depth += (text[k] in "([") - (text[k] in ")]")
+        if depth == 0:
+            return k + 1
+    return 0
+
+
+_BEGINS = re.compile(r"(?:\b(?:array|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))")
+_KIND_BEHIND = re.compile(r"\s*,?\s*(?:dtype|device)=[\w.']+\)?")
 _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
 _WITHOUT_COMMAS = re.compile(r"\[(?:\s*\[(?:[\s\d.+-]|e[+-]\d|inf|nan)*\])+\s*\]")
 _ROW = re.compile(r"\[([^\[\]]*)\]")
@@ -158,16 +191,35 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
+def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """The names of what is printed and displayed, and of the expression at the end, which is shown."""
+    for number, statement in enumerate(statements, 1):
+        match statement:
+            case ast.Expr(ast.Call(function, values)) if _last_name(function) == "print":
+                yield _shown(values[0]) if len(values) == 1 else ""
+            case ast.Expr(ast.Call(function, values)) if _last_name(function) in ("display", "pprint"):
+                yield from map(_shown, values)
+            case ast.Expr(value) if number == len(statements):
+                yield from map(_shown, value.elts if isinstance(value, ast.Tuple) else [value])
+
+
 def _shown(value: ast.expr) -> str:
-    """The name whose value stands below the cell, rounded or not; "" for any other value."""
+    """The name whose value is shown, rounded or as a table or not; "" for any other value."""
     match value:
-        case ast.Name(name) | ast.Call(ast.Attribute(ast.Name(name), "round"), [] | [ast.Constant()]):
+        case ast.Name(name):
             return name
         case ast.Call(function, [inner]) if _last_name(function) in ("print", "display"):
             return _shown(inner)
-        case ast.Call(function, [inner, *_]) if _last_name(function) in ("round", "around"):
+        case ast.Call(ast.Attribute(ast.Name(name), method), values) if method in _SHOWN_AS and name not in _MODULES:
+            return name  # S.round(3), but not np.round(S, 3)
+        case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWN_AS:
             return _shown(inner)
     return ""
+
+
+_SHOWN_AS = frozenset(("round", "around", "array", "asarray", "DataFrame", "N", "evalf", "detach", "numpy", "tolist"))
+"""Functions and methods that show a matrix in another form."""
+_MODULES = frozenset(("np", "numpy", "torch", "pd", "pandas", "sp", "sympy", "jnp", "tf"))
 
 
 # ------------------------------------------------------------------------------------ values
@@ -316,4 +368,4 @@ def _is_array(node: ast.expr, depth: int = 0) -> bool:
     return False
 
 
-__all__ = ["Code", "printed", "read_code"]
+__all__ = ["Code", "printed", "read_code", "taken_apart"]

@@ -25,7 +25,7 @@ def as_text(session: str) -> str:
     '\nS =\n[[1 2]\n [3 4]]\nThat is all.'
     """
     statements = [(lines, read_code("\n".join(lines)) if typed else None) for typed, lines in _statements(session)]
-    shown = {code.shown for _, code in statements if code}
+    shown = {name for _, code in statements if code for name in code.shown}
     return "\n".join(line for lines, code in statements for line in _written(lines, code, shown))
 
 
@@ -51,8 +51,8 @@ def _written(lines: list[str], code: Code | None, shown: set[str]) -> list[str]:
         return lines  # words, or numbers that were typed
     if not code.is_code:
         return [line.lstrip("# ") for line in lines]
-    if code.shown:
-        return [*[""] * (len(lines) - 1), f"{code.shown} ="]
+    if code.shown and code.shown[-1]:
+        return [*[""] * (len(lines) - 1), f"{code.shown[-1]} ="]
     return [""] * len(lines) if code.names.keys() <= shown else lines
 
 

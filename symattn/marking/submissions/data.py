@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from symattn.errors import InputError
@@ -26,9 +27,11 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import entry
+from symattn.marking.submissions.free import no_answer
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.markdown import identity_of
 from symattn.marking.submissions.names import Names, normal
+from symattn.marking.submissions.tables import entries_of
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
@@ -268,6 +271,9 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
     long = _long_form(rows)
+    heads = next(filter(any, rows), [""])
+    if long is None and _columns().get(heads[0].casefold()) == "part" and not paper.written[0].names.find(heads[0]):
+        rows.remove(heads)  # matrix, row, 1, 2, 3
     if long is None:
         _read_blocks(paper, rows)
     elif not _is_labelled(paper, rows):
@@ -427,7 +433,7 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         matrix.clear()
 
     begins = True  # a new block
-    for row in [*rows, []]:
+    for row in [*_one_below_the_other(rows, paper.written[0].names), []]:
         cells = [cell for cell in row if cell]
         name = row[0].rstrip(":= ") if cells else ""
         alone = name if len(cells) == 1 else ""
@@ -458,6 +464,22 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         begins = not part or not cells
 
 
+def _one_below_the_other(rows: Sequence[list[str]], names: Names) -> Iterator[list[str]]:
+    """Matrices that stand side by side, below a line of nothing but their names, each in a block of its own."""
+    at = 0
+    while at < len(rows):
+        heads = [j for j, cell in enumerate(rows[at]) if cell]
+        if len(heads) < 2 or not all(_is_label(rows[at][j], names) for j in heads):
+            yield rows[at]
+            at += 1
+            continue
+        end = next((k for k in range(at, len(rows)) if not any(rows[k])), len(rows))
+        for left, right in pairwise([*heads, max(map(len, rows[at:end]))]):
+            yield from (row[left:right] for row in rows[at:end] if any(row[left:right]))
+            yield []
+        at = end
+
+
 def _is_label(cell: str, names: Names) -> bool:
     """Whether a cell before others is the name of what they are, and no number."""
     return cell in names.parts or (bool(names.find(cell)) and not entry(cell).readable)
@@ -475,6 +497,11 @@ def _without_tail(row: list[str]) -> list[str]:
 
 
 def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -> None:
+    block = entries_of(rows, written.shape(written.names.find(part)))
+    if block and block.labelled and all(map(any, block.rows)):
+        rows = block.rows
+        for said in dict.fromkeys(block.remarks):
+            written.remark(part, no_answer(said))
     single = len(rows) == 1 == max(map(len, rows), default=0)
     _put(written, part, rows[0][0] if single else [list(row) for row in rows], part)
 

@@ -12,6 +12,7 @@ from itertools import chain
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
+from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.console import as_text, is_session
 from symattn.marking.submissions.data import (
@@ -21,16 +22,17 @@ from symattn.marking.submissions.data import (
     latex_head,
     read_csv,
     read_data,
-    read_latex,
     toml_data,
 )
 from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.free import BULLET, ONE_ROW
+from symattn.marking.submissions.latex_document import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
-from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive
+from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
+from symattn.marking.submissions.word import document_text, is_document
 from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -41,17 +43,19 @@ LARGEST_FILE = 2_000_000
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
     ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
-    ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
+    ".docx": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
 _PICTURE = message(
     "It is a picture, which only a person can read: type the answers, or enter the paper in a table "
     "(`symattn grade --help`)."
 )
-_DOCUMENT = message("It is a word-processor document: save it as plain text (.txt), or type the answers again.")
+_DOCUMENT = message(
+    "It is a word-processor document of a kind that is not read: save it as .docx or as plain text (.txt)."
+)
 _ARCHIVE = message("It is an archive: unpack it, and hand in the file that is in it.")
 _OTHER = message(
-    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF was expected."
+    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx, .docx or a fillable PDF was expected."
 )
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
@@ -193,6 +197,8 @@ def decoded(content: str | bytes) -> str:
         text = content
     elif is_workbook(content):
         text = workbook_text(content)
+    elif is_document(content):
+        text = document_text(content)
     else:
         for signature, says in _SIGNATURES:
             if signature.match(content):
@@ -234,12 +240,11 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "csv":
             return read_csv(text, questions)
         case "latex":
-            return read_latex(text, questions)
+            return read_markdown(plain_signs(latex_text(text)), questions)
         case "html":
-            return read_markdown(as_markdown(text), questions)
+            return _read_text(as_markdown(text), questions)
         case "markdown" | "text":
-            text = undrawn(text)
-            return read_markdown(as_text(text) if is_session(text) and not is_sheet(text) else text, questions)
+            return _read_text(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
@@ -247,6 +252,15 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
                 message("Its name says PDF, but it is not one: save it again from the program that shows it.")
             )
     raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
+
+
+def _read_text(text: str, questions: Sequence[Question]) -> Paper:
+    """A sheet as it was printed and filled in, or a text of somebody's own."""
+    text = undrawn(text)
+    if not is_sheet(text):
+        text = plain_signs(with_matrices(with_tables(text)))
+        text = as_text(text) if is_session(text) else text
+    return read_markdown(text, questions)
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:

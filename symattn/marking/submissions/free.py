@@ -15,17 +15,18 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import chain, islice, pairwise, permutations, takewhile
+from itertools import chain, islice, pairwise, permutations, product, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
-from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.blocks import MarkdownBlock, cells, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
-from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
 from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.tables import entries_of, labelled_cells
 from symattn.marking.submissions.written import (
     ROW_OF,
     Cells,
@@ -263,6 +264,8 @@ class FreeText:
     """The head or the token that is spoken of."""
     _answered: dict[Piece, str] = field(default_factory=dict)
     """What was answered last in a line."""
+    _old: frozenset[str] = frozenset()
+    """What was answered in a way that was called wrong, or a first try."""
     _only_names: set[Piece] = field(default_factory=set)
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
@@ -299,7 +302,7 @@ class FreeText:
             if piece.blank or not (self._labelled(piece) or self._below(piece)):
                 self._at += 1
         for name, found in self._entries.items():
-            asked = self._shape(name)
+            asked = self.written.shape(name)
             high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
             rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
@@ -362,7 +365,9 @@ class FreeText:
         """A name with what stands behind it; whether the piece has been dealt with."""
         if piece.rows:
             return self._named_table(piece)
-        columns = self._shape(self._target)[1]
+        if self._labelled_rows():
+            return True
+        columns = self.written.shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
@@ -380,6 +385,7 @@ class FreeText:
             return True
         if self._numbered(piece, text):
             return True
+        text, version = _without_version(text)
         name, rest = self._label(text)
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
@@ -391,6 +397,12 @@ class FreeText:
             self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
         self._target, self._heads = name, [piece]
+        if version == "old" and name in self.written.parts:
+            self.used.add(piece)
+            return True
+        if version == "new" or name in self._old:
+            self._supersede(name, piece)
+        self._old = self._old | {name} if version == "old" else self._old - {name}
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), _words(_MARKED.sub(r"\2", text).strip(_AROUND))
@@ -398,6 +410,30 @@ class FreeText:
             self._only_names.add(piece)
         self._content(piece, _as_row(rest))
         return True
+
+    def _labelled_rows(self, beside: Piece | None = None) -> bool:
+        """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
+        stand `beside` the name.
+        """
+        shape = self.written.shape(self._target)
+        most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
+        lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
+        for high, gap in product((shape[0] + 1, shape[0]), GAPS):
+            rows = [labelled_cells(line.text, gap) for line in lines[:high]]
+            fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
+            block = entries_of(rows, shape) if fits else None
+            if block and block.labelled and _has_shape(block.rows, shape) and _all_readable(block.rows):
+                self._at += high - bool(beside)
+                self._tell(block.remarks, lines[0])
+                self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
+                return True
+        return False
+
+    def _supersede(self, name: str, piece: Piece) -> None:
+        """What comes is said to count, or what was there not to: nobody has to decide between them."""
+        if self.written.parts.pop(name, None) or self.written.more.pop(name, None):
+            says = message("{part} was answered twice; the last answer counts.", part=self.written.names.shown(name))
+            self.written.remark(self.where(piece.start), says)
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -425,7 +461,7 @@ class FreeText:
         text = text.strip(" $")
         part = self._part(self._target)
         below = stated.alone(text) if part and part.shape_counts else None
-        if below and sorted(below) == sorted(self._shape(self._target)):
+        if below and sorted(below) == sorted(self.written.shape(self._target)):
             self.written.put_shape(self._target, below)
             self.used.update((piece, *self._heads))
             self._at += 1
@@ -509,18 +545,21 @@ class FreeText:
                 return inner, behind
             if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
-        number = _FIRST_NUMBER.search(text)
-        head, rest = (text[: number.start()], text[number.start() :]) if number else ("", "")
-        behind = self._called(head) if head else ""
+        behind = head = rest = ""
+        for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
+            head, rest = text[: number.start()], text[number.start() :]
+            if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
+                break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self._called(text)):
-            is_whole = name == behind and self._shape(name) != (1, 1) and self._fits(rest, name)
+            is_row = self.written.shape(name)[1] > 1 and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            is_whole = name == behind and self.written.shape(name) != (1, 1) and (is_row or self._fits(rest, name))
             return (name, rest) if is_whole else (name, "")
         return (behind, rest) if behind else ("", "")
 
     def _fits(self, text: str, name: str) -> bool:
         """Whether a text is a matrix of the shape that a part or a step should have."""
-        matrix = self._matrix(text, self._shape(name))
-        return matrix is not None and _has_shape(matrix.rows, self._shape(name))
+        matrix = self._matrix(text, self.written.shape(name))
+        return matrix is not None and _has_shape(matrix.rows, self.written.shape(name))
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
@@ -528,6 +567,8 @@ class FreeText:
             return ""
         if _FUNCTION.match(text):
             return self.written.names.rule(text)
+        if (applied := self.written.names.function_of(text.strip(_AROUND))) is not None:
+            return applied
         marked = _MARKED.match(text) if len(_words(text[:_LONGEST_LINE])) <= _MOST_WORDS + 1 else None
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
@@ -647,7 +688,7 @@ class FreeText:
         if entry:
             alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
             return (name, {(int(entry[2]), int(entry[3])): rest}) if alone else None
-        matrix = self._matrix(rest, (1, self._shape(name)[1]))
+        matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
         return name, _row(int(found[2]), matrix)
@@ -671,11 +712,15 @@ class FreeText:
             taken.append(self.pieces[self._at])
             text += "\n" + self.pieces[self._at].text
             self._at += 1
+        if len(taken) == 1 and not in_words and self._labelled_rows(replace(head, text=rest)):
+            return "", "", head
+        if not in_words and self._goes_on_in_table(head, rest):
+            return "", "", head
         text, other, behind = self._apart(text)
         if part is not None and in_words:
             self._words(part, head, text)
         elif text.strip(_NO_WORDS):
-            shape = self._shape(self._target)
+            shape = self.written.shape(self._target)
             text, size = stated.without_last(text)
             if size:
                 self.written.put_shape(self._target, size)
@@ -696,9 +741,6 @@ class FreeText:
                 if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
                     matrix, taken = more, [head, *lines]
                     self._at += len(lines)
-                elif below := self._table_right_below(head, len(matrix.rows[0])):
-                    matrix, taken = Cells((*matrix.rows, *below.rows), matrix.factor), [head, below]
-                    self._at = self.pieces.index(below) + 1
             if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
                 if self._is_row_of_token(matrix, shape):
                     self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
@@ -766,7 +808,7 @@ class FreeText:
             return self._table(piece, piece.rows)
         if self._is_of_another(piece.text):
             return False
-        shape = self._shape(self._target)
+        shape = self.written.shape(self._target)
         if "[" in piece.text and not _DRAWN.match(piece.text):
             taken, text = [piece], piece.text
             for other in self.pieces[self._at + 1 : self._at + LARGEST]:
@@ -815,10 +857,16 @@ class FreeText:
         same = list(takewhile(lambda count: count == counts[0], counts))
         return lines[: len(same)]
 
-    def _table_right_below(self, head: Piece, columns: int) -> Piece | None:
-        """Further rows between bars, without an empty line: they look like a table of their own."""
-        below = next((piece for piece in self.pieces[self._at :] if not piece.blank), head)
-        return below if below.start == head.end and {len(row) for row in below.rows} == {columns} else None
+    def _goes_on_in_table(self, head: Piece, first: str) -> bool:
+        """A table whose first row stands behind its name: S = | 1 | 2 |."""
+        below = self.pieces[self._at] if self._at < len(self.pieces) else head
+        below = self.pieces[self._at + 1] if below.blank and self._at + 1 < len(self.pieces) else below
+        if not (first[:1] == "|" == first[-1:] and below.rows and below.start == head.end):
+            return False
+        at, self._at = self._at, self.pieces.index(below)
+        found = self._table(below, (cells(first), *below.rows))
+        self._at = self._at if found else at
+        return found
 
     def _is_alone(self, piece: Piece) -> bool:
         """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
@@ -849,22 +897,31 @@ class FreeText:
     # -------------------------------------------------------------------------------- tables and formulas
 
     def _named_table(self, piece: Piece) -> bool:
-        """A table with a name in its first cell."""
-        name = self._called(piece.rows[0][0]) if any(c.isalpha() for c in piece.rows[0][0]) else ""
-        if not name or len(piece.rows) < 2 or (self.beside and name == self.here):
+        """A table with a name in its first cell, or before it."""
+        (first, *heads), *below = piece.rows
+        name = self._called(first) if any(c.isalpha() for c in first) else ""
+        if not name or not below or (self.beside and name == self.here):
             return False
         self._target, self._heads = name, []
-        return self._table(piece, piece.rows)
+        before = {len(row) for row in below} == {len(heads)}  # S = | | 1 | 2 |
+        return self._table(piece, (tuple(heads), *below) if before else piece.rows)
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
-        shape = self._shape(self._target)
-        cells = _without_heads(rows, shape)
+        shape = self.written.shape(self._target)
+        block = entries_of(rows, shape)
+        cells = block.rows if block else ()
         if not cells or not _plausible(cells) or (any(shape) and not _has_shape(cells, shape) and _has_unread(cells)):
             return False
         self._at += 1
+        self._tell(block.remarks if block else (), piece)
         self._put_grid(_Grid(Cells(cells), (piece,)))
         return True
+
+    def _tell(self, remarks: Sequence[str], piece: Piece) -> None:
+        """Words behind rows are no part of the matrix."""
+        for said in dict.fromkeys(remarks):
+            self.written.remark(self.where(piece.start), no_answer(said))
 
     def _formula(self, piece: Piece) -> bool:
         """Matrices in LaTeX, by their names or below one."""
@@ -918,14 +975,6 @@ class FreeText:
     def _is_formula(self, rows: Rows) -> bool:
         """Whether what looks like a row has the sign of a step in it: 1/2 S."""
         return len(rows) == 1 and any(cell.isalpha() and self.written.names.sign(cell) for cell in rows[0])
-
-    def _shape(self, name: str) -> Shape:
-        """The shape that a part or a step should have; (0, 0) if that is not known."""
-        part = self._part(name)
-        if part is not None:
-            return shape_of(part)
-        problem = self.written.question.problem
-        return problem.derivation.value(name).shape if problem and name else (0, 0)  # type: ignore[return-value]
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
@@ -1064,6 +1113,7 @@ _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
+_NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 _FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
     r"(?<![\w^_'′])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b"
 )
@@ -1085,6 +1135,23 @@ def _section() -> re.Pattern[str]:
 def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
     """The entries of a matrix of one row by their places in a larger one."""
     return {(number, j): text for j, text in enumerate(matrix.rows[0], 1)}
+
+
+def _without_version(text: str) -> tuple[str, str]:
+    """A label without what is said of it as one of several: old in "S (first try)", new in "A, corrected:"; else ""."""
+    head, sign, rest = _partition(text)
+    found = _VERSION.search(head) if sign else None
+    if found is None:
+        return text, ""
+    return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", "old" if found["old"] else "new"
+
+
+_VERSION = re.compile(
+    r"(?i)[\s,]*[(\[]?\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|(?:my )?(?:wrong|old)|incorrect|draft|scratch|"
+    r"falsch|erster versuch|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
+    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert|"
+    r"zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b[^()\[\]=:]{0,40}[)\]]?"
+)
 
 
 def _unless_words(found: re.Match[str]) -> str:
@@ -1280,29 +1347,9 @@ def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
     return len(set(map(len, rows))) > 1 if len(rows) > 1 else bool(unread) and len(rows[0]) != shape[1]
 
 
-def _without_heads(rows: Rows, shape: Shape) -> Rows:
-    """The rows of a table without a line or a column of heads: empty ones, numbered ones, the words of a name."""
-    high, wide = shape
-    first, side = rows[0], [row[0] if row else "" for row in rows[1:]]
-    counted = [undecorated(cell) for cell in first]
-    across = [str(j) for j in range(1, len(first) + 1)]
-    numbers = counted == across or counted[1:] == across[:-1]
-    words = [bool(cell) and not _readable(cell) for cell in counted]
-    named = words[0] and (len(rows) != high or len(first) != wide + 1)  # | Scores | 72 | is a row with its name
-    headed = not any(counted) or any(words[1:]) or named or (
-        numbers and (len(rows) != high or (counted[1:] == across[:-1] and len(first) != wide))
-    )  # fmt: skip
-    below = rows[1:] if headed else rows
-    if not below:
-        return ()
-    sides = [undecorated(cell).strip("*_ ") for cell in (side if headed else [row[0] if row else "" for row in rows])]
-    labelled = len(first) == wide + 1 or (
-        len(first) != wide and headed and sides == [str(i) for i in range(1, len(sides) + 1)]
-    )
-    if labelled and (not any(sides) or sides == [str(i) for i in range(1, len(sides) + 1)] or not wide
-                     or any(s and not _readable(s) for s in sides)):  # fmt: skip
-        below = tuple(row[1:] for row in below)
-    return tuple(tuple(row) for row in below if any(cell.strip() for cell in row))
+def _all_readable(rows: Rows) -> bool:
+    """Whether every entry is a number, a cross, or nothing, and one is a number at least."""
+    return _plausible(rows) and not _has_unread(rows)
 
 
 _MONTH = r"[^\W\d_]{3,10}\.?"
@@ -1336,6 +1383,10 @@ def is_surely_title(text: str) -> bool:
     return text.lstrip().startswith("#") or bool(_DATE.fullmatch(line) or labels.title().fullmatch(line))
 
 
+def no_answer(said: str) -> str:
+    return message("This is not an answer: {text}", text=repr(said.strip()))
+
+
 def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     """What was left, as runs of lines: where each begins, and its beginning."""
     run: list[Piece] = []
@@ -1348,4 +1399,4 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             run.append(piece)
 
 
-__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "is_surely_title", "is_title", "pieces", "told"]
+__all__ = ["BULLET", "ONE_ROW", "FreeText", "Piece", "is_surely_title", "is_title", "no_answer", "pieces", "told"]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.exact.reading import Reading
+from symattn.marking.submissions.alphabet import plain_signs
 
 _QUOTED = re.compile(r"""(['"‘“«„])\s*(.*?)\s*['"’”»“]""")
 _BRACKETED = re.compile(r"(\()\s*([-+−]?[\d.,]+\s*%?)\s*\)")
@@ -17,11 +18,17 @@ _ABOUT = re.compile(
     r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
 )
 _ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
+_DIGITS = re.compile(r"[-+\d.,/ ]*")
+_TICKED = re.compile(r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$")
+"""A tick beside a number, and words in brackets behind it."""
+_TIMES_TEN = re.compile(r"(?<=\d)\s?[x×·⋅*]\s?10\s?\^\s?[({]{0,2}\s?([-+−]?\d{1,3})\s?[)}]{0,2}")
 _UNIT = re.compile(
     r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
     r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
 )
 _NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
+_EULER = re.compile(r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)")
+"""SymPy's E, where no matrix is written."""
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
 _RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
 _GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
@@ -102,11 +109,13 @@ def has_decimal(reading: Reading | None) -> bool:
 
 def _plain(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
-    text = text.strip()
+    text = (text if _DIGITS.fullmatch(text) else plain_signs(text)).strip()
     if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
+    text = _TIMES_TEN.sub(r"*10^(\1)", _TICKED.sub("", text))
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
     text = ungrouped(_UNIT.sub("", text)) if counted else text
+    text = _EULER.sub("e", text)
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
     return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
 

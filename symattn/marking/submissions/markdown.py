@@ -33,6 +33,7 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import free, labels, names, stated
+from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
@@ -484,7 +485,7 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 def _said(block: MarkdownBlock) -> str:
     """What of a block no reformatting and no look changes: brackets, transposes and decimal signs are chosen."""
     text = "".join("".join(row) for row in block.rows) if block.rows else block.text
-    return re.sub("[.,]", "", md.normal(_BRACKETS.sub("", _TRANSPOSES.sub("^T", text))))
+    return re.sub("[.,]", "", md.normal(_BRACKETS.sub("", _TRANSPOSES.sub("^T", plain_signs(text)))))
 
 
 _BRACKETS = re.compile(r"(?<=\\begin\{)[bp](?=matrix)|(?<=\\end\{)[bp](?=matrix)")
@@ -855,7 +856,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
         written.not_read(sheet.page.where(line), said, here)
     for piece in titles:
         if not free.is_surely_title(piece.text):
-            written.remark(sheet.page.where(piece.start), _no_answer(piece))
+            written.remark(sheet.page.where(piece.start), free.no_answer(piece.text))
             written.unread.update(reader.may_answer(piece))
 
 
@@ -867,11 +868,7 @@ def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledShee
         paper.not_read(sheet.page.where(line), says, loose=True)
     for piece in pieces:
         if free.is_title(piece.text) and not free.is_surely_title(piece.text):
-            paper.remarks.append(Remark(sheet.page.where(piece.start), _no_answer(piece)))
-
-
-def _no_answer(piece: free.Piece) -> str:
-    return message("This is not an answer: {text}", text=repr(piece.text.strip()))
+            paper.remarks.append(Remark(sheet.page.where(piece.start), free.no_answer(piece.text)))
 
 
 def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:

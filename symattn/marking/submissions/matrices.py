@@ -180,14 +180,14 @@ def in_round(line: str) -> bool:
     return line[:1] == "(" and 0 not in depths[:-1] and depths[-1] == 0 and (" ", 1) in zip(line, depths, strict=True)
 
 
-_GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")))
+GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")))
 """What can stand between entries, the plainest first."""
 
 
 def _cells(lines: Sequence[str], columns: int) -> Rows:
     """Lines as entries: at the plainest separator that gives every line as many as there should be, in every line the
     same if possible; else at one that gives them alike many."""
-    ways = [tuple(_split_at(line.strip(), gap) for line in lines) for gap in _GAPS]
+    ways = [tuple(split_at(line.strip(), gap) for line in lines) for gap in GAPS]
     ways.sort(key=lambda rows: any(map(holds_two, chain.from_iterable(rows))))
     same = (rows for rows in ways if all(_fits(row, columns) for row in rows))
     each = tuple(next((row for row in line if _fits(row, columns)), ()) for line in zip(*ways, strict=True))
@@ -222,7 +222,7 @@ _TWO = re.compile(
 )
 
 
-def _split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
+def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     cells, depth, start, at = [], 0, 0, 0
     while at < len(line):
         if depth == 0 and (found := gap.match(line, at)):

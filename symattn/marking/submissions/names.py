@@ -16,6 +16,7 @@ from symattn.exact import Matrix
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import visible
 from symattn.page.document import AnswerGrid, all_blocks
+from symattn.page.notation import load_notation
 from symattn.page.writers import text
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import PropertyAnswer, Question
@@ -66,6 +67,9 @@ _NOT_OF_A_RULE = re.compile(r"[^\w/()'+]|_")
 _OVER = re.compile(r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
 _SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
+_APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
+_NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
+"""Functions that are never the name of a matrix."""
 _DIVISOR = re.compile(r"/(?:[^()/]|\([^()]*\))*")
 _MOST_WAYS = 8
 LONGEST_SIGN = 3
@@ -154,6 +158,8 @@ class Names:
         """
         if name in self.parts:
             return name
+        if (applied := self.function_of(name)) is not None:
+            return applied
         sign = normal(name)
         if sign in self._known:
             return self._known[sign]
@@ -229,14 +235,65 @@ class Names:
         """
         return self._rules.get(_as_rule(formula).casefold(), "")
 
+    def function_of(self, formula: str) -> str | None:
+        """The step that is a function of another: A for softmax(S), even where S is scaled first; "" if none is it.
+
+        None for what is no function of a step: a name, Scores (S), a formula of another kind.
+        """
+        found = _APPLIED.fullmatch(_as_rule(formula)) if "(" in formula else None
+        argument = self.sign(found[2]) if found else ""
+        if found is None or not argument or self.sign(found[1]) == argument:
+            return None
+        if step := self.rule(formula):
+            return step
+        named = found[1].casefold()
+        steps = [name for name, functions in self._functions.items() if named in functions]
+        meant = [name for name in steps if argument in self._led_to_by(name)]
+        return meant[0] if len(meant) == 1 else "" if steps or named in _NO_STEPS else None
+
+    @cached_property
+    def _functions(self) -> dict[str, set[str]]:
+        """By step, the functions that its rule begins with, in the sheet's notation and the standard one."""
+        found: dict[str, set[str]] = {}
+        for ways in self._ways:
+            for name, formulas in ways.items():
+                functions = (_APPLIED.fullmatch(formula) for formula in formulas)
+                found.setdefault(name, set()).update(one[1].casefold() for one in functions if one)
+        return found
+
+    def _led_to_by(self, name: str) -> set[str]:
+        """The operands of a step, and theirs."""
+        assert self.question.problem is not None
+        derivation = self.question.problem.derivation
+        near = {operand.name for operand in derivation[name].operands}
+        steps = {step.name for step in derivation}
+        return near | {operand.name for one in near & steps for operand in derivation[one].operands}
+
     @cached_property
     def _rules(self) -> dict[str, str]:
-        """Every step by its rule, also with the rule of one operand in the place of its sign: softmax(QKᵀ/√d_k)."""
+        """Every step by its rule, where one alone has it."""
+        found: dict[str, str] = {}
+        for ways in self._ways:
+            called = [(way.casefold(), name) for name, formulas in ways.items() for way in dict.fromkeys(formulas)]
+            times = Counter(way for way, _ in called)
+            for way, name in called:
+                if times[way] == 1:
+                    found.setdefault(way, name)
+        return found
+
+    @cached_property
+    def _ways(self) -> list[dict[str, list[str]]]:
+        """In each notation, the rules of every step, also with that of one operand in the place of its sign:
+        softmax(QKᵀ/√d_k).
+        """
         if (problem := self.question.problem) is None:
-            return {}
-        wording = Wording(problem.derivation, problem.notation)
+            return []
+        notations = dict.fromkeys((problem.notation, load_notation("standard")))
+        return [self._ways_in(Wording(problem.derivation, notation)) for notation in notations]
+
+    def _ways_in(self, wording: Wording) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for step in problem.derivation:
+        for step in wording.derivation:
             ways = [_as_rule(text.on_one_line(wording.rule(step)))]
             if StepName.of(step.name).stem == "Z":
                 ways.append("Attention(QKV)")
@@ -244,9 +301,7 @@ class Names:
                 sign = _as_rule(text.on_one_line(wording.name(operand.name)))
                 ways += [ways[0].replace(sign, way, 1) for way in found.get(operand.name, ()) if sign in ways[0]]
             found[step.name] = [way for way in ways if way not in self._known][:_MOST_WAYS]
-        called = [(way.casefold(), name) for name, ways in found.items() for way in dict.fromkeys(ways)]
-        times = Counter(way for way, _ in called)
-        return {way: name for way, name in called if times[way] == 1}
+        return found
 
     def scores(self, query: str, key: str) -> str:
         """The step whose entries are products of tokens of two others: S for q₁·k₂; "" if there is none."""

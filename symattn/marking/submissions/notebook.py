@@ -17,7 +17,8 @@ from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Attempt, Remark
 from symattn.marking.submissions import blocks as md
-from symattn.marking.submissions.code import Code, printed, read_code
+from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import FilledSheet, Place, fill_page, read_page
@@ -27,6 +28,10 @@ from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 
 MOST_CELLS = 2_000
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_LETTERS = re.compile(r"[^\W\d_]")
+_ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
+_NAME_AT_END = re.compile(r"(?:^|\n)[ \t]*(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?\s*\Z")
+"""In any language: a variable alone in the last line, whose value is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,11 @@ class Notebook:
     @property
     def page(self) -> md.Page:
         """Its cells one below the other, as one page."""
-        return md.page_of_cells([(cell.kind, cell.source) for cell in self.cells], self.head)
+        return self.page_with({})
+
+    def page_with(self, outputs: Mapping[int, str]) -> md.Page:
+        """Its cells one below the other, and below some of them what they show, by their numbers."""
+        return md.page_of_cells([(cell.kind, cell.source) for cell in self.cells], self.head, outputs)
 
 
 def is_notebook(text: str) -> bool:
@@ -111,18 +120,9 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     in code, which have points, are given in the `decimal_mark` in which they will be read.
     """
     book = notebook(text)
-    sheet = FilledSheet(book.page, questions)
-    paper = read_page(sheet)
-    if book.language.lower() not in ("python", "ipython", "python3"):
-        language = book.language[:40]
-        says = message(
-            "Its code is in {language}, but only Python is read. Only answers in tables and boxes count.",
-            language=repr(language),
-        )
-        paper.remarks.append(Remark("", says))
-        return paper
-    code = _Program(book, sheet, "," if decimal_mark == "," else ".")
+    code = _Program(book, FilledSheet(book.page, questions), "," if decimal_mark == "," else ".")
     code.read()
+    paper = read_page(FilledSheet(book.page_with(code.outputs), questions))
     for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
         for part, number in code.not_shown(question):
             if part not in written.parts and part not in more.parts:
@@ -155,22 +155,38 @@ class _Program:
     known: list[Variables] = field(init=False)
     open: dict[Target, int] = field(default_factory=dict)
     """What was computed in a cell and has not been shown since."""
+    outputs: dict[int, str] = field(default_factory=dict)
+    """By the number of its cell, what is shown and no variable says what it is: text like any other."""
+    _typed: set[str] = field(default_factory=set)
+    """The variables whose values are written out in the code."""
 
     def __post_init__(self) -> None:
         self.paper = Paper.of(self.sheet.asked)
         self.known = [variables(question) for question in self.sheet.asked]
 
     def read(self) -> None:
+        if not self.is_python and any(cell.kind == "code" and cell.source.strip() for cell in self.book.cells):
+            says = message(
+                "Its code is in {language}, but only Python is read. Answers in tables and boxes count, and what is "
+                "shown below the code.",
+                language=repr(self.book.language[:40]),
+            )
+            self.paper.remarks.append(Remark("", says))
         for block, place in zip(self.sheet.blocks, self.sheet.places, strict=True):
             if block.kind != "program":
                 continue
             number = self.sheet.page.cells[block.start]
-            code = read_code(block.text)
+            code = read_code(block.text) if self.is_python else Code(shown=tuple(_NAME_AT_END.findall(block.text)))
             if code is None:
                 says = message("It cannot be read as Python, so nothing in it counts.")
                 self.paper.remarks.append(Remark(message("cell {cell}", cell=number), says))
             else:
-                self.cell(code, number, place, self.book.cells[number - 1].outputs)
+                self.cell(code, number, place)
+                self.shown(code, number, place)
+
+    @property
+    def is_python(self) -> bool:
+        return self.book.language.lower() in ("python", "ipython", "python3")
 
     def not_shown(self, question: int) -> Iterator[tuple[str, int]]:
         """Parts of a question that were computed, each with its cell, and whose results are not there."""
@@ -178,8 +194,10 @@ class _Program:
             if number == question and name in self.known[question].parts:
                 yield name, cell
 
-    def cell(self, code: Code, number: int, place: Place, outputs: Sequence[str]) -> None:
+    def cell(self, code: Code, number: int, place: Place) -> None:
+        """What is written out in the code of a cell, and what is computed in it."""
         for variable, raw in code.names.items():
+            (self._typed.discard if raw is None else self._typed.add)(variable)
             if (target := self.target(variable, place)) is None:
                 self.tell(variable, raw, place, number)
                 continue
@@ -188,10 +206,35 @@ class _Program:
                 self.open[target] = number
             else:
                 self.put(target, raw, number)
-        shown = self.target(code.shown, place)
-        if shown in self.open and (found := next(filter(None, map(printed, reversed(outputs))), None)):
-            del self.open[shown]
-            self.put(shown, found, number)
+
+    def shown(self, code: Code, number: int, place: Place) -> None:
+        """What a cell shows: matrices by the names of their variables, the rest as a text."""
+        pieces = [piece for output in self.book.cells[number - 1].outputs for piece in taken_apart(output)]
+        matrices = [piece for piece in pieces if isinstance(piece, Cells)]
+        words = "".join(piece for piece in pieces if isinstance(piece, str))
+        unnamed = not _LETTERS.search(words) and len(matrices) == len(code.shown)
+        variables = iter(code.shown if unnamed else ())
+        text, before = "", ""
+        for piece in pieces:
+            if isinstance(piece, str):
+                before = piece
+                text += piece
+                continue
+            variable = next(variables, "") or _last_line(before).strip(" :=")
+            target = self.target(variable, place) if variable.isidentifier() else None
+            if variable in self.given or (variable in self._typed and target is not None):
+                text = text.removesuffix(before)
+            elif target is not None:
+                text = text.removesuffix(before)
+                self.open.pop(target, None)
+                self.put(target, piece, number)
+            else:
+                name = f"{variable} = " if unnamed and variable else ""
+                text += f"{name}[{', '.join(f'[{row}]' for row in map(', '.join, self.in_mark(piece).rows))}]\n"
+        if len(code.shown) == 1 and not matrices and _ROW_OF_NUMBERS.search(words):
+            text = f"{code.shown[0]} =\n{text}" if code.shown[0] else text
+        if matrices or _ROW_OF_NUMBERS.search(text):
+            self.outputs[number] = plain_signs(text).strip("\n")
 
     def tell(self, variable: str, raw: Cells | RawText | None, place: Place, number: int) -> None:
         """Told: a matrix that is written out and is neither an answer nor printed in the sheet."""
@@ -211,11 +254,16 @@ class _Program:
 
     def put(self, target: Target, raw: Cells | RawText, number: int) -> None:
         question, name, matrix = target
-        if isinstance(raw, Cells) and self.mark != ".":
-            raw = Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in raw.rows), raw.factor)
+        raw = self.in_mark(raw) if isinstance(raw, Cells) else raw
         self.paper.written[question].put(
             name, Several({matrix: raw}) if matrix else raw, message("cell {cell}", cell=number)
         )
+
+    def in_mark(self, cells: Cells) -> Cells:
+        """Decimals of a program, which have points, with the mark in which they will be read."""
+        if self.mark == ".":
+            return cells
+        return Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in cells.rows), cells.factor)
 
     def target(self, variable: str, place: Place) -> Target | None:
         """What a variable stands for at a place: the part there, else the only one called so, else a step."""
@@ -239,6 +287,10 @@ class _Program:
             yield from ((name, "") for name in ([here.name] if here and here.name in named else named))
         elif name := known.steps.get(variable) or self.paper.written[question].names.sign(variable):
             yield name, ""
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
 
 
 # ------------------------------------------------------------------------------------ filling

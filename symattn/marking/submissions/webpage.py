@@ -196,8 +196,18 @@ def as_markdown(text: str) -> str:
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
     head = [f"lang: {page.language}"] if page.language else []
     head += [f"sheet: {sheet}"] if sheet else []
-    front = ["---", *head, "---"] if head and page.sheet else []
+    front = ["---", "symattn: a page filled in", *head, "---"] if page.sheet else []
     return "\n".join([*front, *page.lines, *([f"\n{sheet}"] if sheet and not front else [])])
+
+
+def with_tables(text: str) -> str:
+    """A text in which every table of HTML stands as one of Markdown."""
+    if "<table" not in text:
+        return text
+    return _TABLE.sub(lambda found: f"\n\n{as_markdown(f'<html><body>{found[0]}</body></html>').strip()}\n\n", text)
+
+
+_TABLE = re.compile(r"(?is)<table\b.*?</table>")
 
 
 def is_webpage(text: str) -> bool:
@@ -220,4 +230,4 @@ def out_of_archive(text: str) -> str:
 
 _FIELDS = ("from:", "mime-version:", "subject:", "content-type:")
 
-__all__ = ["as_markdown", "is_webpage", "out_of_archive"]
+__all__ = ["as_markdown", "is_webpage", "out_of_archive", "with_tables"]

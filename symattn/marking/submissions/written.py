@@ -156,6 +156,14 @@ class Written:
     def part(self, name: str) -> Part:
         return next(part for part in self.question.parts if part.name == name)
 
+    def shape(self, name: str) -> Shape:
+        """The shape that a part or a step should have; (0, 0) if that is not known."""
+        if name in self.names.parts:
+            return shape_of(self.part(name))
+        problem = self.question.problem
+        value = problem.derivation.value(name) if problem and name else None
+        return value.shape if isinstance(value, Matrix) else (0, 0)
+
     def put(self, name: str, raw: Raw, where: str) -> bool:
         """Under the part or the step that is called so; false where there is no such thing.
 

@@ -1,0 +1,235 @@
+"""Documents of word processors (.docx, ISO/IEC 29500) as text: paragraphs, tables, and equations on one line each."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from symattn.errors import InputError
+from symattn.foundation.languages import message
+from symattn.marking.submissions.blocks import escaped
+
+LARGEST_UNPACKED = 20_000_000
+"""In bytes: the text of a book has a million."""
+DEEPEST = 60
+
+_BROKEN = message("This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt).")
+_BODY, _LISTS = "word/document.xml", "word/numbering.xml"
+
+
+def is_document(content: bytes) -> bool:
+    """Whether it is a zip that holds a document of Word's."""
+    if not content.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _BODY in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError):
+        return False
+
+
+def document_text(content: bytes) -> str:
+    """The paragraphs and tables of a document as Markdown; what is crossed out stands between ~~, what was deleted is
+    left out.  `InputError` if it cannot be read or is far too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            body = _parsed(archive, _BODY)
+            lists = _list_styles(_parsed(archive, _LISTS)) if _LISTS in archive.namelist() else {}
+    except (zipfile.BadZipFile, ElementTree.ParseError, RuntimeError, NotImplementedError, OSError) as error:
+        raise InputError(_BROKEN) from error
+    return "\n".join(_Document(lists).lines(body))
+
+
+def _parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    with archive.open(name) as member:
+        source = member.read(LARGEST_UNPACKED + 1)
+    if len(source) > LARGEST_UNPACKED:
+        most = LARGEST_UNPACKED // 1_000_000
+        raise InputError(f"This document has more than {most} MB when it is unpacked; that is not a sheet of answers.")
+    if b"<!" in source.replace(b"<!--", b"").replace(b"<![CDATA[", b""):
+        raise InputError(_BROKEN)  # a declaration of entities, which no word processor writes
+    return ElementTree.fromstring(source)
+
+
+def _kind(element: ElementTree.Element) -> str:
+    """The name of an element without its namespace; those of equations have the same names as others."""
+    space, _, name = element.tag.rpartition("}")
+    return f"m:{name}" if space.endswith("/math") else name
+
+
+def _inside(element: ElementTree.Element, *path: str) -> ElementTree.Element | None:
+    """The first element on a path of kinds below this one."""
+    for kind in path:
+        found = next((inner for inner in element if _kind(inner) == kind), None)
+        if found is None:
+            return None
+        element = found
+    return element
+
+
+def _value(element: ElementTree.Element | None, name: str = "val") -> str:
+    """An attribute, in whatever namespace it stands."""
+    own = element.attrib if element is not None else {}
+    return next((value for key, value in own.items() if key.rpartition("}")[2] == name), "")
+
+
+def _is_on(element: ElementTree.Element | None) -> bool:
+    return element is not None and _value(element) not in ("0", "false", "none")
+
+
+def _list_styles(numbering: ElementTree.Element) -> dict[str, str]:
+    """How the items of each list are counted: bullet, decimal, lowerLetter …"""
+    formats = {
+        _value(one, "abstractNumId"): _value(_inside(one, "lvl", "numFmt"))
+        for one in numbering
+        if _kind(one) == "abstractNum"
+    }
+    lists = (one for one in numbering if _kind(one) == "num")
+    return {_value(one, "numId"): formats.get(_value(_inside(one, "abstractNumId")), "") for one in lists}
+
+
+class _Document:
+    """A document from its first paragraph to the last, with the items of its lists counted."""
+
+    def __init__(self, list_styles: dict[str, str]) -> None:
+        self.list_styles = list_styles
+        self._items = Counter[str]()
+
+    def lines(self, element: ElementTree.Element, depth: int = 0) -> Iterator[str]:
+        if depth > DEEPEST:
+            raise InputError(_BROKEN)
+        for inner in element:
+            match _kind(inner):
+                case "p":
+                    yield from (self.paragraph(inner), "")
+                case "tbl":
+                    rows = [self.row(row) for row in inner if _kind(row) == "tr"]
+                    yield from ("", *rows, "")
+                case "del" | "moveFrom":
+                    pass
+                case _:
+                    yield from self.lines(inner, depth + 1)
+
+    def row(self, row: ElementTree.Element) -> str:
+        cells = (" ".join(filter(None, self.lines(cell))) for cell in row if _kind(cell) == "tc")
+        return f"| {' | '.join(map(escaped, cells))} |"
+
+    def paragraph(self, paragraph: ElementTree.Element) -> str:
+        style = _value(_inside(paragraph, "pPr", "pStyle"))
+        heading = "## " if style.lower().startswith(("heading", "title", "berschrift", "titre", "überschrift")) else ""
+        return heading + self.item(paragraph) + "".join(self.pieces(paragraph)).strip()
+
+    def item(self, paragraph: ElementTree.Element) -> str:
+        """The number that stands before an item of a list, which no text holds."""
+        number = _value(_inside(paragraph, "pPr", "numPr", "numId"))
+        if not number or number == "0":
+            return ""
+        self._items[number] += 1
+        count = self._items[number]
+        match self.list_styles.get(number, "decimal"):
+            case "bullet":
+                return "- "
+            case "lowerLetter" | "upperLetter" if count <= 26:
+                return f"({chr(ord('a') + count - 1)}) "
+        return f"{count}. "
+
+    def pieces(self, element: ElementTree.Element, depth: int = 0) -> Iterator[str]:
+        """The text of a paragraph in its order."""
+        if depth > DEEPEST:
+            raise InputError(_BROKEN)
+        for inner in element:
+            match _kind(inner):
+                case "r":
+                    yield _styled(inner, "".join(map(_character, inner)))
+                case "m:oMath":
+                    yield formula(inner)
+                case "del" | "moveFrom" | "pPr":
+                    pass
+                case _:
+                    yield from self.pieces(inner, depth + 1)
+
+
+def _character(element: ElementTree.Element) -> str:
+    match _kind(element):
+        case "t":
+            return element.text or ""
+        case "tab":
+            return "\t"
+        case "br" | "cr":
+            return "\n"
+        case "noBreakHyphen":
+            return "-"
+    return ""
+
+
+def _styled(run: ElementTree.Element, text: str) -> str:
+    """A run with what its look says: crossed out, raised, lowered."""
+    look = _inside(run, "rPr")
+    if look is None or not text.strip():
+        return text
+    if _is_on(_inside(look, "strike")) or _is_on(_inside(look, "dstrike")):
+        return f"~~{text}~~"
+    match _value(_inside(look, "vertAlign")):
+        case "superscript":
+            return f"^({text})" if len(text) > 1 else f"^{text}"
+        case "subscript":
+            return f"_{text}"
+    return text
+
+
+def formula(element: ElementTree.Element, depth: int = 0) -> str:
+    """An equation as it is typed: fractions with a slash, powers with ^, a matrix in square brackets."""
+    if depth > DEEPEST:
+        raise InputError(_BROKEN)
+
+    def of(kind: str) -> str:
+        inner = _inside(element, f"m:{kind}")
+        return formula(inner, depth + 1).strip() if inner is not None else ""
+
+    match _kind(element):
+        case "m:r":
+            return "".join(inner.text or "" for inner in element if _kind(inner) == "m:t")
+        case "m:f":
+            return f"({of('num')})/({of('den')})"
+        case "m:sSup":
+            return f"{of('e')}^{_grouped(of('sup'))}"
+        case "m:sSub":
+            return f"{of('e')}_{of('sub')}"
+        case "m:sSubSup":
+            return f"{of('e')}_{of('sub')}^{_grouped(of('sup'))}"
+        case "m:rad":
+            return f"√({of('e')})"
+        case "m:func":
+            return f"{of('fName')}{_grouped(of('e'))}"
+        case "m:d":
+            return _in_delimiters(element, depth)
+        case "m:m":
+            rows = ([formula(cell, depth + 1).strip() for cell in row if _kind(cell) == "m:e"]
+                    for row in element if _kind(row) == "m:mr")  # fmt: skip
+            return f"[{'; '.join(map(' & '.join, rows))}]"
+    return "".join(formula(inner, depth + 1) for inner in element if not _kind(inner).endswith("Pr"))
+
+
+def _grouped(text: str) -> str:
+    is_one = text.isalnum() or (text[:1] == "(" and text[-1:] == ")")
+    return text if is_one else f"({text})"
+
+
+def _in_delimiters(element: ElementTree.Element, depth: int) -> str:
+    """What stands in brackets; round a matrix they are its own."""
+    parts = [formula(inner, depth + 1).strip() for inner in element if _kind(inner) == "m:e"]
+    look = _inside(element, "m:dPr")
+    signs = [_inside(look, kind) if look is not None else None for kind in ("m:begChr", "m:sepChr", "m:endChr")]
+    opening, between, closing = (
+        _value(sign) if sign is not None else usual for sign, usual in zip(signs, "(|)", strict=True)
+    )
+    if len(parts) == 1 and parts[0][:1] == "[" and parts[0][-1:] == "]":
+        return parts[0]
+    return f"{opening}{between.join(parts)}{closing}"
+
+
+__all__ = ["document_text", "is_document"]

@@ -1,0 +1,881 @@
+"""Right answers in the layouts and formats that people hand in; nothing here knows how any of them is read.
+
+A layout takes the answers of a sheet, worked out with NumPy, and writes a file.  `of_other_people` says where a layout
+was seen; the numbers are always ours.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Texts = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One matrix: its sign on the sheet, its name in words, and its numbers."""
+
+    sign: str
+    word: str
+    values: np.ndarray
+
+    @property
+    def places(self) -> int:
+        return 0 if np.allclose(self.values[np.isfinite(self.values)] % 1, 0) else 4
+
+    @property
+    def texts(self) -> Texts:
+        return [[written(x, self.places) for x in row] for row in self.values]
+
+    @property
+    def name(self) -> str:
+        """What a program calls it."""
+        return re.sub(r"\W", "", self.sign.replace("'", "p")) or "x"
+
+
+def written(x: float, places: int) -> str:
+    return "-inf" if np.isneginf(x) else f"{x:.{places}f}"
+
+
+Work = Sequence[Answer]
+File = tuple[str, str | bytes]
+Layout = Callable[[Work], File]
+LAYOUTS: dict[str, Layout] = {}
+SOURCES: dict[str, str] = {}
+
+
+def layout(ending: str, seen_in: str = "") -> Callable[[Callable[[Work], str | bytes]], Layout]:
+    """Registers a layout by its function's name, with the ending of its files."""
+
+    def register(write: Callable[[Work], str | bytes]) -> Layout:
+        def whole(work: Work) -> File:
+            return f"answers.{ending}", write(work)
+
+        name = write.__name__.replace("_", " ")
+        LAYOUTS[name] = whole
+        if seen_in:
+            SOURCES[name] = seen_in
+        return whole
+
+    return register
+
+
+# ------------------------------------------------------------------------------------ small pieces
+
+
+def aligned(rows: Texts, gap: str = "  ") -> list[str]:
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [gap.join(x.rjust(w) for x, w in zip(row, wide, strict=True)) for row in rows]
+
+
+def listed(rows: Texts) -> str:
+    inner = ", ".join(f"[{', '.join(row)}]" for row in rows)
+    return f"[{inner}]"
+
+
+def numpy_prints(answer: Answer, array: bool = False) -> str:
+    lines = aligned(answer.texts, ", " if array else " ")
+    start, end = ("array([", "])") if array else ("[", "]")
+    gap = ("," if array else "") + "\n" + " " * len(start)
+    return start + gap.join(f"[{line}]" for line in lines) + end
+
+
+def torch_prints(answer: Answer) -> str:
+    rows = ",\n        ".join(f"[{', '.join(row)}]" for row in answer.texts)
+    return f"tensor([{rows}])"
+
+
+def pipes(rows: Iterable[Iterable[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def ruled(rows: Sequence[Sequence[str]]) -> list[str]:
+    head, *below = pipes(rows)
+    return [head, f"|{'---|' * len(rows[0])}", *below]
+
+
+def below_names(work: Work, lines: Callable[[Answer], Iterable[str]], name: str = "{sign} =") -> str:
+    return "\n\n".join("\n".join((name.format(sign=a.sign, word=a.word), *lines(a))) for a in work) + "\n"
+
+
+def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[str]) -> Texts:
+    """With a head for every column and every row."""
+    heads = [[corner, *columns[: len(texts[0])]]]
+    return heads + [[label, *row] for label, row in zip(rows, texts, strict=False)]
+
+
+ONE_TO = [str(k) for k in range(1, 20)]
+
+
+# ------------------------------------------------------------------------------------ plain text
+
+
+@layout("txt")
+def rows_numbered_with_points(work: Work) -> str:
+    return below_names(work, lambda a: [f"{i}. {' '.join(row)}" for i, row in enumerate(a.texts, 1)])
+
+
+@layout("txt")
+def rows_numbered_with_brackets(work: Work) -> str:
+    return below_names(work, lambda a: [f"{i}) {', '.join(row)}" for i, row in enumerate(a.texts, 1)], "{sign}:")
+
+
+@layout("txt")
+def rows_called_row(work: Work) -> str:
+    return below_names(work, lambda a: [f"row {i}: {', '.join(row)}" for i, row in enumerate(a.texts, 1)])
+
+
+@layout("txt")
+def heads_numbered(work: Work) -> str:
+    return below_names(work, lambda a: aligned(numbered(a.texts, "", ONE_TO, ONE_TO)))
+
+
+@layout("txt")
+def heads_named(work: Work) -> str:
+    keys, queries = ([f"{letter}{k}" for k in range(1, 20)] for letter in "kq")
+    return below_names(work, lambda a: aligned(numbered(a.texts, "", keys, queries)))
+
+
+@layout("txt")
+def heads_of_columns_alone(work: Work) -> str:
+    return below_names(work, lambda a: aligned([[f"k{j}" for j in range(1, len(a.texts[0]) + 1)], *a.texts]))
+
+
+@layout("txt", "print of pandas.DataFrame")
+def pandas(work: Work) -> str:
+    counted = [str(k) for k in range(20)]
+    return below_names(work, lambda a: aligned(numbered(a.texts, "", counted, counted)))
+
+
+@layout("txt", "the console of R, where matrices have [,1] above and [1,] beside them")
+def console_of_r(work: Work) -> str:
+    columns, rows = [f"[,{k}]" for k in range(1, 20)], [f"[{k},]" for k in range(1, 20)]
+    return "\n".join("\n".join((f"> {a.name}", *aligned(numbered(a.texts, "    ", columns, rows)))) for a in work)
+
+
+@layout("txt", "R, print() in a script")
+def print_of_r(work: Work) -> str:
+    columns, rows = [f"[,{k}]" for k in range(1, 20)], [f"[{k},]" for k in range(1, 20)]
+    return below_names(work, lambda a: aligned(numbered(a.texts, "    ", columns, rows), " "))
+
+
+@layout("txt", "Julia's REPL: 2×3 Matrix{Float64}:")
+def julia(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        return [f"{len(a.texts)}×{len(a.texts[0])} Matrix{{Float64}}:", *(f" {line}" for line in aligned(a.texts))]
+
+    return "\n\n".join("\n".join((f"julia> {a.name}", *lines(a))) for a in work)
+
+
+@layout("txt", "MATLAB and Octave: S =, an empty line, and rows indented")
+def matlab(work: Work) -> str:
+    return "\n".join(
+        f"{a.name} =\n\n" + "\n".join(f"   {line}" for line in aligned(a.texts, "   ")) + "\n" for a in work
+    )
+
+
+@layout("txt", "MATLAB's source")
+def matlab_source(work: Work) -> str:
+    return "\n".join(f"{a.name} = [{'; '.join(map(' '.join, a.texts))}];" for a in work)
+
+
+@layout("txt", "pasted from a spreadsheet")
+def pasted_with_name_beside(work: Work) -> str:
+    return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
+
+
+@layout("txt", "pasted from a spreadsheet")
+def pasted_below_names(work: Work) -> str:
+    return "\n\n".join("\n".join((a.sign, *("\t".join(row) for row in a.texts))) for a in work)
+
+
+@layout("org", "Emacs Org mode")
+def org(work: Work) -> str:
+    return "\n\n".join("\n".join((f"* {a.sign}", *pipes(a.texts))) for a in work)
+
+
+@layout("org", "Emacs Org mode, tables with names")
+def org_with_names(work: Work) -> str:
+    return "\n\n".join("\n".join((f"#+NAME: {a.sign}", *pipes(a.texts))) for a in work)
+
+
+@layout("txt", "pandoc's grid tables")
+def grid_table(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        rule = "+" + "+".join("-" * 10 for _ in a.texts[0]) + "+"
+        rows = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in a.texts]
+        return [rule, *(line for row in rows for line in (row, rule))]
+
+    return below_names(work, lines, "{sign}:\n")
+
+
+@layout("txt", "pandoc's simple tables")
+def simple_table(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        rule = "  ".join("-" * 8 for _ in a.texts[0])
+        return [rule, *("  ".join(f"{x:<8}" for x in row) for row in a.texts), rule]
+
+    return below_names(work, lines, "{sign}:\n")
+
+
+@layout("txt", "rich and SQLite draw such boxes")
+def box_of_lines(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        count = len(a.texts[0])
+        top, middle, end = (left + between.join("─" * 9 for _ in range(count)) + right
+                            for left, between, right in ("┌┬┐", "├┼┤", "└┴┘"))  # fmt: skip
+        rows = ["│" + "│".join(f" {x:<8}" for x in row) + "│" for row in a.texts]
+        return [top, *(line for row in rows[:-1] for line in (row, middle)), rows[-1], end]
+
+    return below_names(work, lines)
+
+
+@layout("txt", "tabulate, in its psql form")
+def box_with_heads(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        rows = numbered(a.texts, "", ONE_TO, ONE_TO)
+        rule = "+" + "+".join("-" * 10 for _ in rows[0]) + "+"
+        head, *below = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in rows]
+        return [rule, head, rule.replace("-+-", "-+-"), *below, rule]
+
+    return below_names(work, lines)
+
+
+@layout("txt")
+def first_try_and_corrected(work: Work) -> str:
+    def wrong(a: Answer) -> Texts:
+        return [[written(-x if np.isfinite(x) else x, a.places) for x in row] for row in a.values + 1]
+
+    return "\n".join(
+        f"{a.sign} (first try, wrong) = {listed(wrong(a))}\n{a.sign} (corrected) = {listed(a.texts)}" for a in work
+    )
+
+
+@layout("txt")
+def ticks_behind_rows(work: Work) -> str:
+    return below_names(work, lambda a: [f"{'  '.join(row)}  ✓" for row in a.texts])
+
+
+@layout("txt")
+def ticks_behind_numbers(work: Work) -> str:
+    return below_names(work, lambda a: [", ".join(f"{x} ✓" for x in row) for row in a.texts])
+
+
+@layout("txt")
+def done_behind_names(work: Work) -> str:
+    return "\n".join(f"✅ {a.sign} = {listed(a.texts)} ✔" for a in work)
+
+
+@layout("txt")
+def remarks_behind_rows(work: Work) -> str:
+    return below_names(work, lambda a: [f"{'  '.join(row)}   # row {i}" for i, row in enumerate(a.texts, 1)])
+
+
+@layout("txt")
+def arrows(work: Work) -> str:
+    return "\n".join(f"{a.sign} -> {listed(a.texts)}" for a in work)
+
+
+@layout("txt")
+def words_for_names(work: Work) -> str:
+    return "\n".join(f"{a.word}: {listed(a.texts)}" for a in work)
+
+
+@layout("txt")
+def words_in_sentences(work: Work) -> str:
+    return "\n".join(f"The {a.word.lower()} are {listed(a.texts)}." for a in work)
+
+
+@layout("txt")
+def words_below_each_other(work: Work) -> str:
+    return below_names(work, lambda a: aligned(a.texts), "{word}:")
+
+
+@layout("txt")
+def steps_numbered(work: Work) -> str:
+    return "\n".join(f"{k}. {a.sign} = {listed(a.texts)}" for k, a in enumerate(work, 1))
+
+
+@layout("txt")
+def steps_numbered_with_words(work: Work) -> str:
+    return "\n\n".join("\n".join((f"Step {k}: {a.word}", *aligned(a.texts))) for k, a in enumerate(work, 1))
+
+
+@layout("txt")
+def dashes_of_unicode(work: Work) -> str:
+    dashes = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
+    done = iter(range(10**6))
+    text = "\n".join(f"{a.sign} = {listed(a.texts)}" for a in work)
+    return re.sub(r"-(?=\d)", lambda _: dashes[next(done) % len(dashes)], text)
+
+
+@layout("txt")
+def minus_as_an_entity(work: Work) -> str:
+    return "\n".join(f"{a.sign} = {listed(a.texts).replace('-', '&minus;')}" for a in work)
+
+
+@layout("txt")
+def minus_in_words(work: Work) -> str:
+    return "\n".join(f"{a.sign} = {re.sub(r'-(?=[0-9])', 'minus ', listed(a.texts))}" for a in work)
+
+
+@layout("txt")
+def powers_of_ten(work: Work) -> str:
+    def entry(x: float, places: int) -> str:
+        if places and 0 < abs(x) < 1:
+            return f"{x * 100:.{places - 2}f} x 10^-2"
+        return written(x, places)
+
+    return "\n".join(f"{a.sign} = {listed([[entry(x, a.places) for x in row] for row in a.values])}" for a in work)
+
+
+@layout("txt")
+def scalars_of_torch(work: Work) -> str:
+    rows = {a.sign: [[f"tensor({x})" for x in row] for row in a.texts] for a in work}
+    return "\n".join(f"{sign} = {listed(texts)}" for sign, texts in rows.items())
+
+
+@layout("txt")
+def scalars_of_numpy(work: Work) -> str:
+    rows = {a.sign: [[f"np.float64({x})" for x in row] for row in a.texts] for a in work}
+    return "\n".join(f"{sign} = {listed(texts)}" for sign, texts in rows.items())
+
+
+@layout("txt")
+def full_width_digits(work: Work) -> str:
+    wide = str.maketrans("0123456789.-", "０１２３４５６７８９．－")
+    return "\n".join(f"{a.sign} = {listed(a.texts).translate(wide)}" for a in work)
+
+
+@layout("txt")
+def printed_by_numpy(work: Work) -> str:
+    return "\n".join(f"{a.sign} =\n{numpy_prints(a)}" for a in work)
+
+
+@layout("txt")
+def printed_by_numpy_behind_names(work: Work) -> str:
+    return "\n".join(f"{a.sign}: {numpy_prints(a)}" for a in work)
+
+
+@layout("txt")
+def printed_by_torch(work: Work) -> str:
+    return "\n".join(f"{a.word}: {torch_prints(a)}" for a in work)
+
+
+@layout("txt")
+def session_of_python(work: Work) -> str:
+    return "\n".join(f">>> {a.name}\n{numpy_prints(a, array=True)}" for a in work)
+
+
+@layout("txt")
+def session_of_ipython(work: Work) -> str:
+    return "\n\n".join(f"In [{k}]: {a.name}\nOut[{k}]: \n{numpy_prints(a, array=True)}" for k, a in enumerate(work, 1))
+
+
+@layout("txt")
+def printed_by_sympy(work: Work) -> str:
+    def drawn(a: Answer) -> list[str]:
+        lines = aligned(a.texts)
+        spaced = [line for row in lines for line in (row, " " * len(row))][:-1]
+        left = ["⎡", *["⎢"] * (len(spaced) - 2), "⎣"] if len(spaced) > 1 else ["["]
+        right = ["⎤", *["⎥"] * (len(spaced) - 2), "⎦"] if len(spaced) > 1 else ["]"]
+        return [one + line + other for one, line, other in zip(left, spaced, right, strict=True)]
+
+    return below_names(work, drawn)
+
+
+@layout("txt")
+def sympy_in_one_line(work: Work) -> str:
+    return "\n".join(f"{a.sign} = Matrix({listed(a.texts)})" for a in work)
+
+
+@layout("txt")
+def bars_as_brackets(work: Work) -> str:
+    return below_names(work, lambda a: [f"| {'  '.join(row)} |" for row in a.texts])
+
+
+@layout("txt")
+def semicolons_behind_rows(work: Work) -> str:
+    return "\n".join(f"{a.sign} = ({'; '.join(map(', '.join, a.texts))})" for a in work)
+
+
+@layout("txt")
+def entries_one_by_one(work: Work) -> str:
+    return (
+        "\n".join(
+            f"{a.sign}_{i}{j} = {x}" for a in work for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)
+        )
+        if all("_" not in a.sign for a in work)
+        else "\n".join(f"{a.sign} = {listed(a.texts)}" for a in work)
+    )
+
+
+# ------------------------------------------------------------------------------------ Markdown and HTML
+
+
+@layout("md")
+def markdown_headings(work: Work) -> str:
+    return "\n\n".join("\n".join((f"## {a.word}", "", *ruled(numbered(a.texts, "", ONE_TO, ONE_TO)))) for a in work)
+
+
+@layout("md")
+def markdown_headings_with_signs(work: Work) -> str:
+    return "\n\n".join("\n".join((f"### {a.sign}", "", *pipes(a.texts))) for a in work)
+
+
+@layout("md")
+def markdown_named_heads(work: Work) -> str:
+    keys, tokens = [f"k{k}" for k in range(1, 20)], [f"token {k}" for k in range(1, 20)]
+    return "\n\n".join("\n".join((f"**{a.sign}**", "", *ruled(numbered(a.texts, "", keys, tokens)))) for a in work)
+
+
+@layout("md")
+def markdown_first_row_as_head(work: Work) -> str:
+    return "\n\n".join("\n".join((f"**{a.sign}** =", "", *ruled(a.texts))) for a in work)
+
+
+@layout("md")
+def markdown_remarks_in_cells(work: Work) -> str:
+    return "\n\n".join(
+        "\n".join(
+            (f"{a.sign}:", "", *ruled(numbered([[f"{x} ✓" for x in row] for row in a.texts], "", ONE_TO, ONE_TO)))
+        )
+        for a in work
+    )
+
+
+@layout("md")
+def markdown_column_of_remarks(work: Work) -> str:
+    def rows(a: Answer) -> Texts:
+        head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
+        return [[*head, "remark"], *([*row, "done" if k else "checked twice"] for k, row in enumerate(below))]
+
+    return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
+
+
+@layout("md", "GitLab's $`…`$")
+def formulas_of_gitlab(work: Work) -> str:
+    def matrix(a: Answer) -> str:
+        return r"\begin{bmatrix}" + r" \\ ".join(" & ".join(row) for row in a.texts) + r"\end{bmatrix}"
+
+    return "\n\n".join(f"$`{a.sign} = {matrix(a)}`$" for a in work)
+
+
+@layout("md")
+def code_fences(work: Work) -> str:
+    return "\n\n".join(f"{a.word}\n```\n{a.name} = {listed(a.texts)}\n```" for a in work)
+
+
+@layout("md")
+def code_fences_of_prints(work: Work) -> str:
+    return "\n\n".join(f"## {a.word}\n\n```text\n{numpy_prints(a)}\n```" for a in work)
+
+
+def html_table(rows: Iterable[Iterable[str]], cell: str = "td") -> str:
+    return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{x}</{cell}>' for x in row)}</tr>" for row in rows) + "</table>"
+
+
+@layout("html")
+def html_headings(work: Work) -> str:
+    return "<html><body>" + "".join(f"<h2>{a.word}</h2>{html_table(a.texts)}" for a in work) + "</body></html>"
+
+
+@layout("html")
+def html_paragraphs(work: Work) -> str:
+    return "<html><body>" + "".join(f"<p>{a.sign} =</p>{html_table(a.texts)}" for a in work) + "</body></html>"
+
+
+@layout("html", "DataFrame.to_html of pandas")
+def html_of_pandas(work: Work) -> str:
+    def table(a: Answer) -> str:
+        head = "".join(f"<th>{j}</th>" for j in range(len(a.texts[0])))
+        body = "".join(f"<tr><th>{i}</th>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for i, row in enumerate(a.texts))
+        return (f'<table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th>{head}</tr></thead>'
+                f"<tbody>{body}</tbody></table>")  # fmt: skip
+
+    return "<html><body>" + "".join(f"<p>{a.sign}</p>{table(a)}" for a in work) + "</body></html>"
+
+
+@layout("md")
+def html_tables_in_markdown(work: Work) -> str:
+    return "\n\n".join(f"**{a.sign}**\n\n{html_table(a.texts)}" for a in work)
+
+
+# ------------------------------------------------------------------------------------ LaTeX
+
+
+def tex_sign(sign: str) -> str:
+    return sign
+
+
+def tex_rows(a: Answer, end: str = r" \\ ", comma: str = ".") -> str:
+    return end.join(" & ".join(x.replace("-inf", r"-\infty").replace(".", comma) for x in row) for row in a.texts)
+
+
+CR = r"\cr "
+
+
+def document(body: str, head: str = "") -> str:
+    return (
+        f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{head}\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    )
+
+
+@layout("tex")
+def tex_displays(work: Work) -> str:
+    return document("\n".join(rf"\[ {a.sign} = \begin{{pmatrix}}{tex_rows(a)}\end{{pmatrix}} \]" for a in work))
+
+
+@layout("tex")
+def tex_boxed(work: Work) -> str:
+    lines = (rf"{a.sign} &= \boxed{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}} \\" for a in work)
+    return "\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}\n"
+
+
+@layout("tex")
+def tex_coloured(work: Work) -> str:
+    lines = (rf"{a.sign} &= \textcolor{{red}}{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}} \\" for a in work)
+    return document("\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}")
+
+
+@layout("tex")
+def tex_braces_below(work: Work) -> str:
+    return document("\n".join(
+        rf"\[ {a.sign} = \underbrace{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}}_{{\text{{{a.word}}}}} \]"
+        for a in work
+    ))  # fmt: skip
+
+
+@layout("tex")
+def tex_own_macro(work: Work) -> str:
+    head = "\\newcommand{\\mat}[1]{\\begin{bmatrix}#1\\end{bmatrix}}\n"
+    return document("\n".join(rf"\[ {a.sign} = \mat{{{tex_rows(a)}}} \]" for a in work), head)
+
+
+@layout("tex")
+def tex_own_macro_by_def(work: Work) -> str:
+    head = "\\def\\bm#1{\\begin{pmatrix}#1\\end{pmatrix}}\n"
+    return document("\n".join(rf"$${a.sign} = \bm{{{tex_rows(a)}}}$$" for a in work), head)
+
+
+@layout("tex", "plain TeX")
+def tex_plain(work: Work) -> str:
+    return document("\n".join(rf"$${a.sign} = \pmatrix{{{tex_rows(a, CR)}\cr}}$$" for a in work))
+
+
+@layout("tex", "the physics package")
+def tex_mqty(work: Work) -> str:
+    return document("\n".join(rf"\[ {a.sign} = \mqty({tex_rows(a)}) \]" for a in work))
+
+
+@layout("tex", "the physics package")
+def tex_pmqty(work: Work) -> str:
+    return document("\n".join(rf"\[ {a.sign} = \bmqty{{{tex_rows(a)}}} \]" for a in work))
+
+
+@layout("tex")
+def tex_commas(work: Work) -> str:
+    return "\n\n".join(rf"${a.sign}=\begin{{pmatrix}}{tex_rows(a, comma='{,}')}\end{{pmatrix}}$" for a in work)
+
+
+@layout("tex")
+def tex_left_right_arrays(work: Work) -> str:
+    def matrix(a: Answer) -> str:
+        return rf"\left[\begin{{array}}{{{'c' * len(a.texts[0])}}} {tex_rows(a)} \end{{array}}\right]"
+
+    return document("\n".join(rf"\begin{{equation}} {a.sign} = {matrix(a)} \end{{equation}}" for a in work))
+
+
+@layout("tex")
+def tex_names_in_bold(work: Work) -> str:
+    def display(a: Answer) -> str:
+        letter, *rest = re.split(r"(?=['_])", a.sign, maxsplit=1)
+        return rf"\[ \mathbf{{{letter}}}{''.join(rest)} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}} \]"
+
+    return document("\n".join(map(display, work)))
+
+
+@layout("tex")
+def tex_sections(work: Work) -> str:
+    return document("\n".join(
+        rf"\section*{{{a.word}}} \[ \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}} \]" for a in work
+    ))  # fmt: skip
+
+
+@layout("tex")
+def tex_items(work: Work) -> str:
+    items = "\n".join(rf"\item {a.word}: $\begin{{pmatrix}}{tex_rows(a)}\end{{pmatrix}}$" for a in work)
+    return document(f"\\begin{{enumerate}}\n{items}\n\\end{{enumerate}}")
+
+
+@layout("tex")
+def tex_tabulars(work: Work) -> str:
+    def table(a: Answer) -> str:
+        return rf"{a.word}: \begin{{tabular}}{{{'c' * len(a.texts[0])}}} {tex_rows(a)} \end{{tabular}}"
+
+    return document("\n\n".join(map(table, work)))
+
+
+# ------------------------------------------------------------------------------------ spreadsheets and data
+
+
+@layout("csv")
+def csv_below_names(work: Work) -> str:
+    return "\n".join(line for a in work for line in (a.sign, *(",".join(row) for row in a.texts), ""))
+
+
+@layout("csv")
+def csv_names_beside(work: Work) -> str:
+    return "\n".join(",".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
+
+
+@layout("csv")
+def csv_names_in_every_row(work: Work) -> str:
+    return "\n".join(",".join([a.sign, *row]) for a in work for row in a.texts)
+
+
+@layout("csv")
+def csv_column_of_remarks(work: Work) -> str:
+    rows = [[a.sign, str(i), *row, "ok"] for a in work for i, row in enumerate(a.texts, 1)]
+    return (
+        "matrix,row,1,2,3,4,5,6,7,8"[: 11 + 2 * max(len(a.texts[0]) for a in work)].rstrip(",")
+        + ",remark\n"
+        + (
+            "\n".join(
+                ",".join([*row[:-1], *[""] * (max(len(a.texts[0]) for a in work) + 2 - len(row[:-1])), row[-1]])
+                for row in rows
+            )
+        )
+    )
+
+
+@layout("csv")
+def csv_heads(work: Work) -> str:
+    return "\n".join(
+        line for a in work for line in (*(",".join(row) for row in numbered(a.texts, a.sign, ONE_TO, ONE_TO)), "")
+    )
+
+
+@layout("csv", "Excel in German")
+def csv_semicolons(work: Work) -> str:
+    return "\n".join(
+        line for a in work for line in (a.sign, *(";".join(x.replace(".", ",") for x in row) for row in a.texts), "")
+    )
+
+
+def workbook(sheets: dict[str, Texts]) -> bytes:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(re.sub(r"[][:*?/\\]", "", title)[:30])
+        for row in rows:
+            sheet.append([float(x) if re.fullmatch(r"-?\d+(\.\d+)?", x) else x for x in row])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@layout("xlsx")
+def workbook_a_sheet_each(work: Work) -> bytes:
+    return workbook({a.sign.replace("'", "′"): a.texts for a in work})
+
+
+@layout("xlsx")
+def workbook_words_a_sheet_each(work: Work) -> bytes:
+    return workbook({a.word if "_" not in a.sign else f"{a.word} {a.sign[-1]}": a.texts for a in work})
+
+
+@layout("xlsx")
+def workbook_one_sheet(work: Work) -> bytes:
+    return workbook({"Sheet1": [row for a in work for row in ([a.sign], *a.texts, [])]})
+
+
+@layout("xlsx")
+def workbook_side_by_side(work: Work) -> bytes:
+    high = max(len(a.texts) for a in work)
+    heads = [x for a in work for x in (a.sign, *[""] * len(a.texts[0]))]
+    rows = [
+        [x for a in work for x in (*(a.texts[i] if i < len(a.texts) else [""] * len(a.texts[0])), "")]
+        for i in range(high)
+    ]
+    return workbook({"Sheet1": [heads, *rows]})
+
+
+@layout("xlsx")
+def workbook_with_heads(work: Work) -> bytes:
+    return workbook({"Sheet1": [row for a in work for row in (*numbered(a.texts, a.sign, ONE_TO, ONE_TO), [])]})
+
+
+@layout("toml")
+def toml(work: Work) -> str:
+    return "\n".join(f'"{a.sign}" = {listed(a.texts)}' for a in work)
+
+
+@layout("json")
+def data_of_json(work: Work) -> str:
+    rows = {a.sign: [[float(x) if "i" not in x else x for x in row] for row in a.texts] for a in work}
+    return json.dumps({"answers": rows})
+
+
+# ------------------------------------------------------------------------------------ documents of word processors
+
+
+def paragraph(text: str) -> str:
+    return f'<w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+
+
+def word_table(rows: Texts) -> str:
+    cells = ("".join(f"<w:tc>{paragraph(x)}</w:tc>" for x in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
+
+
+def docx(body: str) -> bytes:
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", '<?xml version="1.0"?><Types xmlns='
+                         '"http://schemas.openxmlformats.org/package/2006/content-types"/>')  # fmt: skip
+        archive.writestr(
+            "word/document.xml", f'<?xml version="1.0"?><w:document {space}><w:body>{body}</w:body></w:document>'
+        )
+    return content.getvalue()
+
+
+@layout("docx")
+def word_tables(work: Work) -> bytes:
+    return docx("".join(paragraph(f"{a.sign} =") + word_table(a.texts) for a in work))
+
+
+@layout("docx")
+def word_lines(work: Work) -> bytes:
+    return docx("".join(paragraph(f"{a.word}: {listed(a.texts)}") for a in work))
+
+
+# ------------------------------------------------------------------------------------ notebooks
+
+
+def code(source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
+    return {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": list(outputs)}
+
+
+def text(source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def stream(said: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": said + "\n"}
+
+
+def shown(said: str, kind: str = "execute_result", **others: str) -> dict[str, Any]:
+    data = {"text/plain": said, **others}
+    return {"output_type": kind, "metadata": {}, "execution_count": 1, "data": data}
+
+
+def cells(*found: dict[str, Any]) -> str:
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(found)})
+
+
+def source_of(work: Work) -> dict[str, Any]:
+    return code("import numpy as np\n" + "\n".join(f"{a.name} = compute('{a.name}')" for a in work))
+
+
+@layout("ipynb")
+def notebook_prints_with_names(work: Work) -> str:
+    source = "\n".join(rf"print('{a.name} =\n', {a.name})" for a in work)
+    printed = "\n".join(f"{a.sign} =\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}" for a in work)
+    return cells(source_of(work), code(source, stream(printed)))
+
+
+@layout("ipynb")
+def notebook_prints_with_words(work: Work) -> str:
+    source = "\n".join(f'print("{a.word}:", {a.name})' for a in work)
+    return cells(source_of(work), code(source, stream("\n".join(f"{a.word}: {torch_prints(a)}" for a in work))))
+
+
+@layout("ipynb")
+def notebook_print_in_cells(work: Work) -> str:
+    return cells(source_of(work), *(code(f"print({a.name})", stream(numpy_prints(a))) for a in work))
+
+
+@layout("ipynb")
+def notebook_prints_without_names(work: Work) -> str:
+    source = "\n".join(f"print({a.name})" for a in work)
+    return cells(source_of(work), code(source, stream("\n".join(map(numpy_prints, work)))))
+
+
+@layout("ipynb")
+def notebook_display(work: Work) -> str:
+    shows = [shown(numpy_prints(a, array=True), "display_data") for a in work]
+    return cells(source_of(work), code("\n".join(f"display({a.name})" for a in work), *shows))
+
+
+@layout("ipynb")
+def notebook_last_lines(work: Work) -> str:
+    return cells(*(
+        code(f"{a.name} = compute('{a.name}')\n{a.name}", shown(numpy_prints(a, array=True))) for a in work
+    ))  # fmt: skip
+
+
+@layout("ipynb")
+def notebook_last_lines_without_names(work: Work) -> str:
+    found = (
+        cell
+        for a in work
+        for cell in (text(f"## {a.word}"), code(f"compute('{a.name}')", shown(numpy_prints(a, array=True))))
+    )
+    return cells(*found)
+
+
+@layout("ipynb")
+def notebook_headings_above_prints(work: Work) -> str:
+    found = (
+        cell
+        for a in work
+        for cell in (text(f"### {a.sign}"), code(f"print(compute('{a.name}'))", stream(numpy_prints(a))))
+    )
+    return cells(*found)
+
+
+@layout("ipynb")
+def notebook_rounded(work: Work) -> str:
+    return cells(source_of(work), *(code(f"np.round({a.name}, 4)", shown(numpy_prints(a, array=True))) for a in work))
+
+
+@layout("ipynb")
+def notebook_of_sympy(work: Work) -> str:
+    def result(a: Answer) -> dict[str, Any]:
+        tex = r"$\displaystyle \left[\begin{matrix}" + tex_rows(a, r"\\") + r"\end{matrix}\right]$"
+        return shown(f"Matrix({listed(a.texts)})", **{"text/latex": tex})
+
+    return cells(source_of(work), *(code(a.name, result(a)) for a in work))
+
+
+@layout("ipynb")
+def notebook_of_pandas(work: Work) -> str:
+    counted = [str(k) for k in range(20)]
+    return cells(source_of(work), *(
+        code(f"pd.DataFrame({a.name})", shown("\n".join(aligned(numbered(a.texts, "", counted, counted))))) for a in work
+    ))  # fmt: skip
+
+
+@layout("ipynb")
+def notebook_formulas_in_text(work: Work) -> str:
+    return cells(*(
+        text(rf"$${a.sign} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}}$$") for a in work
+    ))  # fmt: skip
+
+
+@layout("ipynb")
+def notebook_prints_f_strings(work: Work) -> str:
+    source = "\n".join(f'print(f"{a.sign}:\\n{{{a.name}}}")' for a in work)
+    return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
