@@ -175,7 +175,7 @@ def belief(id):
         if step is None:
             return None
         before = tuple(so_far.steps[: [s.name for s in so_far].index(name)])
-        return value(replace(so_far, steps=before).extended(replace(step, pinned=False)), name)
+        return replace(so_far, steps=before).extended(replace(step, pinned=False)).value(name)
 
     return change
 
