@@ -223,6 +223,7 @@ def given_sheet(n, d, exact):
     return make_sheet(replace(symattn.derive("self_attention", **given).problem, exact=exact))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("n", "d", "exact"), [(2, 6, False), (4, 3, True), (6, 6, True)])
 def test_nothing_is_too_small_to_read_whatever_the_sizes(n, d, exact):
     made = given_sheet(n, d, exact)

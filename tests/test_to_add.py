@@ -380,6 +380,7 @@ def test_a_misconception(orientation, turn):
     assert "Its rows sum to 2." in listed("misconception", "X9")
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("name", "orientation"), [("mixing", "rows"), ("mixing", "columns"), ("largest", "rows")])
 def test_a_problem_type(name, orientation, tmp_path):
     recipe = make_recipe(problem=name, seed=5, settings={"orientation": orientation})

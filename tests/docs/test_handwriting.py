@@ -27,7 +27,7 @@ from symattn.teaching.sheets import sheets
 NEEDS_FONT = pytest.mark.skipif(not handwriting.FONT.exists(), reason="the handwriting font is not installed")
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @NEEDS_FONT
 @pytest.mark.parametrize("each", handwriting.PICTURES, ids=lambda each: each.name)
 def test_everything_that_is_written_has_room(each):

@@ -26,6 +26,7 @@ items = 2
 [[question]]
 type = "full"
 mechanism = "attention"
+level = "starter"
 points = 12
 """
 ONE = '[[question]]\ntype = "choice"\nmechanism = "attention"\nitems = 1\n'

@@ -153,7 +153,7 @@ def marked_otherwise(question):
     return replace(question, parts=(replace(parts[0], name="new"), *parts))
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("type", problem_types())
 def test_other_words_and_other_marks_refuse_nothing(type):
     question = questions()[type]

@@ -149,6 +149,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("form", formats())
 def test_hostile_names_break_no_format(form):
     if form == "latex-pdf":

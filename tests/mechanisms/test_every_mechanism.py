@@ -94,6 +94,7 @@ def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
         assert_equal(mine.result, own.result, f"{name}: {own.name}")
 
 
+@pytest.mark.covering(most=18)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
     d, intervals = derivation(name), Intervals(interval_ring(40))
@@ -213,7 +214,7 @@ NO_WAY_BACK = {
 """Mechanisms that are gradients themselves, or have a step through which none is known."""
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_with_letters_for_sizes_every_step_is_the_same_once_they_are_numbers(name):
     chosen, settings = mechanism(name), Settings.read(mechanism(name).defaults)

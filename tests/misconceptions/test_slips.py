@@ -158,6 +158,7 @@ def _parallel(a, b):
     return sympy.Matrix.vstack(sympy.Matrix([list(a)]), sympy.Matrix([list(b)])).rank() == 1
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("by", ["matrix", "token"])
 def test_what_follows_from_a_slip_follows(by):
     d = worked_out(by=by, mask="causal")

@@ -157,6 +157,7 @@ def test_schemes_compile_at_every_size(inside, size):
     assert list(trouble(latex.write(page), pdf.latex_engine())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_the_columns_of_a_scheme_are_level():
     """The same number above and inside stands at the same place of a line, and left and inside in the same line."""
@@ -176,6 +177,7 @@ def test_the_columns_of_a_scheme_are_level():
     assert found["5678"][0][1] == found["1111"][0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other():
     long = tuple(said(f"line {i}") for i in range(120))
@@ -287,6 +289,7 @@ def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
 # --- looks, letters ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("look", [Look(18, "letter", "compact")])
 def test_paper_and_sizes(look):
