@@ -1,12 +1,21 @@
 """A command run in this process, and what it left in a folder."""
 
+from contextlib import contextmanager
+
 from click.testing import CliRunner
 
 from symattn.cli import main
+from symattn.foundation.crew import Crew
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+def run(*arguments, answers=None):
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
+
+
+@contextmanager
+def here(*given, **named):
+    """In place of `crew`: everything is done here, without processes of its own, which take a second to start."""
+    yield Crew()
 
 
 def contents(folder):

@@ -4,12 +4,11 @@ import re
 import unicodedata
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError, ReadError, pointer_of
 
 PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, {}]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
@@ -27,7 +26,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def refused(*arguments):
-    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    done = run(*arguments)
     assert done.exit_code == 2
     assert done.stdout == ""
     return done.stderr.splitlines()
@@ -84,7 +83,7 @@ def test_an_error_that_no_text_is_behind_has_no_caret(folder):
 
 
 def test_check_shows_every_answer_that_could_not_be_read(folder):
-    done = CliRunner().invoke(main, ["check", "problem.toml", "answers.toml"], catch_exceptions=False)
+    done = run("check", "problem.toml", "answers.toml")
     assert done.exit_code == 0
     lines = done.stderr.splitlines()
     assert [line.partition(":")[0] for line in lines[::3]] == ["S'[1,1]", "A[1,1]"]
@@ -106,7 +105,7 @@ def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_name
         + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), encoding="utf-8"
     )  # fmt: skip
     (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", encoding="utf-8")
-    done = CliRunner().invoke(main, ["check", "many.toml", "nonsense.toml"], catch_exceptions=False)
+    done = run("check", "many.toml", "nonsense.toml")
     assert done.stderr.count("^") == 5
     assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."
     said = " ".join(done.stdout.replace("│", "").split())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
-from click.testing import CliRunner
+from commands import run
 from tables import tables_beside
 from waiting import GUARD
 from wrong_values import without_caret
@@ -35,10 +35,6 @@ PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
 def process(*arguments, cwd, **environment):
@@ -275,7 +271,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
         return ".txt", b"half"
 
     monkeypatch.setattr(sheets, "written_document", failing)
-    result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
+    result = run("worksheet", "-n", "3", "--format", "text", "--out", "o")
     assert result.exit_code == 130
     seed = re.search(r"Interrupted\. The same command with --seed (\d+) makes the whole set\.\n", result.stderr)[1]
     assert files(folder) == []
@@ -299,7 +295,7 @@ def test_after_an_interruption_it_is_said_whether_the_same_command_continues(fol
     ):
         with monkeypatch.context() as patched:
             patched.setattr(deploy, name, interrupted)
-            result = CliRunner().invoke(main, command)
+            result = run(*command)
         assert result.exit_code == 130
         assert f"Interrupted. {says}" in result.stderr
     frozen = (folder / "o/exam/exam.json").read_bytes()

@@ -6,11 +6,10 @@ import re
 import shlex
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from tables import tables_beside
 
 import symattn
-from symattn.cli import main
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError
@@ -24,7 +23,7 @@ OTHERWISE = TABLES["otherwise"]
 """Values of settings, other ones than those by which `describe` finds out what matters."""
 
 
-def run(program):
+def printed_by(program):
     names = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(program, names)
@@ -34,7 +33,7 @@ def run(program):
 @pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
 def test_the_example_runs_as_it_is(name):
-    solution, printed = run(symattn.describe(name).example.python)
+    solution, printed = printed_by(symattn.describe(name).example.python)
     assert printed == f"{solution.output!r}\n"
     assert solution.problem.mechanism == name
 
@@ -43,7 +42,7 @@ def test_the_example_runs_as_it_is(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
     told = symattn.describe(name)
-    solution, _ = run(told.example.python)
+    solution, _ = printed_by(told.example.python)
     assert {g.name for g in told.givens if not g.optional and "{" not in g.name} <= set(solution.givens)
     settings = Settings.read(mechanism(name).defaults)
     sizes = {"h": settings.heads, "g": settings.groups, **problem_type("full").spec({"mechanism": name}).chosen_sizes()}
@@ -126,10 +125,9 @@ def test_problem_types_are_told_of_as_well():
 
 
 def test_the_command_line_says_the_same():
-    runner = CliRunner()
     for what, name in (("mechanism", "layer_norm"), ("mechanism", "layer-norm"), ("mechanism", "custom"),
                        ("problem", "masks")):  # fmt: skip
-        done = runner.invoke(main, ["list", what, name])
+        done = run("list", what, name)
         assert (done.exit_code, done.output) == (0, f"{symattn.describe(name)}\n")
 
 
@@ -137,6 +135,6 @@ def test_the_command_line_says_the_same():
 @pytest.mark.parametrize("name", ["attention", *problem_types(), "custom"])
 def test_the_command_of_the_example_runs_as_it_is(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, shlex.split(symattn.describe(name).example.shell)[1:])
+    done = run(*shlex.split(symattn.describe(name).example.shell)[1:])
     assert done.exit_code == 0, done.output
     assert all((tmp_path / line).stat().st_size for line in done.output.splitlines() if line.endswith(".md"))

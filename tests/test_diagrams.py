@@ -4,10 +4,9 @@ import re
 from functools import cache
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 
 from symattn.api import derive
-from symattn.cli import main
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
@@ -137,9 +136,8 @@ def test_dot_products_are_those_of_the_first_query():
 
 
 def test_the_command_draws_and_says_what_there_is():
-    run = CliRunner().invoke
-    assert "softmax" in run(main, ["derive", "note-002", "--diagram"]).output
-    assert "X₁" not in run(main, ["derive", "note-002", "--diagram=heads"]).output
+    assert "softmax" in run("derive", "note-002", "--diagram").output
+    assert "X₁" not in run("derive", "note-002", "--diagram=heads").output
     for arguments, said in (
         (["note-002", "--diagram", "heads"], "There are no heads here"),
         (["note-002", "--diagram", "blocks"], "There are no residuals here"),
@@ -148,7 +146,7 @@ def test_the_command_draws_and_says_what_there_is():
         (["note-002", "--diagram", "pie"], "There is no diagram 'pie'; there are graph, dot-products"),
         (["note-002", "--diagram", "graph", "--as", "key"], "it does not go with --as"),
     ):
-        result = run(main, ["derive", *arguments])
+        result = run("derive", *arguments)
         assert result.exit_code != 0
         assert said in result.output
 

@@ -9,11 +9,10 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from practice_pages import cells_of, drawn, filled, lines_of
 
 import symattn
-from symattn.cli import main
 from symattn.cli.reading import read_settings
 from symattn.errors import InputError, OutgrownError
 from symattn.exact import Matrix
@@ -159,9 +158,9 @@ type = "choice"
 def test_a_script_of_a_german_exam_is_told_of_in_german(tmp_path):
     (tmp_path / "exam.toml").write_text(GERMAN)
     made = ["worksheet", str(tmp_path / "exam.toml"), "--seed", "1", "--format", "text", "--out", str(tmp_path)]
-    assert CliRunner().invoke(main, made).exit_code == 0
+    assert run(*made).exit_code == 0
     (tmp_path / "answers.md").write_text("(a) A")
-    told = CliRunner().invoke(main, ["check", str(tmp_path / "exam"), str(tmp_path / "answers.md")]).output
+    told = run("check", tmp_path / "exam", tmp_path / "answers.md").output
     assert "Rückmeldung" in told
     assert "Feedback" not in told
 
@@ -176,7 +175,7 @@ def test_a_line_of_which_one_box_is_filled_in_is_right_so_far():
 def test_seed_0_is_a_seed(tmp_path):
     """It was taken for none, and every run drew another worksheet."""
     asked = ["worksheet", "attention", "--level", "starter", "--seed", "0", "--format", "text", "--out", str(tmp_path)]
-    assert CliRunner().invoke(main, asked).exit_code == 0
+    assert run(*asked).exit_code == 0
     assert (tmp_path / "attention-0.json").exists()
 
 

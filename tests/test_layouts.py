@@ -4,10 +4,9 @@ import numpy as np
 import printed_lines
 import pytest
 from catalogue_sheets import ROWS, sheet
-from click.testing import CliRunner
+from commands import run
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.page.document import (
     Columns,
@@ -74,9 +73,7 @@ def test_columns_hold_every_question_of_the_usual_worksheet():
 
 def test_the_frozen_set_knows_no_layout(tmp_path):
     for layout in ("matrix", "falk", "columns"):
-        done = CliRunner().invoke(
-            main, ["worksheet", "--seed", "3", "--layout", layout, "--format", "text", "--out", str(tmp_path / layout)]
-        )
+        done = run("worksheet", "--seed", "3", "--layout", layout, "--format", "text", "--out", tmp_path / layout)
         assert done.exit_code == 0, done.output
     frozen = {layout.name: (layout / "self-attention-3.json").read_bytes() for layout in tmp_path.iterdir()}
     assert len(set(frozen.values())) == 1

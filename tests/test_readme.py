@@ -7,9 +7,8 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from click.testing import CliRunner
+from commands import here, run
 
-from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
 from symattn.practice import engine
 from symattn.teaching.problems import problem_types
@@ -57,7 +56,7 @@ def exam_of_two_papers(tmp_path_factory):
         (folder / name).write_text(text.replace("variants = 4", "variants = 2"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        made = CliRunner().invoke(main, shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
+        made = run(*shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
     assert made.exit_code == 0, made.output
     return folder / "output"
 
@@ -83,13 +82,14 @@ def test_there_are_commands_and_files_to_run():
 def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
     monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
+    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
     shortened = command.replace("-n 30", "-n 2").replace("--marking -n 2", "--marking -n 1")  # tested elsewhere
     papers = 2 if "--secret" in command else 4
     file = folder / "exam.toml"
     file.write_text(file.read_text("utf-8").replace("variants = 4", f"variants = {papers}"), "utf-8")
-    done = CliRunner().invoke(main, shlex.split(shortened)[1:])
+    done = run(*shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
     if command.startswith("symattn grade"):

@@ -8,11 +8,10 @@ from itertools import product
 
 import pypdf
 import pytest
-from click.testing import CliRunner
+from commands import run
 from tables import tables_beside
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import choices_of, make_look
@@ -105,14 +104,14 @@ def test_the_printed_command_makes_the_same_page_again(options, tmp_path):
     """Its language and whatever else its reader chose; and marking takes the command whatever the page looks like."""
     how = ["--format", "latex,markdown,typst", "--quiet", "--out"]
     asked = ["worksheet", "attention", "--level", "starter", "--seed", "3", *options]
-    assert CliRunner().invoke(main, [*asked, *how, str(tmp_path / "made")]).exit_code == 0
+    assert run(*asked, *how, tmp_path / "made").exit_code == 0
     keys = [path for path in (tmp_path / "made").glob("*.md") if path.stem.endswith(("-key", "-overview"))]
     assert keys
     for key in keys:
         [command] = set(COMMANDS.findall(key.read_text("utf-8")))
         _, *words = shlex.split(command)
         again = tmp_path / key.stem
-        assert CliRunner().invoke(main, [*words, *how, str(again)]).exit_code == 0
+        assert run(*words, *how, again).exit_code == 0
         assert (again / key.name).read_bytes() == key.read_bytes()
     if "-n" not in options:
         made = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}

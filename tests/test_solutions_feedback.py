@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 
 import symattn
-from symattn.cli import main
 from symattn.page.document import Code, Paragraph, all_blocks, spans
 
 D = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale=2)
@@ -35,7 +34,7 @@ def test_the_exercise_is_printed_when_it_is_wanted(tmp_path):
     givens = 'mechanism = "attention"\nscale = 2\n[given]\nQ = [[1, 0], [0, 2]]\nK = [[1, 0], [1, 1]]\nV = [[1], [2]]\n'
     (tmp_path / "problem.toml").write_text(givens, encoding="utf-8")
     files = [str(tmp_path / name) for name in ("problem.toml", "answers.json")]
-    said = [CliRunner().invoke(main, ["check", *files, *more]).output for more in ((), ("--exercise",))]
+    said = [run("check", *files, *more).output for more in ((), ("--exercise",))]
     assert "A fresh exercise" not in said[0]
     assert said[1].startswith(said[0])
     assert "A fresh exercise" in said[1]

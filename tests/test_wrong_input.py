@@ -9,11 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from wrong_values import without_caret
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.languages import read_catalogue
 
@@ -41,7 +40,7 @@ def files(folder):
 def refused(folder, command):
     """The sentence with which a command ends that must fail and write nothing."""
     before = files(folder)
-    done = CliRunner().invoke(main, shlex.split(command), catch_exceptions=False)
+    done = run(*shlex.split(command))
     assert (done.exit_code, done.stdout) == (2, ""), done.output
     assert files(folder) == before
     lines = without_caret(done.stderr)

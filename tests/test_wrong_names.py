@@ -10,10 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 
 import symattn
-from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES
@@ -48,7 +47,7 @@ MARKED = symattn.check(SOLVED, {"S": [[1]]})
 
 
 def cli(*arguments):
-    result = CliRunner().invoke(main, arguments)
+    result = run(*arguments)
     if result.exit_code == 2:
         raise InputError(result.stderr.removeprefix("Error: ").strip())
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner
 from commands import run
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.source import papers
@@ -111,10 +109,10 @@ def test_settings_of_the_problem(folder):
 
 def test_answers_from_standard_input(folder):
     right = (folder / "right.toml").read_text(encoding="utf-8")
-    piped = CliRunner().invoke(main, ["check", "problem.toml", "-", "--exit-code"], input=right)
+    piped = run("check", "problem.toml", "-", "--exit-code", answers=right)
     assert piped.exit_code == 0
     assert piped.output == run("check", "problem.toml", "right.toml").output
-    assert "empty" in CliRunner().invoke(main, ["check", "problem.toml", "-"], input="").output
+    assert "empty" in run("check", "problem.toml", "-", answers="").output
 
 
 @pytest.mark.parametrize(("arguments", "says"), REFUSED.items())

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from oracles import softmax
 
 import symattn
 from symattn.marking.attempt import Attempt
@@ -18,11 +19,6 @@ def script(places=None, **lines):
         return "-∞" if x == HIDDEN else repr(float(x)) if places is None else f"{x:.{places}f}"
 
     return Attempt({name: grid([[text(x) for x in row] for row in rows]) for name, rows in lines.items()})
-
-
-def softmax(scores):
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def numbers(question):

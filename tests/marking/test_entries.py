@@ -12,7 +12,6 @@ import re
 import sys
 import threading
 import tomllib
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,14 +20,12 @@ import numpy as np
 import openpyxl
 import paper_class
 import pytest
-from click.testing import CliRunner
+from commands import here, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
-from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.spreadsheet import harmless, typed_again
 from symattn.marking.grading.by_exception import Entered, Level
@@ -50,12 +47,6 @@ TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text(encodi
 def rows_of(table):
     """What is typed, and what is made or said of it."""
     return [tuple(row.values()) for row in TABLES[table]]
-
-
-@contextmanager
-def here(*given, **named):
-    """What a class is marked by, without processes of its own, which take a second to start; see test_grading."""
-    yield Crew()
 
 
 @pytest.fixture(autouse=True)
@@ -88,10 +79,6 @@ def marked(paper):
 
 def boxes(paper, step):
     return paper.answers()["q1"]["answers"][step]
-
-
-def run(*arguments, answers=""):
-    return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------------------------------ a class

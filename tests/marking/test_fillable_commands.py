@@ -5,11 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from forms import boxes, texts_of, typed
 from scripts import key_script
 
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import make_look
@@ -21,10 +20,6 @@ RIGHT = {"1/grid/1/1/1": "1", "1/grid/1/1/2": "0", "2/grid/1/1/1": "e/(e+1)", "2
 # The softmax left out.
 WRONG = RIGHT | {"2/grid/1/1/1": "1", "2/grid/1/1/2": "0", "3/grid/1/1/1": "1"}
 SAME = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
 @pytest.fixture

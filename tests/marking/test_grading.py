@@ -21,12 +21,12 @@ from pathlib import Path
 
 import pytest
 import sympy
-from commands import contents, run
+from commands import contents, here, run
 from waiting import until
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.crew import Crew, crew
+from symattn.foundation.crew import crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
@@ -68,11 +68,6 @@ def no_processes():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_module, "crew", here)
         yield
-
-
-@contextmanager
-def here(*given, **named):
-    yield Crew()
 
 
 @pytest.fixture

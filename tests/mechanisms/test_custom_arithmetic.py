@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from oracles import floats
 from tables import tables_beside
 
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import HELPERS, helpers_called
 from symattn.derivation.ops.turning import turned
-from symattn.exact.approximate import approximate
 from symattn.teaching.fairness import self_check
 
 TABLES = tables_beside(__file__)
@@ -23,10 +23,6 @@ PROGRAMS = TABLES["programs"]  # fmt: skip
 
 def derived(step):
     return custom.run(GIVENS, [{"name": "Y", **step}])
-
-
-def floats(m):
-    return np.array([[approximate(x) for x in row] for row in m.rows])
 
 
 @pytest.mark.parametrize(("step", "expected"), PROGRAMS)

@@ -14,12 +14,11 @@ from random import Random
 import pytest
 import sympy
 from catalogue_sheets import ROWS, sheet
-from click.testing import CliRunner
+from commands import run
 from sympy.matrices.expressions.matexpr import MatrixElement
 from test_self_check import STEPS, every_op
 
 from symattn.api import make_recipe
-from symattn.cli import main
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -63,7 +62,7 @@ def derivation(name):
 
 
 def test_all_are_listed():
-    listed = CliRunner().invoke(main, ["list", "mechanisms"]).output
+    listed = run("list", "mechanisms").output
     for name, chosen in mechanisms().items():
         assert f"  {name} " in listed
         assert chosen.title in listed

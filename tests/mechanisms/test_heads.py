@@ -4,18 +4,14 @@ import random
 
 import numpy as np
 import pytest
+from oracles import floats
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
 from symattn.exact import Outline
-from symattn.exact.approximate import approximate
 from symattn.teaching.fairness import draw
 
 HEADS = mechanism("multi_head_attention")
-
-
-def floats(matrix):
-    return np.array([[approximate(x) for x in row] for row in matrix.rows])
 
 
 # ------------------------------------------------------------------------------------------ laws

@@ -6,21 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import floats
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, decide, decimal_text
-from symattn.exact.approximate import approximate
 from symattn.exact.reading import read
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")
-
-
-def floats(matrix):
-    return np.array([[approximate(x) for x in row] for row in matrix.rows])
 
 
 def settings(chosen, **stated):
