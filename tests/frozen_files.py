@@ -100,18 +100,18 @@ def make(folder):
     """A set with a sheet of every type, an exam, and what stands on their keys."""
     folder.mkdir(parents=True)
     made = [worksheet(problem=name, seed=32)[0] for name in problem_types()]
-    (folder / "worksheets.json").write_text(freeze_sheets(made), encoding="utf-8")
+    (folder / "worksheets.json").write_text(freeze_sheets(made), "utf-8")
     _write(folder / "worksheets-marks.json", {sheet.name: told(sheet.question) for sheet in made})
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "exam.toml")
-        path.write_text(EXAM, encoding="utf-8")
+        path.write_text(EXAM, "utf-8")
         exam, _ = write_exam(read_exam_file(path), path.parent / "out", ["text"], Dice.seeded(32))
         (folder / FROZEN).write_bytes((path.parent / "out" / FROZEN).read_bytes())
     _write(folder / "exam-marks.json", {p: [told(q) for q in exam.questions(k)] for k, p in enumerate(exam.ids)})
 
 
 def _write(path, data):
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -6,4 +6,4 @@ from pathlib import Path
 
 def tables_beside(test):
     """Those of the .toml that is named after the test."""
-    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text("utf-8"))

@@ -43,5 +43,5 @@ def test_on_the_command_line(tmp_path):
     made = run("worksheet", "attention", "--solutions", "answers", "--format", "markdown", "--out", tmp_path)
     assert made.exit_code == 0, made.output
     [file] = tmp_path.glob("*-answers.md")
-    assert "Answers" in file.read_text(encoding="utf-8")
-    assert "Fill in every box" not in file.read_text(encoding="utf-8")
+    assert "Answers" in file.read_text("utf-8")
+    assert "Fill in every box" not in file.read_text("utf-8")

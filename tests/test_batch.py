@@ -62,7 +62,7 @@ def test_a_problem_file_may_have_a_batch(tmp_path):
     path.write_text(
         'mechanism = "attention"\nbase = 2\nscale = "none"\n\n[given]\nQ = [[[1, 0]], [[0, 1]]]\n'
         "K = [[1, 0], [0, 1]]\nV = [[1], [2]]\n",
-        encoding="utf-8",
+        "utf-8",
     )
     by_hand = (Matrix([["4/3"]]), Matrix([["5/3"]]))  # weights 2/3 and 1/3 of the values 1 and 2, and back
     assert symattn.batch(path).results("Z") == by_hand

@@ -17,10 +17,10 @@ PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, {}]]\nK = [[1, 0], [0, 1]]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "problem.toml").write_text(PROBLEM.format(0), encoding="utf-8")
-    (tmp_path / "wrong.toml").write_text(PROBLEM.format('"2^^e"'), encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(PROBLEM.format(0), "utf-8")
+    (tmp_path / "wrong.toml").write_text(PROBLEM.format('"2^^e"'), "utf-8")
     (tmp_path / "answers.toml").write_text(
-        '[answers]\nS = [["1", "0"]]\n"S\'" = [["1/sqrt(2", "0"]]\nA = [["1//2", "0.4"]]\n', encoding="utf-8"
+        '[answers]\nS = [["1", "0"]]\n"S\'" = [["1/sqrt(2", "0"]]\nA = [["1//2", "0.4"]]\n', "utf-8"
     )
     return tmp_path
 
@@ -102,9 +102,9 @@ def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_name
     rows = [[f"w{i}{j}" for j in "123"] for i in "123"]
     (folder / "many.toml").write_text(
         'mechanism = "attention"\n[given]\n'
-        + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), encoding="utf-8"
+        + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), "utf-8"
     )  # fmt: skip
-    (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", encoding="utf-8")
+    (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", "utf-8")
     done = run("check", "many.toml", "nonsense.toml")
     assert done.stderr.count("^") == 5
     assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."

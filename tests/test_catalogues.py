@@ -138,7 +138,7 @@ def test_givens_stand_in_the_orientation_that_comes_with_them():
 @pytest.mark.parametrize("name", notations())
 def test_the_names_of_a_ready_notation_are_those_of_its_file(name):
     """Each is read when it is wanted; read at once, as those of a user's file are, they are the same and in order."""
-    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8")
+    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text("utf-8")
     ready, at_once = load_notation(name), read_notation(tomllib.loads(text), name)
     assert [*ready.names] == [*at_once.names]
     assert {**ready.names} == {**at_once.names}

@@ -70,9 +70,9 @@ def client():
 
 @pytest.mark.slow
 def test_a_cluster_in_this_process_makes_the_same_of_worksheets_exams_classes_and_reports(client, tmp_path):
-    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", encoding="utf-8")
-    (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")
-    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", "utf-8")
+    (tmp_path / "quiz.toml").write_text(EXAM, "utf-8")
+    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", "utf-8")
     found = {}
     for name, who in (("one", ("--jobs", 1)), ("many", ("--cluster", client.scheduler.address))):
         out = tmp_path / name

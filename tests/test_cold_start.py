@@ -51,8 +51,8 @@ def loaded(folder, code, *arguments, **environment):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cold")
-    (made / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    (made / "answers.toml").write_text(ANSWERS, encoding="utf-8")
+    (made / "problem.toml").write_text(PROBLEM, "utf-8")
+    (made / "answers.toml").write_text(ANSWERS, "utf-8")
     return made
 
 
@@ -160,7 +160,7 @@ def package(tmp_path, monkeypatch):
     """A package of which something is remembered, and `made`, what was made of it."""
     own = tmp_path / "own"
     (own / "inner").mkdir(parents=True)
-    (own / "inner" / "file.py").write_text("1", encoding="utf-8")
+    (own / "inner" / "file.py").write_text("1", "utf-8")
     monkeypatch.setattr(remembered, "PACKAGE", own)
     monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path / "kept"))
     return own
@@ -171,7 +171,7 @@ def asked(package):
     remembered.installation.cache_clear()
     try:
         file = package / "inner" / "file.py"
-        return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text(encoding="utf-8"))
+        return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text("utf-8"))
     finally:
         remembered.installation.cache_clear()
 
@@ -184,13 +184,13 @@ def test_what_is_remembered_is_never_stale(package):
     MADE.clear()
     assert [asked(package), asked(package), len(MADE)] == ["1", "1", 1]
     times = file.stat()
-    file.write_text("2", encoding="utf-8")  # as long as it was, and as old
+    file.write_text("2", "utf-8")  # as long as it was, and as old
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert [asked(package), asked(package), len(MADE)] == ["2", "2", 2]
-    (package / "other.toml").write_text("", encoding="utf-8")
+    (package / "other.toml").write_text("", "utf-8")
     assert [asked(package), asked(package), len(MADE)] == ["2", "2", 3]
     (package / "__pycache__").mkdir()
-    (package / "__pycache__" / "file.pyc").write_text("", encoding="utf-8")
+    (package / "__pycache__" / "file.pyc").write_text("", "utf-8")
     assert [asked(package), len(MADE)] == ["2", 3]
     (package / "other.toml").rename(package / "another.toml")
     assert [asked(package), len(MADE)] == ["2", 4]
@@ -200,13 +200,13 @@ def test_what_changes_while_it_is_made_is_not_kept(package):
     file = package / "inner" / "file.py"
 
     def make():
-        found = file.read_text(encoding="utf-8")
-        file.write_text("2", encoding="utf-8")
+        found = file.read_text("utf-8")
+        file.write_text("2", "utf-8")
         return found
 
     remembered.installation.cache_clear()
     assert remembered.remembered("group", "name", make) == "1"
-    file.write_text("1", encoding="utf-8")
+    file.write_text("1", "utf-8")
     MADE.clear()
     assert [asked(package), len(MADE)] == ["1", 1]
 
@@ -227,7 +227,7 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
         case "nowhere":
             monkeypatch.setenv("SYMATTN_CACHE", "")
         case "a file":
-            (tmp_path / "kept").write_text("", encoding="utf-8")
+            (tmp_path / "kept").write_text("", "utf-8")
         case "the user's own":
             monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
         case "an archive":

@@ -115,7 +115,7 @@ def test_every_misconception_and_slip_is_explained():
 def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scores = "[[2, 4, 4], [4, 16, 12], [4, 12, 10]]"
-    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', encoding="utf-8")
+    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', "utf-8")
     said = words_of(output("check", "note-002", "answers.toml", "--for", "teacher"))
     command = re.search(r"similar mistakes: symattn (list misconceptions (?:\w+ ?)+)\.", said)
     assert command, said

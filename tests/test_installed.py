@@ -103,7 +103,7 @@ def test_an_editable_install_finds_those_of_its_checkout(tmp_path):
     site = unpacked(built("editable", ROOT, tmp_path / "dist"), tmp_path / "site")
     assert not (site / "symattn").exists()
     (pointer,) = site.glob("*.pth")
-    expect_found(ROOT / "templates", Path(pointer.read_text(encoding="utf-8").strip()), tmp_path)
+    expect_found(ROOT / "templates", Path(pointer.read_text("utf-8").strip()), tmp_path)
 
 
 @pytest.mark.parametrize("where", ["beside", pytest.param("inside", marks=pytest.mark.slow)])

@@ -149,7 +149,7 @@ def test_a_file_that_is_none_is_refused(tmp_path, name, content, complaint):
 
 def test_a_file_of_ones_own_speaks_as_far_as_it_goes(tmp_path):
     path = tmp_path / "mine.po"
-    path.write_text(file_with(entry("Rows {a} of {tokens} tokens.", "{tokens} T: {a}.")), encoding="utf-8")
+    path.write_text(file_with(entry("Rows {a} of {tokens} tokens.", "{tokens} T: {a}.")), "utf-8")
     content = (*sentence("Rows {a} of {tokens} tokens.", a=Name("A"), tokens=3), Words(" "), Words("Other words."))
     said = in_(str(path), page(content))
     assert plain(said.blocks[0].content) == "3 T: A. Other words."
@@ -164,7 +164,7 @@ def test_a_fuzzy_translation_waits_for_its_translator():
 
 def test_what_a_language_lacks_is_said_once(tmp_path, caplog):
     path = tmp_path / "mine.po"
-    path.write_text(file_with(), encoding="utf-8")
+    path.write_text(file_with(), "utf-8")
     for text in ("Fill in every box.", "Give exact values.", "Fill in every box."):
         in_(str(path), page(words(text)))
     assert [record.getMessage() for record in caplog.records] == [

@@ -179,7 +179,7 @@ def test_every_step_in_latex_needs_nothing_but_amsmath(tmp_path):
              for name in (*solution.givens, *(step.name for step in solution))]  # fmt: skip
     body = "\n".join(f"\\[{step}\\]" for step in steps)
     document = f"\\documentclass{{article}}\\usepackage{{amsmath}}\\begin{{document}}{body}\\end{{document}}"
-    (tmp_path / "steps.tex").write_text(document, encoding="utf-8")
+    (tmp_path / "steps.tex").write_text(document, "utf-8")
     made = run(["pdflatex", "-halt-on-error", "steps.tex"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stdout[-1500:]
 

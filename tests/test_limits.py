@@ -80,8 +80,8 @@ RIGHT = 'S = [[1, 0]]\nA = [["e/(e+1)", "1/(1+e)"]]\nZ = [["(e+2)/(e+1)"]]\n'
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    (tmp_path / "right.toml").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(PROBLEM, "utf-8")
+    (tmp_path / "right.toml").write_text(RIGHT, "utf-8")
     return tmp_path
 
 
@@ -162,7 +162,7 @@ LARGE = {
 def test_a_template_that_cannot_be_filled_is_a_sentence(folder, what):
     template, said = TEMPLATES.get(what) or (LARGE[what], "The template document.md.j2 in the folder own is too large.")
     (folder / "own").mkdir()
-    (folder / "own" / "document.md.j2").write_text(template, encoding="utf-8")
+    (folder / "own" / "document.md.j2").write_text(template, "utf-8")
     assert said in refusal("derive", "problem.toml", "--format", "markdown", "--templates", "own")
     result = run("derive", "problem.toml", "--format", "markdown")
     assert result.exit_code == 0  # and nothing is limited any more

@@ -52,7 +52,7 @@ def figures(note, mistakes=True):
     """The figures of a transcription by heading, perhaps without `mistakes`; remarks such as (sic) are left out."""
     found = {}
     heading = ""
-    for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines():
+    for line in (FOLDER / f"{note}.md").read_text("utf-8").splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ")
         elif line.startswith("- ") and (mistakes or "(sic" not in line):
@@ -230,7 +230,7 @@ def is_right_elsewhere(note, figure):
 
 @pytest.mark.parametrize("note", NOTES)
 def test_no_mistake_is_left_in_the_corrected_text(note):
-    text = (FOLDER / f"{note}.md").read_text(encoding="utf-8")
+    text = (FOLDER / f"{note}.md").read_text("utf-8")
     wrong = re.findall(r"^- (.*) \(sic", text, re.MULTILINE)
     assert wrong
     page = page_of(note, corrected=True)

@@ -17,7 +17,7 @@ def set_for_good(tree):
 
 @pytest.mark.slow
 def test_precision_is_given_back():
-    lines = {path.name: set_for_good(ast.parse(path.read_text(encoding="utf-8"))) for path in TESTS.rglob("*.py")}
+    lines = {path.name: set_for_good(ast.parse(path.read_text("utf-8"))) for path in TESTS.rglob("*.py")}
     assert not {name: found for name, found in lines.items() if found}
 
 

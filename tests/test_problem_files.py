@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 def written(folder, text, name="problem.toml"):
     path = folder / name
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     return path
 
 

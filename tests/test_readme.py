@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 GENERATED = "reference.md"
 """It has tests of its own."""
 
-PAGES = {path.relative_to(ROOT): path.read_text(encoding="utf-8")
+PAGES = {path.relative_to(ROOT): path.read_text("utf-8")
          for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.name != GENERATED}  # fmt: skip
 README = PAGES[Path("README.md")]
 LINK = re.compile(r"(!?)\[([^\]]+)\]\(([^)#]*)(?:#([^)]+))?\)")
@@ -42,8 +42,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block in (*everywhere("toml"), *everywhere("csv")):
         name, _, text = block.removeprefix("# ").partition("\n")
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "secret.txt").write_text("what only the teacher has\n", encoding="utf-8")
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "secret.txt").write_text("what only the teacher has\n", "utf-8")
     return tmp_path
 
 
@@ -53,7 +53,7 @@ def exam_of_two_papers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exam")
     for block in (*everywhere("toml"), *everywhere("csv")):
         name, _, text = block.removeprefix("# ").partition("\n")
-        (folder / name).write_text(text.replace("variants = 4", "variants = 2"), encoding="utf-8")
+        (folder / name).write_text(text.replace("variants = 4", "variants = 2"), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made = run(*shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
@@ -93,7 +93,7 @@ def test_command(command, folder, monkeypatch, request):
     assert done.exit_code == 0, done.output
     assert done.output.strip()
     if command.startswith("symattn grade"):
-        assert (folder / "marked" / "gradebook.csv").read_text(encoding="utf-8").count("\n") >= 4
+        assert (folder / "marked" / "gradebook.csv").read_text("utf-8").count("\n") >= 4
     elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"
         assert done.output.startswith(f"{made.relative_to(folder)}: {papers} papers with keys")
@@ -141,7 +141,7 @@ def test_every_link_leads_somewhere(page):
         if picture:
             assert there.read_bytes().startswith(b"\x89PNG")
         if anchor:
-            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{target}#{anchor}"
+            assert anchor in anchors(there.read_text("utf-8")), f"{target}#{anchor}"
 
 
 def test_every_page_is_linked_from_the_readme_and_has_its_contents():

@@ -17,7 +17,7 @@ from symattn.teaching.pool import OVERLAP
 from symattn.teaching.problems import problem_types
 
 ROOT = Path(symattn.__file__).parent.parent
-RULES = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+RULES = (ROOT / "docs" / "rules.md").read_text("utf-8")
 SECTIONS = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", RULES, re.MULTILINE))
 CITED = re.compile(r"rules\.md (\d+(?:\.\d+)?)")
 
@@ -37,7 +37,7 @@ def test_every_rule_that_is_cited_is_there():
     cited = {}
     for folder in ("symattn", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text("utf-8")
             cited |= dict.fromkeys(CITED.findall(text), path.name)
             assert path.name in ("test_rules.py", "test_help.py") or "PEDAGOGY" not in text, path.name
     assert len(cited) > 20

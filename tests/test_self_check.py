@@ -20,7 +20,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 
-PROGRAM = tomllib.loads(Path(__file__).with_name("every_operation.toml").read_text(encoding="utf-8"))
+PROGRAM = tomllib.loads(Path(__file__).with_name("every_operation.toml").read_text("utf-8"))
 GIVENS, STEPS = PROGRAM["given"], PROGRAM["step"]
 
 

@@ -30,9 +30,9 @@ def test_a_student_practises_the_step_that_went_wrong_and_is_told_no_command(par
 
 def test_the_exercise_is_printed_when_it_is_wanted(tmp_path):
     lists = {name: [[str(x) for x in row] for row in rows] for name, rows in {**RIGHT, "S": [[1, 1], [0, 7]]}.items()}
-    (tmp_path / "answers.json").write_text(json.dumps({"answers": lists}), encoding="utf-8")
+    (tmp_path / "answers.json").write_text(json.dumps({"answers": lists}), "utf-8")
     givens = 'mechanism = "attention"\nscale = 2\n[given]\nQ = [[1, 0], [0, 2]]\nK = [[1, 0], [1, 1]]\nV = [[1], [2]]\n'
-    (tmp_path / "problem.toml").write_text(givens, encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(givens, "utf-8")
     files = [str(tmp_path / name) for name in ("problem.toml", "answers.json")]
     said = [run("check", *files, *more).output for more in ((), ("--exercise",))]
     assert "A fresh exercise" not in said[0]

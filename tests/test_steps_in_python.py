@@ -58,7 +58,7 @@ def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch():
 def test_every_op_comes_out_as_from_a_file(tmp_path):
     steps, givens = test_self_check.STEPS, test_self_check.GIVENS
     path = tmp_path / "every-op.toml"
-    path.write_text(dumps({"mechanism": "custom", "given": givens, "step": steps}), encoding="utf-8")
+    path.write_text(dumps({"mechanism": "custom", "given": givens, "step": steps}), "utf-8")
     by_file = symattn.derive(path)
     of = [{**step, "operands": tuple(step["operands"])} for step in steps]
     by_words, by_dict = (
@@ -97,10 +97,10 @@ def test_errors_keep_their_kind():
 def test_a_file_may_say_of_for_operands_and_is_told_of_settings_that_do_nothing(tmp_path):
     path = tmp_path / "custom.toml"
     text = dumps({"mechanism": "custom", "given": QK, "step": [SCORES, WEIGHTS]})
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     assert tomllib.loads(text)["step"][0]["of"] == ["Q", "K^T"]
     assert symattn.derive(path)["A"].result.sympy()[0, 0] == sympy.Rational(2, 3)
-    path.write_text(f'scale = "none"\n{text}', encoding="utf-8")
+    path.write_text(f'scale = "none"\n{text}', "utf-8")
     with pytest.raises(InputError, match="A custom problem has no setting 'scale'"):
         symattn.derive(path)
 

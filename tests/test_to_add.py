@@ -263,7 +263,7 @@ def folder(tmp_path_factory):
     for name, source in WRITTEN.items():
         path = root / f"{name}.py"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(source, encoding="utf-8")
+        path.write_text(source, "utf-8")
     return root
 
 
@@ -390,7 +390,7 @@ def test_a_problem_type(name, orientation, tmp_path):
         assert render(made[0].document("key", layout=layout), "latex")[1]
     in_every_format_and_language(made[0].key)
     paths = write_sheets(made, tmp_path, Setting(["markdown"], "own"))
-    frozen = thaw_sheets((tmp_path / "own.json").read_text(encoding="utf-8"), "own.json")
+    frozen = thaw_sheets((tmp_path / "own.json").read_text("utf-8"), "own.json")
     assert [question.content for question in frozen.values()] == [sheet.question.content for sheet in made]
     assert len(paths) == 5
     assert name in listed("problems")
@@ -440,7 +440,7 @@ def test_a_format_of_question_banks(tmp_path):
     (path,) = tmp_path.glob("*.gift")
     (sheet,) = sheets(make_recipe("fast_weights", seed=7, level="starter"), 1)
     q, k = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=int) for name in "QK")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text("utf-8").splitlines()
     assert lines[0].endswith(f"{{={(q @ k.T)[0, 0]}}}")
 
 
@@ -468,7 +468,7 @@ msgstr "Konvencioj"
 def test_a_language(tmp_path, layout):
     """What it has is said, the rest in English, in every format."""
     path = tmp_path / "esperanto.po"
-    path.write_text(ESPERANTO, encoding="utf-8")
+    path.write_text(ESPERANTO, "utf-8")
     (sheet,) = sheets(make_recipe("attention", seed=7, level="starter"), 1)
     key = replace(sheet.document("key", layout=layout), look=make_look(language=str(path)))
     for form in sorted(set(FORMATS) - {"outline"}):
@@ -476,7 +476,7 @@ def test_a_language(tmp_path, layout):
         assert "Solvoj" in text, form
         assert "Answer key" not in text, form
     worksheet(tmp_path, "attention", "--language", str(path), "--format", "text")
-    assert any("Konvencioj" in made.read_text(encoding="utf-8") for made in tmp_path.glob("*.txt"))
+    assert any("Konvencioj" in made.read_text("utf-8") for made in tmp_path.glob("*.txt"))
 
 
 # ------------------------------------------------------------------------------------------------ SYMATTN_PATH
@@ -511,7 +511,7 @@ def test_a_folder_that_is_not_there_is_refused_in_a_sentence(tmp_path):
 
 def test_a_file_that_is_wrong_is_named(tmp_path):
     own = Path(symattn.__file__).parent / "derivation" / "mechanisms"
-    (tmp_path / "wrong.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
+    (tmp_path / "wrong.py").write_text("import nothing_of_that_name\n", "utf-8")
     package = importlib.import_module("symattn.derivation.mechanisms")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(package, "__path__", [str(own), str(tmp_path)])

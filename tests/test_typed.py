@@ -127,7 +127,7 @@ def test_writing_is_stable(content):
 LEAST = {"name": "a", "table sizes": {}}
 
 
-WRONG = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text(encoding="utf-8"))["typed"]
+WRONG = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text("utf-8"))["typed"]
 
 
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: row["says"][:40])

@@ -22,7 +22,7 @@ from symattn.teaching.exam.spec import ExamFile, exam_spec
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.problem_file import ProblemFile, problem_file
 
-RIGHT = tomllib.loads(Path(__file__).with_name("right_files.toml").read_text(encoding="utf-8"))
+RIGHT = tomllib.loads(Path(__file__).with_name("right_files.toml").read_text("utf-8"))
 QKV = RIGHT["problem"]["given"]
 
 

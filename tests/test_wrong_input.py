@@ -16,7 +16,7 @@ import symattn
 from symattn.errors import InputError
 from symattn.foundation.languages import read_catalogue
 
-TABLE = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text(encoding="utf-8"))
+TABLE = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text("utf-8"))
 RIGHT = 'mechanism = "attention"\n[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [2]]\n'
 FILES = {
     "problem": ("problem.toml", "derive problem.toml"),
@@ -61,8 +61,8 @@ def assert_says(sentence, row):
 def test_what_is_wrong_in_a_file_is_said_with_its_place(folder, kind, what):
     name, command = FILES[kind]
     row = TABLE[kind][what]
-    (folder / "right.toml").write_text(RIGHT, encoding="utf-8")
-    (folder / name).write_text(row["text"], encoding="utf-8")
+    (folder / "right.toml").write_text(RIGHT, "utf-8")
+    (folder / name).write_text(row["text"], "utf-8")
     sentence = refused(folder, row.get("run", command))
     assert_says(sentence, row)
     assert (name in sentence) == row.get("placed", True)

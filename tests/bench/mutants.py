@@ -39,20 +39,20 @@ class Mutant:
 
     def planted(self):
         """The file with the fault in it; `ValueError` if the line is not there once."""
-        text = (ROOT / self.file).read_text(encoding="utf-8")
+        text = (ROOT / self.file).read_text("utf-8")
         if text.count(self.old) != 1:
             raise ValueError(f"{self.file} has {self.old!r} {text.count(self.old)} times; once was expected.")
         return text.replace(self.old, self.new)
 
 
 def mutants():
-    return [Mutant(**mutant) for mutant in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
+    return [Mutant(**mutant) for mutant in tomllib.loads(FILE.read_text("utf-8"))["mutant"]]
 
 
 def killed_by(mutant, tree, whole, options, first_alone):
     """The first test that fails with the mutant planted; "" if none does."""
     path = tree / mutant.file
-    right = path.read_text(encoding="utf-8")
+    right = path.read_text("utf-8")
     put(path, mutant.planted())
     try:
         if test := failing(tree, mutant.tests.split(), whole, ["-n", "0", *options]):
@@ -64,7 +64,7 @@ def killed_by(mutant, tree, whole, options, first_alone):
 
 def put(path, source):
     """Write a module; what Python keeps of it may be of the same second and length, and would be taken for it."""
-    path.write_text(source, encoding="utf-8")
+    path.write_text(source, "utf-8")
     for kept in path.parent.glob(f"__pycache__/{path.stem}.*"):
         kept.unlink()
 

@@ -80,9 +80,9 @@ def with_tex_together(documents):
         for k, document in enumerate(documents):
             source = latex.write_beside_macros(document)
             beside.add(f"sheet-{k:04}", source, group="class")
-            (folder / f"sheet-{k:04}.tex").write_text(source, encoding="utf-8")
+            (folder / f"sheet-{k:04}.tex").write_text(source, "utf-8")
         for path, text in beside.files():
-            (folder / path).write_text(text, encoding="utf-8")
+            (folder / path).write_text(text, "utf-8")
         command = [str(latex_engine()), "-halt-on-error", "-interaction=batchmode", "class.tex"]
         for _ in range(2):
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)

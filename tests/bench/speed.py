@@ -297,7 +297,7 @@ def last_run(history):
     """What each line took in the last run that is written down, in units of plain SymPy."""
     found = {}
     if history is not None and history.is_file():
-        for line in history.read_text(encoding="utf-8").splitlines():
+        for line in history.read_text("utf-8").splitlines():
             found.update(json.loads(line)["in plain SymPy"])
     return found
 

@@ -51,7 +51,7 @@ def contents(folder):
 
 
 def prepared(folder):
-    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
+    (folder / "midterm.toml").write_text(EXAM, "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["name", "id"], *([f"Student {k}", f"s{k:03}"] for k in range(1, STUDENTS + 1))])
 

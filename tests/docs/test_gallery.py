@@ -15,7 +15,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.teaching.explanation import LAYOUTS
 from symattn.teaching.problems import problem_types
 
-PAGE = gallery.FILE.read_text(encoding="utf-8")
+PAGE = gallery.FILE.read_text("utf-8")
 LISTED = list(gallery.entries())
 
 

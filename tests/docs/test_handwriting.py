@@ -77,7 +77,7 @@ def test_terms_with_a_factor_0_are_left_out():
 
 
 def test_the_pictures_are_small_and_stand_in_the_page():
-    page = (handwriting.DOCS / "pages.md").read_text(encoding="utf-8")
+    page = (handwriting.DOCS / "pages.md").read_text("utf-8")
     for each in handwriting.PICTURES:
         assert f"]({each.picture.name})" in page
         assert 10_000 < each.picture.stat().st_size < 150_000

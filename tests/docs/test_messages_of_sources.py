@@ -47,7 +47,7 @@ def test_a_template_is_read_where_it_stands(source, templates):
 def test_templates_that_wait_in_a_partial_are_read_for_translators():
     """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
     waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
-    texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in messages.PACKAGE.rglob("*.py")]
     found = {said for text in texts for said in waiting.findall(text)}
     assert "the reciprocal was written" in found
     assert found <= {template.one for template in extracted()}

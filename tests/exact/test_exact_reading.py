@@ -25,7 +25,7 @@ from symattn.exact.values import NEGATIVE_INFINITY, divide, exact, exponential, 
 
 TABLES = tables_beside(__file__)
 
-SECTIONS = re.split("# What .*", (Path(__file__).parent / "readings.md").read_text(encoding="utf-8"))
+SECTIONS = re.split("# What .*", (Path(__file__).parent / "readings.md").read_text("utf-8"))
 ROW = re.compile(r"^\| `(.*?)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
 READ, REFUSED, TWOFOLD = map(ROW.findall, SECTIONS)
 

@@ -40,7 +40,7 @@ def exam(folder, head="", forms=("markdown",), seed=5, questions=QUESTIONS):
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
     path = folder / "midterm.toml"
-    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', encoding="utf-8")
+    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', "utf-8")
     made, _ = write_exam(read_exam_file(path), folder / "out", forms, Dice.seeded(seed))
     return made, folder / "out"
 
@@ -65,7 +65,7 @@ def ids(text):
 
 
 def read(path):
-    return path.read_text(encoding="utf-8")
+    return path.read_text("utf-8")
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
@@ -135,7 +135,7 @@ def test_parity_holds_for_papers_of_any_length(tmp_path):
 
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
     path = tmp_path / "quiz.toml"
-    path.write_text(f"variants = 2\nseparators = true\n{ONE}", encoding="utf-8")
+    path.write_text(f"variants = 2\nseparators = true\n{ONE}", "utf-8")
     made, _ = write_exam(read_exam_file(path), tmp_path / "out", ("pdf",), Dice.seeded(1))
     parts = in_parts(tmp_path / "out" / "papers.pdf")
     assert [ids(part[0]) for _, part in parts] == [{name} for name in made.ids for _ in range(2)]

@@ -53,7 +53,7 @@ def of_title(name, title):
 
 def families():
     for file in sorted(files("symattn.teaching.fairness").joinpath("families").iterdir(), key=lambda one: one.name):
-        for paragraph in file.read_text(encoding="utf-8").strip().split("\n\n"):
+        for paragraph in file.read_text("utf-8").strip().split("\n\n"):
             yield file.name.removesuffix(".txt"), paragraph.split("\n")[0]
 
 

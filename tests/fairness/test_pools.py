@@ -218,7 +218,8 @@ def test_a_family_says_how_many_it_has_room_for_before_the_first_is_made():
 
 
 @pytest.mark.slow
-def test_a_family_that_ends_says_where():
+def test_a_family_that_ends_says_where(monkeypatch):
+    monkeypatch.setattr(module, "MOST_DRAWS", 100)
     spec = problem_type("full").spec(
         {"mechanism": "attention", "level": "starter", "sizes": {"n": 2, "d_k": 1, "d_v": 1}}
     )

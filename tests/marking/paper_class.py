@@ -32,13 +32,13 @@ STEPS = ("S", "S'", "A", "Z")
 
 
 def made_exam(folder, more=""):
-    (folder / "exam.toml").write_text(EXAM + more, encoding="utf-8")
+    (folder / "exam.toml").write_text(EXAM + more, "utf-8")
     lines = ["name,id", *(f"Student {k},s{k:03}" for k in range(1, STUDENTS + 1))]
-    (folder / "class.csv").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "class.csv").write_text("\n".join(lines), "utf-8")
     dice = Dice.seeded(11)
     (folder / "midterm").mkdir()
     frozen = freeze(make_exam(read_exam_file(folder / "exam.toml"), dice), dice)
-    (folder / "midterm/exam.json").write_text(frozen, encoding="utf-8")
+    (folder / "midterm/exam.json").write_text(frozen, "utf-8")
     return folder / "midterm"
 
 
@@ -108,7 +108,7 @@ def made_class(exam, folder, count=STUDENTS):
     (folder / "submissions").mkdir()
     for entrant in entrants:
         data = {"sheet": entrant.sheet, "answers": scripts[entrant.id].steps}
-        (folder / f"submissions/{entrant.stem}.json").write_text(json.dumps(data), encoding="utf-8")
+        (folder / f"submissions/{entrant.stem}.json").write_text(json.dumps(data), "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "differs"), *((id, one.differs) for id, one in scripts.items())])
     return scripts

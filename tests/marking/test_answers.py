@@ -203,7 +203,7 @@ def said_of(kind, said, points):
 
 
 SIGNS = {"+": "correct", "-": "wrong", ".": "missing", "?": "unreadable", ">": "follows"}
-TABLES = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
 ROWS = TABLES["row"]
 
 

@@ -41,7 +41,7 @@ from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import freeze
 
 TERMS = Terms(POLICIES["ecf"])
-TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text("utf-8"))
 
 
 def rows_of(table):
@@ -285,7 +285,7 @@ def test_what_was_decided_is_asked_no_more(question, word):
 
 
 def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", "utf-8")
     out = tmp_path / "marked"
     result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", out, "--format", "text")
     assert result.exit_code == 0
@@ -296,22 +296,22 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert head[-2:] == ["then", "would be"]
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")
     assert first[-1].startswith("S'12 = 77")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
     assert [row["total"] for row in rows[:3]] == ["14", "15", ""]
     assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
     assert (again.taken, again.sheet) == ((), None)
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]
-    sheet.write_text(sheet.read_text(encoding="utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
+    sheet.write_text(sheet.read_text("utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
     run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
     assert rows[0]["Q1 Z"] == "0"
     read_entries(tmp_path / "class.csv", papers(exam))
     assert (tmp_path / "class-to-fill-2.csv").exists()  # what was changed is not overwritten
 
 
 def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\ns002,S21=66\ns003,S11=55\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\ns002,S21=66\ns003,S11=55\n", "utf-8")
     asked = []
 
     def ask(question):
@@ -333,7 +333,7 @@ def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
 
 @pytest.mark.slow
 def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", "utf-8")
     command = [sys.executable, "-m", "symattn", "grade", str(exam), "--entries", str(tmp_path / "class.csv"), "--out",
                str(tmp_path / "marked"), "--format", "text"]  # fmt: skip
     pid, terminal = pty.fork()
@@ -417,7 +417,7 @@ def test_what_is_made_harmless_for_spreadsheets_is_read_back(rows):
 
 @pytest.mark.parametrize(("text", "says"), rows_of("table"))
 def test_a_table_that_cannot_be_used_is_refused_in_one_sentence(exam, tmp_path, text, says):
-    (tmp_path / "class.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "class.csv").write_text(text, "utf-8")
     result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", tmp_path / "marked")
     assert result.exit_code == 2
     assert says in result.output
@@ -443,7 +443,7 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
     dice, made = Dice.seeded(3), tmp_path / "made"
     made.mkdir()
     frozen = freeze(make_exam(read_exam_file(tmp_path / "notes.toml"), dice), dice)
-    (made / "exam.json").write_text(frozen, encoding="utf-8")
+    (made / "exam.json").write_text(frozen, "utf-8")
     table = tmp_path / "entries.csv"
     rows = ["Juergen Mueller,", "LUKASZ ZOLC,", '"Lovelace, Ada King",', "Turing Alan,A1", "Li Wei,W2"]
     table.write_text("\n".join(["name,id,differs", *(f"{row},all right" for row in rows)]), "utf-8")
@@ -459,7 +459,7 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
 
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):
     (tmp_path / "class.csv").write_text(
-        "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", encoding="utf-8"
+        "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", "utf-8"
     )
     book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
     assert [row.status for row in book.rows[:4]] == ["broken", "marked", "missing", "missing"]
@@ -471,9 +471,9 @@ def test_a_row_counts_before_a_file_and_that_is_said(exam, tmp_path):
     known = papers(exam)
     (tmp_path / "files").mkdir()
     for entrant in known.entrants[:2]:
-        (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", encoding="utf-8")
-    (tmp_path / f"files/{known.entrants[0].stem}-again.toml").write_text("S = [[1]]\n", encoding="utf-8")
-    (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", encoding="utf-8")
+        (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", "utf-8")
+    (tmp_path / f"files/{known.entrants[0].stem}-again.toml").write_text("S = [[1]]\n", "utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", "utf-8")
     book = symattn.grade(exam, tmp_path / "files", entries=tmp_path / "class.csv", jobs=1)
     assert (book.rows[0].total, book.rows[1].total) == (15, 0)
     stem = known.entrants[0].stem

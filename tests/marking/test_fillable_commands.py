@@ -25,7 +25,7 @@ SAME = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("problem.toml").write_text(PROBLEM, encoding="utf-8")
+    Path("problem.toml").write_text(PROBLEM, "utf-8")
     return tmp_path
 
 
@@ -42,7 +42,7 @@ def test_a_problem_as_a_form_is_checked(folder):
     filled("made/problem-worksheet.pdf", WRONG, "wrong.pdf")
     assert run("check", "problem.toml", "right.pdf", "--exit-code").exit_code == 0
     assert run("check", "problem.toml", "wrong.pdf", "--exit-code").exit_code == 1
-    Path("same.toml").write_text(SAME, encoding="utf-8")
+    Path("same.toml").write_text(SAME, "utf-8")
     marked = [run("check", "problem.toml", file, "--format", "json").output for file in ("wrong.pdf", "same.toml")]
     form, text = (json.loads(output)["questions"] for output in marked)
     assert form == text
@@ -62,7 +62,7 @@ type = "choice"
 
 @pytest.mark.slow
 def test_papers_as_forms_are_graded(folder):
-    Path("exam.toml").write_text(EXAM, encoding="utf-8")
+    Path("exam.toml").write_text(EXAM, "utf-8")
     made = run("worksheet", "exam.toml", "--seed", 3, "--format", "pdf", "--out", "made", "--quiet")
     assert made.exit_code == 0, made.output
     against = papers("made/exam")

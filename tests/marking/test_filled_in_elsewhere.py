@@ -91,7 +91,7 @@ def test_a_form_that_firefox_filled_in_is_read(name, tmp_path):
         pytest.skip(lacking)
     blank, told, into = (tmp_path / file for file in ("blank.pdf", "texts.json", "filled.pdf"))
     blank.write_bytes(form(name))
-    told.write_text(json.dumps(texts(name)), encoding="utf-8")
+    told.write_text(json.dumps(texts(name)), "utf-8")
     in_node("filled_form.cjs", blank, told, into)
     is_read(name, into.read_bytes(), "a.pdf")
 
@@ -104,9 +104,9 @@ def test_a_page_that_was_filled_in_and_saved_is_read(name, tmp_path):
         pytest.skip(lacking)
     q = question(name)
     page, told = tmp_path / "sheet.html", tmp_path / "texts.json"
-    page.write_text(html.write(question_document(q, identity(q.frozen), "symattn worksheet x")), encoding="utf-8")
+    page.write_text(html.write(question_document(q, identity(q.frozen), "symattn worksheet x")), "utf-8")
     typed_in = texts(name)
-    told.write_text(json.dumps([typed_in.get(box.name, "") for box in boxes(form(name))]), encoding="utf-8")
+    told.write_text(json.dumps([typed_in.get(box.name, "") for box in boxes(form(name))]), "utf-8")
     said = json.loads(in_node("filled_page.cjs", page, told))
     for way in ("kept", "saved"):
         is_read(name, said[way], "a.html")

@@ -226,7 +226,7 @@ def test_what_is_no_folder_is_said(tmp_path, name, content, says):
 def test_names_that_are_no_text_or_hide_something_can_be_printed(tmp_path):
     for name in (b"001-s001\xff.toml", "\u202egnp.toml".encode(), b"new\nline.toml", "🙂.toml".encode(), b"-rf.toml"):
         try:
-            Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_text(head(student="s001"), encoding="utf-8")
+            Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_text(head(student="s001"), "utf-8")
         except OSError:
             pytest.skip("such names cannot be given here")
     paths = [file.path for file in files(tmp_path)]

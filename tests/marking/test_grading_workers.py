@@ -239,9 +239,9 @@ def python(*arguments, folder=None):
 
 def test_a_script_needs_no_guard_and_nothing_of_its_folder_is_run(tmp_path):
     """Its main module is not run again, and what lies beside submissions is not imported for the standard library's."""
-    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "script.py").write_text(SCRIPT, "utf-8")
     for name in ("json", "base64", "signal", "selectors", "symattn"):
-        (tmp_path / f"{name}.py").write_text(f"print('{name}.py was run')\nraise SystemExit(1)\n", encoding="utf-8")
+        (tmp_path / f"{name}.py").write_text(f"print('{name}.py was run')\nraise SystemExit(1)\n", "utf-8")
     result = python("-P", "script.py", folder=tmp_path)
     assert result.stdout.splitlines() == ["run", "['a', 'b']"], result.stderr
 

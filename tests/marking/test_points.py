@@ -299,7 +299,7 @@ def test_a_step_that_is_asked_for_twice_is_marked_twice():
 
 def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
     exam = tmp_path / "exam.toml"
-    exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', encoding="utf-8")
+    exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', "utf-8")
     with pytest.raises(InputError, match=r"question 1, points is 0; a whole number from 1 to 1000"):
         read_exam_file(exam)
 

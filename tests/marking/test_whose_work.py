@@ -26,7 +26,7 @@ PEOPLE = [
 CLASS = tuple(Entrant(k, name, id, SHEETS[k % 4], f"{k:03}-{id}") for k, (name, id) in enumerate(PEOPLE, 1))
 EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS}, CLASS)
 MALLORY = "Mallory Malone"
-WHOSE = tomllib.loads(Path(__file__).with_name("whose.toml").read_text(encoding="utf-8"))
+WHOSE = tomllib.loads(Path(__file__).with_name("whose.toml").read_text("utf-8"))
 
 ANSWER = b"[answers]\nQ = [[1]]\n"
 

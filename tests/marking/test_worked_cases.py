@@ -58,7 +58,7 @@ class Case:
 
 
 def case(path):
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text("utf-8")
     before, _, rest = text.partition("\n## Script\n")
     script, _, expected = rest.partition("\n## Expected\n")
     title = before.splitlines()[0].removeprefix("# ")

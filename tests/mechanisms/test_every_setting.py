@@ -17,7 +17,7 @@ from symattn.teaching.description import settings_of
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
 
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 TWO, WITH = SETTINGS["two"], SETTINGS["with"]
 
 

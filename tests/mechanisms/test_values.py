@@ -20,7 +20,7 @@ from symattn.teaching.fairness import self_check
 
 Rows = list[list[Any]]
 
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 VALUES, POSITIONS = SETTINGS["values"], SETTINGS["positions"]
 
 

@@ -19,7 +19,7 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
 
-FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text(encoding="utf-8"))
+FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text("utf-8"))
 GIVEN, VARIANTS = FILE["given"], FILE["variant"]
 
 

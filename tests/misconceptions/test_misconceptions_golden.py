@@ -12,7 +12,7 @@ from test_golden_variant import worked_out
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, misconceptions, replayed
 
-PAGE = (Path(__file__).parent / "golden-variant.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent / "golden-variant.md").read_text("utf-8")
 MASKS = {"Unmasked": None, "Causal": "causal"}
 
 

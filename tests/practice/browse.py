@@ -116,7 +116,7 @@ def on_a_platform(script, package):
 def _run(runner, site, told, *more):
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
-        listed.write_text(json.dumps(told), encoding="utf-8")
+        listed.write_text(json.dumps(told), "utf-8")
         command = ["node", str(runner), str(site), str(listed), *more]
         run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": chromium()})
         if run.returncode:

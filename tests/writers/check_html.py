@@ -29,7 +29,7 @@ def complaints_about(sources):
         files = []
         for i, source in enumerate(sources):
             files.append(Path(folder) / f"{i}.html")
-            files[-1].write_text(source, encoding="utf-8")
+            files[-1].write_text(source, "utf-8")
         return _looked_at(files)
 
 

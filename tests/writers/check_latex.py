@@ -80,9 +80,9 @@ def complaints_of_class(documents, engine, latex_class="article"):
         for k, (_, document) in enumerate(documents):
             source = latex.write_beside_macros(document)
             beside.add(f"class-{k}", source, "class")
-            (folder / f"class-{k}.tex").write_text(source, encoding="utf-8")
+            (folder / f"class-{k}.tex").write_text(source, "utf-8")
         for path, text in beside.files():
-            (folder / path).write_text(text, encoding="utf-8")
+            (folder / path).write_text(text, "utf-8")
         log = _compiled(folder, "class.tex", engine) if len(documents) > 1 else ""
         if log:
             before, *sheets = _INCLUDED.split(log)

@@ -246,22 +246,22 @@ def test_settings_of_one_sheet_end_with_it(tmp_path):
     one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
     two = sheet(Paragraph((Words("second "), Math(indexed("W", "Q")))), SOLVED, solutions="partly", sheet="two")
     for name, document in (("a-01", one), ("a-02", two)):
-        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), encoding="utf-8")
+        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), "utf-8")
     beside = latex.Folder()
     for name in ("a-01", "a-02"):
-        beside.add(name, (tmp_path / f"{name}.tex").read_text(encoding="utf-8"), "a-class")
+        beside.add(name, (tmp_path / f"{name}.tex").read_text("utf-8"), "a-class")
     for name, text in beside.files():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text, "utf-8")
     first, second = compiled(tmp_path, "a-class.tex")
     assert "worked words" in first
     assert "key words" in first
     assert "partly words" in second
     assert "key words" not in second
     master = tmp_path / "a-class.tex"
-    text = master.read_text(encoding="utf-8").replace(
+    text = master.read_text("utf-8").replace(
         "\\begin{document}", "\\everysheet{\\solutions{blank}}\\newleaf\n\\begin{document}"
     )
-    master.write_text(text, encoding="utf-8")
+    master.write_text(text, "utf-8")
     first, empty, second, _ = compiled(tmp_path, "a-class.tex")
     assert not empty.strip()
     assert "worked" not in first + second
@@ -282,7 +282,7 @@ def test_large_print_has_a_master_of_its_own():
 def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
     page = sheet(said("x"))
     assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
-    assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text(encoding="utf-8")
+    assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text("utf-8")
     assert "\\usepackage{symattn}" not in render(page, "latex")[1].decode()
 
 
