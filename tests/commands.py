@@ -12,6 +12,15 @@ def run(*arguments, answers=None):
     return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
 
 
+def refusal(*arguments):
+    """The one sentence that something wrong gets."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert done.output.startswith("Error: ")
+    assert done.output.count("\n") == 1
+    return done.output
+
+
 @contextmanager
 def here(*given, **named):
     """In place of `crew`: everything is done here, without processes of its own, which take a second to start."""

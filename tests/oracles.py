@@ -30,6 +30,8 @@ from symattn.page.document import (
     settled,
     spans,
 )
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
 
 # ------------------------------------------------------------------------------------------------ attention
 
@@ -122,6 +124,28 @@ def sympy_attention(
 
 
 # ------------------------------------------------------------------------------------------------ numbers
+
+
+def without_names(name, bound):
+    raise LookupError(name)
+
+
+def turned(givens):
+    """Givens with tokens as columns."""
+    return {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
+
+
+def is_written_out(solution):
+    """How many entries are, in numbers, what their working comes to; infinite terms are left out."""
+    wording, checked = Wording(solution.derivation, load_notation("standard")), 0
+    for step in solution.steps:
+        table = step.result.sympy()
+        for i, j in np.ndindex(*step.result.shape):
+            written = evaluated(wording.working(step, i, j), without_names)
+            if written is not sympy.nan and not written.has(sympy.oo):
+                assert same(written, table[i, j], 25), f"{step.name} ({i}, {j})"
+                checked += 1
+    return checked
 
 
 def floats(matrix):

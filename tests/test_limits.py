@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import refusal, run
 from wrong_values import without_caret
 
 from symattn.cli import main
@@ -83,15 +83,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "problem.toml").write_text(PROBLEM, "utf-8")
     (tmp_path / "right.toml").write_text(RIGHT, "utf-8")
     return tmp_path
-
-
-def refusal(*arguments):
-    """The one sentence that something gets."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.output.startswith("Error: ")
-    assert result.output.count("\n") == 1
-    return result.output
 
 
 @pytest.mark.slow

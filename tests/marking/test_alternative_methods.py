@@ -1,6 +1,7 @@
 """What looks wrong and is right earns full marks (rules.md 2.6): every way, in every layout, under every policy."""
 
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -92,29 +93,28 @@ def written(q, changed, *left_out, more=None):
     return script(q, lines, more=more)
 
 
-def scaled_at_the_queries(q):
+def scaled_before(q, **exponents):
+    """The divisor, to a power, taken into matrices before the scores."""
     if (c := divisor(q)) is not None and "Q" in parts(q):
         p = found(q)
-        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
+        early = {name: times(p[name], 1 / c**exponent) for name, exponent in exponents.items()} | {"S": p["S'"]}
         yield written(q, early, "S'")
         yield written(q, early)
 
 
+def scaled_at_the_queries(q):
+    return scaled_before(q, Q=1)
+
+
 def folded_into_the_weights_of_the_queries(q):
-    if (c := divisor(q)) is not None and "Q" in parts(q):
-        p = found(q)
-        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
-        attempt = written(q, early, "S'")
-        extra = script(q, {}, more={"W_Q": times(page(q.problem.givens["W_Q"]), 1 / c)}).more
+    for attempt in islice(scaled_before(q, Q=1), 1):
+        extra = script(q, {}, more={"W_Q": times(page(q.problem.givens["W_Q"]), 1 / divisor(q))}).more
         yield Attempt(attempt.answers, extra)
 
 
 def scaled_at_queries_and_keys(q):
-    if (c := divisor(q)) is not None and "Q" in parts(q):
-        p = found(q)
-        early = {"Q": times(p["Q"], 1 / sympy.sqrt(c)), "K": times(p["K"], 1 / sympy.sqrt(c)), "S": p["S'"]}
-        yield written(q, early, "S'")
-        yield written(q, early)
+    half = sympy.Rational(1, 2)
+    return scaled_before(q, Q=half, K=half)
 
 
 def scaled_at_the_scores(q):

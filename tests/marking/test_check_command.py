@@ -5,12 +5,13 @@ import shlex
 import tomllib
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
-from commands import run
+from commands import refusal, run
 
 import symattn
 from symattn.errors import InputError
@@ -43,13 +44,7 @@ def solution():
     return symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
 
 
-def said(*arguments):
-    """The one sentence that a wrong input gets."""
-    result = run("check", *arguments)
-    assert result.exit_code == 2, result.output
-    assert result.output.startswith("Error: ")
-    assert result.output.count("\n") == 1
-    return result.output
+said = partial(refusal, "check")
 
 
 # ------------------------------------------------------------------------------------------------ the command

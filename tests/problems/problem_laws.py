@@ -45,6 +45,18 @@ def contents(chosen, count, **stated):
     return (drawing[k] for k in range(count))
 
 
+@cache
+def _variant(name, seed, number, stated):
+    chosen = problem_type(name)
+    spec = chosen.spec({"type": name, **json.loads(stated)})
+    return chosen.make(chosen.draw(spec, Dice.seeded(seed).rng(number), number, {}))
+
+
+def variant_of(chosen, seed):
+    """A function for the variants of a type, drawn with dice of its own: the number, and what is stated."""
+    return lambda number, **stated: _variant(chosen.name, seed, number, json.dumps(stated))
+
+
 def questions(chosen, count, **stated):
     """The same made, from their frozen form."""
     return (chosen.make(again(chosen, content)) for content in contents(chosen, count, **stated))

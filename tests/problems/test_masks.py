@@ -1,9 +1,7 @@
 """Masks: who sees whom by brute force, weights by NumPy, options by their own words."""
 
-import json
 import math
 from dataclasses import replace
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -11,25 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import softmax
+from problem_laws import variant_of
 
 from symattn.derivation.ops.attention import causal, padding
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
-from symattn.foundation.dice import Dice
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
 from symattn.teaching.problems.masks import TEXTS, TYPE
 
-
-def question(number, **stated):
-    return _question(number, json.dumps(stated))
-
-
-@cache
-def _question(number, stated):
-    spec = TYPE.spec({"type": "masks", **json.loads(stated)})
-    return TYPE.make(TYPE.draw(spec, Dice.seeded(7).rng(number), number, {}))
+question = variant_of(TYPE, 7)
 
 
 def sees(kind, parameters, rows, columns, i, j):

@@ -1,15 +1,13 @@
 """Attention beside recurrence: walks over dependency graphs and loops over positions."""
 
-import json
 from collections import deque
-from functools import cache
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from problem_laws import variant_of
 
-from symattn.foundation.dice import Dice
 from symattn.teaching.problems.layers import (
     attention_pairs,
     attention_products,
@@ -20,15 +18,7 @@ from symattn.teaching.problems.layers import (
 )
 from symattn.teaching.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
 
-
-def question(number, **stated):
-    return _question(number, json.dumps(stated))
-
-
-@cache
-def _question(number, stated):
-    spec = TYPE.spec({"type": "recurrence", **json.loads(stated)})
-    return TYPE.make(TYPE.draw(spec, Dice.seeded(13).rng(number), number, {}))
+question = variant_of(TYPE, 13)
 
 
 def answer(q, name):
