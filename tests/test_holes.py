@@ -102,7 +102,7 @@ def test_no_plus_is_lost_where_a_sum_goes_on_on_the_next_line():
 def test_the_first_product_of_a_hint_is_what_it_comes_to():
     """For one entry alone it could be 0 · 0."""
     session = Session()
-    shown, sheet = drawn(session, "self_attention", 7)
+    shown, sheet = drawn(session, "self_attention", 11)  # of whose W^Q the first row is not the first column
     for i, j in [(i, j) for i in range(1, 4) for j in range(1, 5)]:
         said = session.hint(shown["sheet"], shown["html"], 1, i, j, 2)["html"].replace("minus ", "-")
         said = said.replace("open bracket ", "").replace(" close bracket", "")
