@@ -150,8 +150,14 @@ QUICK = (
 )
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize(("problem", "mechanism", "settings"), QUICK, ids=lambda x: str(x or "-"))
+@pytest.mark.parametrize(
+    ("problem", "mechanism", "settings"),
+    [
+        pytest.param(*one, marks=() if one[0] in ("faded", "design") and not one[1] else pytest.mark.slow)
+        for one in QUICK
+    ],
+    ids=lambda x: str(x or "-"),
+)
 def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
     """`tests/bench/points.py --every-value` tries all of them."""
     q, rng = question(problem, mechanism, **settings), Random(1)
