@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.entries import undecorated, visible
+from symattn.marking.submissions.entries import undecorated, visible, without_crossed_out
 from symattn.page.writers import common
 
 Options = frozenset[int]
@@ -23,10 +23,13 @@ def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | N
     >>> four = ("QK", "KQ", "AV", "VA")
     >>> [sorted(chosen(said, four) or ()) for said in ("A and C", "(b)", "AC", "AV", "[x] D", "C. AV")]
     [[0, 2], [1], [0, 2], [2], [3], [2]]
+    >>> [sorted(chosen(said, four) or ()) for said in ("B -> A", "~~B~~ A")]
+    [[0], [0]]
     >>> [chosen(said, four) for said in ("A or C", "C. VA", "[ ] A", "A–C")]
     [None, None, None, None]
     """
-    text = re.sub(r"\\([\[\]()])", r"\1", visible(text)).strip()
+    text = re.sub(r"\\([\[\]()])", r"\1", without_crossed_out(visible(text))).strip()
+    text = _CHANGED.sub("", text)
     ways = [_letters(undecorated(text), len(texts)), _by_text(text, texts)]
     if _MARK.search(text):
         ways = []
@@ -54,6 +57,8 @@ def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
     return ""
 
 
+_CHANGED = re.compile(r"^(?:\(?[A-Za-z]\)?\s*(?:[-=]+>|[→⇒⟶])\s*)+(?=\(?[A-Za-z]\)?\W*$)")
+"""What an answer was before it was changed."""
 _LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
 _REASON = re.compile(r"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?=(?:as|because|since|weil|da|denn|car|parce|porque|ya)\b))")
 _OPTION = re.compile(r"(?<![\w'^/·*=+(-])(?:\(([a-z])\)|([A-Z]))(?![\w'^(·*=+])")

@@ -127,7 +127,9 @@ def _closed(text: str, at: int) -> int:
     return 0
 
 
-_BEGINS = re.compile(r"(?:\b(?:array|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))")
+_BEGINS = re.compile(
+    r"(?:\b(?:array|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))"
+)
 _KIND_BEHIND = re.compile(r"\s*,?\s*(?:dtype|device)=[\w.']+\)?")
 _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
 _WITHOUT_COMMAS = re.compile(r"\[(?:\s*\[(?:[\s\d.+-]|e[+-]\d|inf|nan)*\])+\s*\]")

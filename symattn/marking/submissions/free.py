@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import chain, islice, pairwise, permutations, product, takewhile
+from itertools import accumulate, chain, groupby, islice, pairwise, permutations, product, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
@@ -94,6 +95,7 @@ class Places:
 
     def joined(self) -> list[Piece]:
         """Every answer that is no matrix in one piece, with its number before it and without the sheet's heading."""
+        self.pieces = self._in_lines()
         found: list[Piece] = []
         style, last, at = "", -1, 0
         while at < len(self.pieces):
@@ -131,6 +133,99 @@ class Places:
                 found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", placed=True))
         return found
 
+    def _in_lines(self) -> list[Piece]:
+        """Answers that stand one behind the other, in a table, or without their numbers, each behind its own: 1a 2b."""
+        whole = self._without_numbers()
+        if whole is not None:
+            return whole
+        found: list[Piece] = []
+        for lettered, run in groupby(self.pieces, lambda piece: not piece.rows and self._lettered(piece.text) != []):
+            lines = [*run]
+            below = self._in_turn([one for line in lines for one in self._lettered(line.text)]) if lettered else []
+            if below and len(below) == len(lines):
+                found += [
+                    replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
+                ]
+                continue
+            for piece in lines:
+                answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
+                found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
+        return found
+
+    def _lettered(self, line: str) -> list[tuple[str, str]]:
+        """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
+        found = [(one["place"], one["option"]) for one in _LETTERED.finditer(line)]
+        return found if not _LETTERED.sub("", line).strip(" ,;.|") else []
+
+    def _answers_of_line(self, line: str) -> list[tuple[str, str]]:
+        """1) A 2) 3×4 3) C < A: the numbers or letters of parts that follow each other, and the answers to them."""
+        if short := self._in_turn(self._lettered(line), ChoiceAnswer):
+            return short
+        places: list[re.Match[str]] = []
+        for found in _NEXT_PLACE.finditer(line):
+            if not places or self._follows(places[-1]["place"], found["place"]):
+                places.append(found)
+        ends = [one.start() for one in places[1:]] + [len(line)]
+        said = [(one["place"], line[one.end() : end].strip(" ,;")) for one, end in zip(places, ends, strict=False)]
+        before = line[: places[0].start()].strip() if places else ""
+        return self._in_turn(said) if not before or before.endswith(":") else []
+
+    def _follows(self, before: str, place: str) -> bool:
+        """Whether a number or a letter is that of the next part."""
+        parts, names = self.written.names.parts, self.written.names
+        first, second = names.place(before), names.place(place)
+        alike = before.isdigit() == place.isdigit()
+        return alike and bool(first and second) and parts.index(second) == parts.index(first) + 1
+
+    def _answers_of_table(self, rows: Rows) -> list[tuple[str, str]]:
+        """A table with the numbers of the parts beside or above the answers."""
+        table = [tuple(row) for row in rows if any(row)]
+        for way in (table, table[1:], [*zip(*table, strict=False)]):
+            if all(len(row) == 2 for row in way) and (found := self._in_turn([(row[0], row[1]) for row in way])):
+                return found
+        return []
+
+    def _in_turn(self, said: list[tuple[str, str]], kind: type = object) -> list[tuple[str, str]]:
+        """The same, if it is answers to parts of the kind that follow each other and ask for no matrix; else nothing."""
+        parts, names = self.written.question.parts, self.written.names
+        called = [(place.strip("()*. :"), text) for place, text in said]
+        places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
+        if len(places) < max(2, len(said)) or places != [*range(places[0], places[0] + len(places))]:
+            return []
+        meant = [parts[k].answer for k in places]
+        fits = all(isinstance(one, kind) and not isinstance(one, _MATRICES) for one in meant)
+        return called if fits and all(text for _, text in called) else []
+
+    def _without_numbers(self) -> list[Piece] | None:
+        """Answers alone, as many as there are parts of their kind, each of which it answers: DDABD, 8×3; 7×3."""
+        lines = [piece for piece in self.pieces if not piece.blank and not is_surely_title(piece.text)]
+        ways = [[line.text.strip() for line in lines]]
+        if len(lines) == 1:
+            ways += [[*map(str.strip, re.split(gap, lines[0].text.strip(" .")))] for gap in _BETWEEN_ANSWERS]
+        for first, parts in self._alike():
+            for items in ways:
+                fits = len(items) == len(parts) and all(map(_answers, parts, items))
+                if fits:
+                    pieces = lines if len(lines) > 1 else lines * len(items)
+                    numbered = enumerate(zip(pieces, items, strict=True), first)
+                    return [replace(piece, rows=(), text=f"{k}) {item}") for k, (piece, item) in numbered]
+        return None
+
+    def _alike(self) -> Iterator[tuple[int, Sequence[Part]]]:
+        """The number of the first of them, and all parts; and those of each kind that stand together."""
+        parts = self.written.question.parts
+        runs = [[*run] for _, run in groupby(parts, lambda part: type(part.answer))]
+        starts = accumulate(map(len, runs), initial=1)
+        for first, run in ((1, parts), *zip(starts, runs, strict=False)):
+            kinds = Counter(type(part.answer) for part in parts)
+            whole = run is parts or kinds[type(run[0].answer)] == len(run)
+            if (
+                whole
+                and len(run) > 1
+                and not any(isinstance(part.answer, (*_MATRICES, *_IN_ANY_WORDS)) for part in run)
+            ):
+                yield first, run
+
     def _marker(self, piece: Piece) -> re.Match[str] | None:
         """The number or the letter of a part at the beginning of a line; Q1 is one where no derivation has queries."""
         found = None if piece.rows else _PLACED.match(piece.text)
@@ -154,6 +249,14 @@ class Places:
             if length and (found := _BEHIND_TITLE.match(behind)):
                 return behind[found.end() :].strip()
         return text
+
+
+def _answers(part: Part, text: str) -> bool:
+    """Whether a text is an answer to a part, and nothing else."""
+    return bool(text) and answer_in(part, text) == text
+
+
+_BETWEEN_ANSWERS = (r"[;|]", ",", r"\s+", r"(?<=\w)(?=\w)")
 
 
 def _style(marker: re.Match[str]) -> str:
@@ -188,6 +291,8 @@ _PLACED = re.compile(
     r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|aufgabe|frage|teil|q)\s*)?"
     r"\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
 )
+_LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+_NEXT_PLACE = re.compile(r"(?:^|(?<=[\s,;:]))\(?(?P<place>\d{1,2}|[a-z])(?:[).]|:(?=\s)|\s[:–-](?=\s))+\s*")
 _BEHIND_TITLE = re.compile(r"[′'’)]*\s*(?:[\[(]\d{1,2}[^\])]{0,9}[\])])?\s*(?:[:.=–-]\s*|$)")
 _OPTION = re.compile(
     r"\s*(?:[-*•+]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
@@ -551,7 +656,10 @@ class FreeText:
             if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self._called(text)):
-            is_row = self.written.shape(name)[1] > 1 and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            is_row = (
+                self.written.shape(name)[1] > 1
+                and _count(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
+            )
             is_whole = name == behind and self.written.shape(name) != (1, 1) and (is_row or self._fits(rest, name))
             return (name, rest) if is_whole else (name, "")
         return (behind, rest) if behind else ("", "")
@@ -1036,6 +1144,7 @@ class FreeText:
 
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+_IN_ANY_WORDS = (RubricAnswer, WordAnswer)
 _IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
 _MOST_WORDS = 8
 _AROUND = ' \t*_`#:=：."“”'

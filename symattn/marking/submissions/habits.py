@@ -19,7 +19,9 @@ _ABOUT = re.compile(
 )
 _ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
 _DIGITS = re.compile(r"[-+\d.,/ ]*")
-_TICKED = re.compile(r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$")
+_TICKED = re.compile(
+    r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$"
+)
 """A tick beside a number, and words in brackets behind it."""
 _TIMES_TEN = re.compile(r"(?<=\d)\s?[x×·⋅*]\s?10\s?\^\s?[({]{0,2}\s?([-+−]?\d{1,3})\s?[)}]{0,2}")
 _UNIT = re.compile(

@@ -79,7 +79,7 @@ def _group(text: str, at: int) -> int:
         return 0
     depth = 0
     for k in range(at, len(text)):
-        if text[k] in "{}" and text[k - 1] != "\\" or text[k] in opening + closing:
+        if (text[k] in "{}" and text[k - 1] != "\\") or text[k] in opening + closing:
             if text[k] == "}" or (text[k] == closing and depth == 1):
                 depth -= 1
             elif text[k] == "{" or (text[k] == opening and depth == 0):

@@ -52,7 +52,7 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
 def is_label(cell: str) -> bool:
     """Whether a cell may be the label of a row or a column: a word, a sign, a place such as [1,]; or nothing."""
     plain = undecorated(cell).strip()
-    return not plain or bool(_LABEL.fullmatch(plain)) and not _is_number(plain)
+    return not plain or (bool(_LABEL.fullmatch(plain)) and not _is_number(plain))
 
 
 def is_remark(cell: str) -> bool:
@@ -62,7 +62,7 @@ def is_remark(cell: str) -> bool:
     ['✓', 'ok', '# row 1', '(sums to 1)', 'x']
     """
     plain = undecorated(cell).strip()
-    return not plain or not any(map(str.isdigit, plain)) and not _is_number(plain) or bool(_COMMENT.match(plain))
+    return not plain or (not any(map(str.isdigit, plain)) and not _is_number(plain)) or bool(_COMMENT.match(plain))
 
 
 def _is_number(text: str) -> bool:

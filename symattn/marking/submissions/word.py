@@ -16,7 +16,9 @@ LARGEST_UNPACKED = 20_000_000
 """In bytes: the text of a book has a million."""
 DEEPEST = 60
 
-_BROKEN = message("This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt).")
+_BROKEN = message(
+    "This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt)."
+)
 _BODY, _LISTS = "word/document.xml", "word/numbering.xml"
 
 
