@@ -37,10 +37,18 @@ LONG_CASES = set(map(repr, LONG))
 """As the values of parameters are compared."""
 
 
+@pytest.fixture(scope="session")
+def torch():
+    """PyTorch, a witness in the whole suite alone: it takes seconds to load, and who runs README's command has none."""
+    return pytest.importorskip("torch")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough."""
     for item in items:
+        if "torch" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.property)
     functions = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("covering")]

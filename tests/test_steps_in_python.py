@@ -42,8 +42,7 @@ def test_results_of_other_derivations_are_givens_exactly():
     assert all(sympy.simplify(x) == 0 for x in step.result.sympy() - right)
 
 
-def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch():
-    torch = pytest.importorskip("torch")
+def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch(torch):
     q, k, v = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (*QK.values(), [[1.0], [2.0]]))
     upstream = torch.tensor([[3.0], [-1.0]], dtype=torch.float64)
     (torch.softmax(q @ k.T, dim=1) @ v).backward(upstream)

@@ -38,8 +38,7 @@ def test_a_double_is_rounded_as_numpy_rounds_it(name, x):
 
 
 @given(st.integers(-(2**24), 2**24).map(lambda n: float(n) * 2.0**-10))
-def test_bfloat16_is_that_of_pytorch(x):
-    torch = pytest.importorskip("torch")
+def test_bfloat16_is_that_of_pytorch(torch, x):
     assert nearest_float(Fraction(x), FORMATS["bfloat16"]) == Fraction(torch.tensor(x).bfloat16().item())
 
 
@@ -59,8 +58,7 @@ def test_a_fraction_goes_to_a_nearest_number_of_the_format(name, x, shift):
 
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=str)
-def test_the_limits_are_those_of_the_formats(format):
-    torch = pytest.importorskip("torch")
+def test_the_limits_are_those_of_the_formats(format, torch):
     known = torch.finfo(getattr(torch, format.name))
     assert format.largest == Fraction(known.max)
     assert nearest_float(format.largest, format) == format.largest

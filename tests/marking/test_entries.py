@@ -213,6 +213,7 @@ def test_with_several_questions_a_number_is_the_question(four_questions):
         paper.say("Q5 S12=1")
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", ["Q2 Q4", "Q[4]", "Q(4)", "Q2 Q[4]", "q2 Q_4"])
 def test_a_row_of_q_has_a_name_that_is_no_question(four_questions, name):
     paper = entered(four_questions, f"{name} = 7 8 9 6")
@@ -366,6 +367,7 @@ def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
 # ------------------------------------------------------------------------------------------------ tables
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_an_empty_table_is_written_filled_in_and_read_back(exam, tmp_path, kind):
     path = tmp_path / f"class.{kind}"

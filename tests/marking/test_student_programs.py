@@ -185,8 +185,7 @@ def test_half_precision_passes_where_it_may_be():
 # ------------------------------------------------------------------------------------------------ in PyTorch
 
 
-def test_modules_and_gradients_pass():
-    torch = pytest.importorskip("torch")
+def test_modules_and_gradients_pass(torch):
 
     class Attention(torch.nn.Module):
         def forward(self, query, key, value, mask=None):
@@ -206,9 +205,8 @@ def test_modules_and_gradients_pass():
     assert_attention(in_place, library="torch", mask="keep", precision="float16", batch=1)
 
 
-def test_short_factors_pass_where_they_may_be():
+def test_short_factors_pass_where_they_may_be(torch):
     """bfloat16 factors with float32 results, as graphics cards and TPUs multiply, or written out."""
-    torch = pytest.importorskip("torch")
 
     def short_factors(q, k, v):
         s = q.bfloat16() @ k.bfloat16().mT
@@ -231,8 +229,7 @@ def test_short_factors_pass_where_they_may_be():
         assert_attention(unscaled, library="torch", precision="bfloat16", dtype="float32")
 
 
-def test_dropout_fails():
-    torch = pytest.importorskip("torch")
+def test_dropout_fails(torch):
 
     def attention(q, k, v):
         return torch.nn.functional.dropout(torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, -1), 0.5) @ v

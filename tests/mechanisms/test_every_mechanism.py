@@ -152,6 +152,7 @@ def assert_goes_back(d, back, rng):
     assert along == pytest.approx(approximate(backwards), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.covering(most=36)
 @pytest.mark.parametrize("name", [str(step["name"]) for step in STEPS])
 def test_every_operation_is_gone_back_through_or_known_not_to_be(name):
     """Of all operations, also those that no mechanism has, for the gradients ±1, ±2, … of what each gives."""

@@ -50,6 +50,7 @@ def chosen_with(name, stated, random):
     return problem_type("full").spec({"mechanism": name, "settings": stated}).chosen_settings()
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize("name", mechanisms())
 def test_a_stated_setting_is_used(name):
     """With random numbers too, where these have settings of their own."""

@@ -41,8 +41,7 @@ def test_the_next_word_by_hand():
     assert "open" in d.text()
 
 
-def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer():
-    torch = pytest.importorskip("torch")
+def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer(torch):
     rows, upstream = (2, 0, 2), [[1, -1], [2, 0], [3, 5]]
     layer = torch.nn.Embedding.from_pretrained(torch.tensor(E, dtype=torch.float64), freeze=False)
     out = layer(torch.tensor(rows))

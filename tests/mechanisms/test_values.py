@@ -319,8 +319,7 @@ CAUSAL = np.triu(np.ones((3, 3), dtype=bool), 1)
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_blocks_are_those_of_pytorch(g, first):
-    torch = pytest.importorskip("torch")
+def test_blocks_are_those_of_pytorch(g, first, torch):
     nn, how = torch.nn, {**LAYER, "norm_first": first, "dtype": torch.float64}
     x, e = (torch.tensor(g[name])[None] for name in "XE")
     s = {"heads": 2, "norm_place": "pre" if first else "post", "epsilon": "1/100", "function": "gelu"}
@@ -342,8 +341,7 @@ def test_blocks_are_those_of_pytorch(g, first):
 
 
 @pytest.mark.parametrize("mask", [None, "causal"])
-def test_attention_is_that_of_pytorch(g, mask):
-    torch = pytest.importorskip("torch")
+def test_attention_is_that_of_pytorch(g, mask, torch):
     layer = loaded(torch.nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64), g, of_attention())
     x, e = (torch.tensor(g[name])[None] for name in "XE")
     biases = np.random.default_rng(2).normal(size=(2, 3, 3))

@@ -267,6 +267,7 @@ PLACES = [
 """Where the misconceptions have a place that have none in the golden variant."""
 
 
+@pytest.mark.slow
 def test_every_misconception_has_a_place_where_its_sentence_can_be_filled_in():
     biased, seen = {**GIVENS, "b_Q": [[1, 0, 0, 1]]}, set()
     golden = ({"scale": "sqrt(3)", "mask": "padding:2"}, {"mask": "causal"})

@@ -193,6 +193,7 @@ def uprights(page):
     return [float(high) / 72 * 25.4 for high in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("lines", [18, 26, 38])
