@@ -498,8 +498,8 @@ def html_of_pandas(work: Work) -> str:
     def table(a: Answer) -> str:
         head = "".join(f"<th>{j}</th>" for j in range(len(a.texts[0])))
         body = "".join(f"<tr><th>{i}</th>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for i, row in enumerate(a.texts))
-        return (f'<table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th>{head}</tr></thead>'
-                f"<tbody>{body}</tbody></table>")  # fmt: skip
+        first = f'<tr style="text-align: right;"><th></th>{head}</tr>'
+        return f'<table border="1" class="dataframe"><thead>{first}</thead><tbody>{body}</tbody></table>'
 
     return "<html><body>" + "".join(f"<p>{a.sign}</p>{table(a)}" for a in work) + "</body></html>"
 
@@ -863,9 +863,9 @@ def notebook_of_sympy(work: Work) -> str:
 @layout("ipynb")
 def notebook_of_pandas(work: Work) -> str:
     counted = [str(k) for k in range(20)]
-    return cells(source_of(work), *(
-        code(f"pd.DataFrame({a.name})", shown("\n".join(aligned(numbered(a.texts, "", counted, counted))))) for a in work
-    ))  # fmt: skip
+    frames = (aligned(numbered(a.texts, "", counted, counted)) for a in work)
+    found = (code(f"pd.DataFrame({a.name})", shown("\n".join(frame))) for a, frame in zip(work, frames, strict=True))
+    return cells(source_of(work), *found)
 
 
 @layout("ipynb")

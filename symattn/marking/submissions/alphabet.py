@@ -14,6 +14,8 @@ Sign = str | Callable[[re.Match[str]], str]
 _ENTITY = r"&(?:[A-Za-z]{2,8}|#\d{1,5}|#x[0-9A-Fa-f]{1,5});"
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 _NUMBER_BEGINS = r"(?=[\d.,√∞\uff10-\uff19]|\\(?:infty|sqrt|d?frac)|inf)"
+_JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛", "─━═-"
+"""What the rules of a drawn table consist of."""
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
 
 SIGNS: tuple[tuple[str, Sign], ...] = (
@@ -25,7 +27,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
-    (r"(?m)^([ \t]*)(?=[^\n]*[-─━═]{2})(?=[^\n]*[+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛])[+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛─━═=:-]{3,}[ \t]*$", r"\1|---|---|"),
+    (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),
     (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|"),
 )  # fmt: skip
 """What is written, as a pattern, and what is read in its place, in the order in which they are replaced."""

@@ -212,7 +212,7 @@ def _shown(value: ast.expr) -> str:
             return name
         case ast.Call(function, [inner]) if _last_name(function) in ("print", "display"):
             return _shown(inner)
-        case ast.Call(ast.Attribute(ast.Name(name), method), values) if method in _SHOWN_AS and name not in _MODULES:
+        case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _SHOWN_AS and name not in _MODULES:
             return name  # S.round(3), but not np.round(S, 3)
         case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWN_AS:
             return _shown(inner)

@@ -1,4 +1,4 @@
-"""Answers in TOML, JSON and CSV, and matrices in a LaTeX file.
+"""Answers in TOML, JSON and CSV.
 
 sheet = "X6A9-X3ZM"                      {"sheet": "X6A9-X3ZM",            part,row,column,answer
 name = "Ada"                              "answers": {                     Q,1,1,1
@@ -25,12 +25,9 @@ from symattn.errors import InputError
 from symattn.foundation.files import toml
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.free import no_answer
-from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
-from symattn.marking.submissions.markdown import identity_of
-from symattn.marking.submissions.names import Names, normal
+from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.tables import entries_of
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
@@ -504,61 +501,3 @@ def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -
             written.remark(part, no_answer(said))
     single = len(rows) == 1 == max(map(len, rows), default=0)
     _put(written, part, rows[0][0] if single else [list(row) for row in rows], part)
-
-
-# ------------------------------------------------------------------------------------ LaTeX
-
-
-def read_latex(text: str, questions: Sequence[Question]) -> Paper:
-    """Matrices by name in a LaTeX file; of several papers' questions each below a heading that says "Question 2"."""
-    paper = Paper.of(questions, *latex_head(text))
-    starts = [(found.start(), labels.number_in(found) - 1) for found in labels.question().finditer(text)]
-    single = len(questions) == 1
-    if not single and not starts:
-        raise InputError(
-            f"The paper has {len(questions)} questions, and nothing in the file says which of them a matrix is of; "
-            "headings such as Question 1 were expected."
-        )
-    ends = [*(start for start, _ in starts[1:]), len(text)]
-    pieces = [(0, text)] if single else [
-        (number, text[start:end])
-        for (start, number), end in zip(starts, ends, strict=True)
-        if 0 <= number < len(questions)
-    ]  # fmt: skip
-    for number, piece in pieces:
-        written = paper.written[number]
-        shift = text[: text.find(piece)].count("\n")
-        for line, said in latex_formulas(piece, comments=True):
-            where, name = f"line {line + shift}", _last_word(said.name, written)
-            if isinstance(said, UnreadFormula):
-                written.not_read(where, said.text, written.names.find(name))
-                continue
-            cells = Cells(said.rows, said.factor)
-            if not name and not cells.blank:
-                written.not_read(where, " ".join(cells.texts()), "")
-            elif name and not written.put(name, cells, where):
-                says = message("{name} is neither a part nor a step of the question.", name=repr(said.name[:40]))
-                written.remark(where, says)
-                written.unread.add("")
-    return paper
-
-
-def latex_head(text: str) -> tuple[str, str, str]:
-    r"""The sheet's identity, the name and the number of the student, behind labels or in the lines printed for them.
-
-    >>> latex_head(r"\sheetfields{\headfield{Nom: Ada}} \fillinshort{Matrikelnummer~\writingline{60}{17}}")
-    ('', 'Ada', '17')
-    """
-    lines = _HEAD_FIELD.sub(r"\n\n\1\n\n", _WRITING_LINE.sub(r"\n\n\1: \2\n\n", text))
-    return identity_of(page(lines))
-
-
-_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
-_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
-
-
-def _last_word(name: str, written: Written) -> str:
-    """The name itself, or its last word, `so Q`; "" if there is no letter and no digit in it."""
-    if not normal(name):
-        return ""
-    return name if written.names.find(name) else name.split()[-1]

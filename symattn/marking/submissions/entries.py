@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from symattn.errors import InputError, ReadError, SymattnError, pointer_of
 from symattn.exact import Value, compare, is_symbolic
@@ -92,6 +93,26 @@ def noticed(
         return Noticed(_scaled(chosen, factor))
     remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
     return Noticed(_scaled(chosen, factor), remark)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as one number, or says that nothing was written."""
+    return kind_of(text) != "words"
+
+
+def kind_of(text: str) -> Literal["number", "blank", "words"]:
+    """Whether a text is a number, says that nothing was written, or is anything else."""
+    return _known_kind(text) if len(text) <= _LONGEST_KNOWN else _kind(text)
+
+
+def _kind(text: str) -> Literal["number", "blank", "words"]:
+    found = entry(text, AUTO)
+    return "number" if found.readable else "blank" if found.blank else "words"
+
+
+_known_kind = lru_cache(maxsize=2**13)(_kind)
+_LONGEST_KNOWN = 40
+"""A line is looked at several times before it is clear what it is; of its numbers the short ones are remembered."""
 
 
 def grid(rows: Sequence[Sequence[str]], decimal_mark: str = ".") -> Grid:

@@ -19,7 +19,6 @@ from symattn.marking.submissions.data import (
     csv_head,
     head_of,
     json_data,
-    latex_head,
     read_csv,
     read_data,
     toml_data,
@@ -43,7 +42,8 @@ LARGEST_FILE = 2_000_000
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
     ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
-    ".docx": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
+    ".docx": "markdown", ".org": "markdown", ".rst": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv",
+    ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
 _PICTURE = message(
@@ -64,6 +64,8 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
 """What the first bytes of a file show it to be, and what is to be done then."""
+LONGEST_TEXT = 300_000
+"""Characters of a text that is read as answers; those of an exam have thirty thousand."""
 LONGEST_LINE = 10_000
 """Characters of a line that is looked at closely to tell what a file is."""
 LONGEST_GAP = 64
@@ -140,7 +142,7 @@ def _head(content: str, form: str) -> tuple[str, str, str]:
         case "csv":
             return csv_head(content)
         case "latex":
-            return latex_head(content)
+            return identity_of(page(latex_text(content)))
         case "html":
             return identity_of(page(as_markdown(content)))
     return identity_of(page(content))
@@ -240,7 +242,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "csv":
             return read_csv(text, questions)
         case "latex":
-            return read_markdown(plain_signs(latex_text(text)), questions)
+            return read_markdown(plain_signs(latex_text(_readable(text))), questions)
         case "html":
             return _read_text(as_markdown(text), questions)
         case "markdown" | "text":
@@ -256,11 +258,19 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 
 def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
-    text = undrawn(text)
+    text = undrawn(_readable(text))
     if not is_sheet(text):
         text = plain_signs(with_matrices(with_tables(text)))
         text = as_text(text) if is_session(text) else text
     return read_markdown(text, questions)
+
+
+def _readable(text: str) -> str:
+    """The same; `InputError` if it is far longer than answers are."""
+    if len(text) > LONGEST_TEXT:
+        most = LONGEST_TEXT // 1000
+        raise InputError(f"It has {len(text) // 1000} thousand characters; answers have at most {most} thousand.")
+    return text
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
@@ -268,11 +278,11 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     found: list[Paper] = []
     data: Paper | None = None
     refused: InputError | None = None
-    ways: tuple[str, ...] = (form, form_of(text), "text")
+    ways: tuple[str, ...] = (form, form_of(text), "markdown")
     if form in ("notebook", "html", "pdf") or is_sheet(text):
         ways = (form,)
     elif form == "latex" and "\\begin{document}" not in text:
-        ways = ("text", form)
+        ways = ("markdown", form)
     for way in dict.fromkeys(ways):
         try:
             paper = _read(text, questions, way, decimal_mark)

@@ -15,14 +15,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice, pairwise, permutations, product, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels, stated
-from symattn.marking.submissions.blocks import MarkdownBlock, cells, unescaped
-from symattn.marking.submissions.entries import AUTO, entry, undecorated
+from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.blocks import cells as cells_of_line
+from symattn.marking.submissions.entries import is_number, kind_of, undecorated
 from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, normal, transposed
@@ -186,7 +187,7 @@ class Places:
         return []
 
     def _in_turn(self, said: list[tuple[str, str]], kind: type = object) -> list[tuple[str, str]]:
-        """The same, if it is answers to parts of the kind that follow each other and ask for no matrix; else nothing."""
+        """The same, if it answers parts of the kind that follow each other and ask for no matrix; else nothing."""
         parts, names = self.written.question.parts, self.written.names
         called = [(place.strip("()*. :"), text) for place, text in said]
         places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
@@ -523,6 +524,8 @@ class FreeText:
         shape = self.written.shape(self._target)
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
+        if any("[[" in line.text for line in lines[: shape[0]]):
+            return False
         for high, gap in product((shape[0] + 1, shape[0]), GAPS):
             rows = [labelled_cells(line.text, gap) for line in lines[:high]]
             fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
@@ -932,6 +935,9 @@ class FreeText:
                 self._put_grid(_Grid(matrix, tuple(taken)))
                 return True
         lines = self._rows_below(shape[1])
+        if len(lines) > LARGEST:
+            self._at += LARGEST
+            return False
         matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
         if not lines and self._is_alone(piece):
             lines, matrix = [piece], Cells(((piece.text.strip(),),))
@@ -960,7 +966,8 @@ class FreeText:
 
     def _rows_below(self, columns: int) -> list[Piece]:
         """The lines from here on that are rows of numbers."""
-        lines = list(takewhile(lambda piece: self._is_row(piece, columns), self.pieces[self._at :]))
+        most = self.pieces[self._at : self._at + LARGEST + 1]
+        lines = list(takewhile(lambda piece: self._is_row(piece, columns), most))
         counts = [_count(line.text, columns) for line in lines]
         same = list(takewhile(lambda count: count == counts[0], counts))
         return lines[: len(same)]
@@ -972,7 +979,7 @@ class FreeText:
         if not (first[:1] == "|" == first[-1:] and below.rows and below.start == head.end):
             return False
         at, self._at = self._at, self.pieces.index(below)
-        found = self._table(below, (cells(first), *below.rows))
+        found = self._table(below, (cells_of_line(first), *below.rows))
         self._at = self._at if found else at
         return found
 
@@ -1038,7 +1045,7 @@ class FreeText:
             if isinstance(matrix, UnreadFormula):
                 strange.append((self._called(matrix.name), matrix.text))
                 continue
-            in_words = not matrix.name and not _readable(matrix.factor)  # for S I get \begin{pmatrix} …
+            in_words = not matrix.name and not is_number(matrix.factor)  # for S I get \begin{pmatrix} …
             before = matrix.factor if in_words else matrix.name
             cells, words = Cells(matrix.rows, "" if in_words else matrix.factor), before.split()
             name = (self._called(before) or self._called(words[-1])) if words else ""
@@ -1343,11 +1350,15 @@ def _open(text: str) -> int:
 
 def _count(text: str, columns: int) -> int:
     """How many numbers a line has, if it has nothing but numbers, 0 if it has anything else."""
+    return _known_count(text, columns) if len(text) <= _LONGEST_KNOWN else _counted(text, columns)
+
+
+def _counted(text: str, columns: int) -> int:
     text = _DRAWING.sub(" ", text).strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
-    cell = _readable if _BETWEEN_NUMBERS.search(text) else _readable_or_crossed
+    cell = is_number if _BETWEEN_NUMBERS.search(text) else _readable_or_crossed
     if (
         not text
         or _BEGINS_WRONGLY.match(text)
@@ -1365,7 +1376,11 @@ def _count(text: str, columns: int) -> int:
                 continue  # of 1; 2 the last would be read
             if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
                 return len(cells)
-    return 1 if _readable(text) and ";" not in text else 0
+    return 1 if is_number(text) and ";" not in text else 0
+
+
+_known_count = lru_cache(maxsize=2**11)(_counted)
+_LONGEST_KNOWN = 120
 
 
 def _equations(line: str, columns: int) -> list[str]:
@@ -1381,12 +1396,12 @@ def _equations(line: str, columns: int) -> list[str]:
 
 def _is_equation(cell: str) -> bool:
     sides = re.split("[=≈]", cell)
-    return len(sides) > 1 and all(side and _readable(side) for side in sides)
+    return len(sides) > 1 and all(side and is_number(side) for side in sides)
 
 
 def _alone(line: str, columns: int) -> list[str]:
     """A number without working, between others that have it, in a column."""
-    return [line.strip()] if columns == 1 and "=" not in line and _readable(line) else []
+    return [line.strip()] if columns == 1 and "=" not in line and is_number(line) else []
 
 
 def _results(text: str, columns: int) -> Rows:
@@ -1403,14 +1418,9 @@ _LONGEST_LINE = 2000
 _BEGINS_WRONGLY = re.compile(r";|,(?!\d)")
 
 
-def _readable(cell: str) -> bool:
-    found = entry(cell, AUTO)
-    return found.readable or found.blank
-
-
 def _readable_or_crossed(cell: str) -> bool:
     """Also a cross, as in a row of masked scores: 1 x x."""
-    return is_crossed(cell) or _readable(cell)
+    return is_crossed(cell) or is_number(cell)
 
 
 _BETWEEN_NUMBERS = re.compile(r"\d\s*[^\d\s.,;+−-]\s*\d")  # 3 x 4
@@ -1420,9 +1430,8 @@ def _plausible(rows: Rows) -> bool:
     """Whether a matrix has numbers in it: most of what is written can be read."""
     if len(rows) > LARGEST or max(map(len, rows), default=0) > LARGEST:
         return False
-    entries = [found for row in rows for cell in row if not (found := entry(cell, AUTO)).blank]
-    read = sum(found.readable for found in entries)
-    return read > 0 and read * 2 >= len(entries)
+    kinds = Counter(kind_of(cell) for row in rows for cell in row)
+    return kinds["number"] > 0 and kinds["number"] >= kinds["words"]
 
 
 def _says_something_else(text: str) -> bool:
@@ -1450,7 +1459,7 @@ def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
     """Whether what was read in a line is a sentence with numbers in it: words between them, or rows of any length."""
     if "\n" in text:
         return False
-    unread = [cell for row in rows for cell in row if not _readable(cell)]
+    unread = [cell for row in rows for cell in row if not is_number(cell)]
     if any(map(_WORD.search, unread)):
         return True
     return len(set(map(len, rows))) > 1 if len(rows) > 1 else bool(unread) and len(rows[0]) != shape[1]
@@ -1482,7 +1491,7 @@ def is_title(text: str) -> bool:
         0 < len(words) <= _MOST_WORDS
         and all(map(_WORD_OF_A_TITLE.fullmatch, words))
         and any(len(word) > 1 + word.isascii() and word.isalpha() for word in words)
-        and not _readable(line)
+        and not is_number(line)
     )
 
 

@@ -223,6 +223,9 @@ _TWO = re.compile(
 
 
 def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
+    """What a line has between its gaps, of which none stands in brackets."""
+    if not _IN_BRACKETS.search(line):
+        return tuple(map(str.strip, gap.split(line)))
     cells, depth, start, at = [], 0, 0, 0
     while at < len(line):
         if depth == 0 and (found := gap.match(line, at)):
@@ -232,6 +235,9 @@ def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
         depth = max(0, depth + (line[at] in "([{") - (line[at] in ")]}"))
         at += 1
     return tuple(cell.strip() for cell in (*cells, line[start:]))
+
+
+_IN_BRACKETS = re.compile(r"[][(){}]")
 
 
 def _split(text: str, separators: str, behind: str = "") -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from symattn.marking.submissions.entries import AUTO, entry, undecorated
+from symattn.marking.submissions.entries import is_number, undecorated
 from symattn.marking.submissions.matrices import LARGEST, Rows, split_at
 from symattn.marking.submissions.stated import Shape
 
@@ -52,7 +52,7 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
 def is_label(cell: str) -> bool:
     """Whether a cell may be the label of a row or a column: a word, a sign, a place such as [1,]; or nothing."""
     plain = undecorated(cell).strip()
-    return not plain or (bool(_LABEL.fullmatch(plain)) and not _is_number(plain))
+    return not plain or (bool(_LABEL.fullmatch(plain)) and not is_number(plain))
 
 
 def is_remark(cell: str) -> bool:
@@ -62,12 +62,7 @@ def is_remark(cell: str) -> bool:
     ['✓', 'ok', '# row 1', '(sums to 1)', 'x']
     """
     plain = undecorated(cell).strip()
-    return not plain or (not any(map(str.isdigit, plain)) and not _is_number(plain)) or bool(_COMMENT.match(plain))
-
-
-def _is_number(text: str) -> bool:
-    found = entry(text, AUTO)
-    return found.readable or found.blank
+    return not plain or (not any(map(str.isdigit, plain)) and not is_number(plain)) or bool(_COMMENT.match(plain))
 
 
 _LABEL = re.compile(r"\[\d{0,2},\d{0,2}\]|[^=≈\[\]]{1,40}[=:]?")

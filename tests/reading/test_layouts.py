@@ -1,0 +1,188 @@
+"""Right answers in every layout and format earn everything; with one entry changed, that entry is found and no other.
+
+The answers are worked out with NumPy, and `layouts` writes them; neither knows how anything is read.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import LAYOUTS, Answer, Work
+from trials import tries
+
+from symattn.errors import InputError
+from symattn.marking.marker import mark
+from symattn.marking.marker.report import Report
+from symattn.marking.submissions import read_submission
+from symattn.marking.submissions.files import FORMS
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Question
+
+SHEETS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))["sheets"]
+NAMES = (
+    "two queries", "self attention 2", "self attention in note-002", "multi head attention", "causal self attention",
+)  # fmt: skip
+WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scaled scores", "M": "Masked scores",
+         "A": "Weights", "Z": "Output"}  # fmt: skip
+
+
+@cache
+def sheet(name: str) -> Question:
+    frozen = json.loads(SHEETS[name])
+    kind = problem_type(frozen["type"])
+    return kind.make(kind.thaw(frozen, name))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def answer(step: str, values: np.ndarray, head: int = 0) -> Answer:
+    return Answer(f"{step}_{head}", f"{WORDS[step]} head {head}", values) if head else Answer(step, WORDS[step], values)
+
+
+@cache
+def work(name: str) -> tuple[Answer, ...]:
+    """The answers to a sheet (Vaswani et al. 2017, section 3.2), in its order."""
+    frozen = json.loads(SHEETS[name])
+    given = {
+        key: np.array([[float(Fraction(x)) for x in row] for row in rows]) for key, rows in frozen["given"].items()
+    }
+    settings = frozen["settings"]
+    found: list[Answer] = []
+    if "X" in given:
+        Q, K, V = (given["X"] @ given[f"W_{letter}"] for letter in "QKV")
+        found += [answer(letter, values) for letter, values in zip("QKV", (Q, K, V), strict=True)]
+    else:
+        Q, K, V = (given[letter] for letter in "QKV")
+    heads = settings.get("heads", 1)
+    outputs = []
+    for head, (q, k, v) in enumerate(zip(*(np.split(m, heads, axis=1) for m in (Q, K, V)), strict=True), 1):
+        number = head if heads > 1 else 0
+        scores = q @ k.T
+        scaled = scores / settings.get("scale", np.sqrt(q.shape[1]))
+        found += [answer("S", scores, number), answer("S'", scaled, number)]
+        if settings.get("mask") == "causal":
+            scaled = np.where(np.tril(np.ones_like(scaled)) > 0, scaled, -np.inf)
+            found.append(answer("M", scaled, number))
+        weights = softmax(scaled)
+        outputs.append(weights @ v)
+        found += [answer("A", weights, number), answer("Z", outputs[-1], number)]
+    if heads > 1:
+        joined = np.hstack(outputs)
+        found += [Answer("C", "Concatenation", joined), Answer("O", "Output", joined @ given["W_O"])]
+    return tuple(found)
+
+
+def marked(name: str, file: str, content: str | bytes) -> Report:
+    form = FORMS.get(f".{file.rpartition('.')[2]}", "")
+    return mark(sheet(name), read_submission(content, [sheet(name)], form=form, source=file).attempts[0])
+
+
+def accused(report: Report) -> bool:
+    return any(event.kind != "rounding" for event in report.events)
+
+
+PAIRS = [
+    pytest.param(layout, name, id=f"{layout}-{name}", marks=[] if (i + j) % 5 == 0 else [pytest.mark.slow])
+    for i, layout in enumerate(LAYOUTS)
+    for j, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize(("layout", "name"), PAIRS)
+def test_what_is_right_earns_everything_in_every_layout(layout, name):
+    report = marked(name, *LAYOUTS[layout](work(name)))
+    assert (report.total, report.pending) == (report.available, False)
+
+
+@pytest.mark.parametrize(("layout", "name"), [pair for pair in PAIRS if "first try" not in pair.id])
+def test_one_wrong_entry_is_found_in_every_layout(layout, name):
+    rng = Random(f"{layout} {name}")
+    answers = list(work(name))
+    # what a program calls S' says nothing to whoever reads the name, and is told as unread
+    known = [k for k, one in enumerate(answers) if "'" not in one.sign]
+    k = rng.choice(known)
+    values = answers[k].values.copy()
+    i, j = rng.randrange(values.shape[0]), rng.randrange(values.shape[1])
+    values[i, j] = values[i, j] + (0.05 if answers[k].places else 1) if np.isfinite(values[i, j]) else 0.0
+    answers[k] = replace(answers[k], values=values)
+    report = marked(name, *LAYOUTS[layout](answers))
+    wrong = {(verdict.part, verdict.i, verdict.j) for verdict in report.verdicts if not verdict.accepted}
+    assert (answers[k].sign, i, j) in wrong
+    assert report.total < report.available
+
+
+TEXTS = sorted(
+    name for name, write in LAYOUTS.items() if write(work("two queries"))[0].endswith((".txt", ".md", ".org"))
+)
+CONSOLES = ("console of r", "julia")
+"""Here a name is what a program calls it: `Sp`, which nobody can know to be S′."""
+
+
+@tries(30)
+@given(st.sampled_from(NAMES), st.data())
+def test_every_answer_may_be_written_in_another_layout(name, data):
+    """Whatever stands above an answer and below it, it is read as it is."""
+    answers: Sequence[Work] = [(one,) for one in work(name)]
+    layouts = [data.draw(st.sampled_from([one for one in TEXTS if one not in CONSOLES])) for _ in answers]
+    texts = (LAYOUTS[layout](one)[1] for layout, one in zip(layouts, answers, strict=True))
+    report = marked(name, "answers.md", "\n\n".join(str(text).strip("\n") for text in texts) + "\n")
+    assert (report.total, report.pending) == (report.available, False), layouts
+
+
+CODE = ["import numpy as np", "print(Q.shape)", "assert A.shape == (2, 3)", "%matplotlib inline", "# nothing here"]
+
+
+@tries(10)
+@given(st.sampled_from(sorted(name for name in LAYOUTS if "notebook" in name)), st.data())
+def test_cells_without_answers_change_nothing(layout, data):
+    """Imports, shapes and checks stand in every notebook."""
+    name = data.draw(st.sampled_from(NAMES))
+    file, content = LAYOUTS[layout](work(name))
+    book = json.loads(content)
+    for source in data.draw(st.lists(st.sampled_from(CODE), min_size=1, max_size=3)):
+        shown = [{"output_type": "stream", "name": "stdout", "text": "(2, 3)\n"}] if "print" in source else []
+        cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": shown}
+        book["cells"].insert(data.draw(st.integers(0, 1)), cell)
+    report = marked(name, file, json.dumps(book))
+    assert (report.total, accused(report)) == (report.available, False)
+
+
+LONG = [
+    "{", "\\boxed{", "[[ ", "1 ", "1 2 3\n", "| 1 | 2 |\n", "+---+---+\n", "1. 2 3\n", "S =\n1. 1 2\n", "C -> D -> ",
+    "<table><tr><td>1</td></tr>", "1a 2b ", "S (wrong) = [[1]]\n", "\\newcommand{\\a}{\\begin \\a\\a}\n\\a ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", LONG)
+@pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
+def test_whatever_is_long_is_read_or_refused(unit, form):
+    """Forty kilobytes of anything; that it takes no longer than its length is measured in bench/fuzz_answers.py."""
+    text = unit * (40_000 // len(unit))
+    if form == "notebook":
+        said = {"output_type": "stream", "name": "stdout", "text": text}
+        cell = {"cell_type": "code", "metadata": {}, "source": "print(S)", "outputs": [said]}
+        text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    try:
+        report = mark(sheet("two queries"), read_submission(text, [sheet("two queries")], form=form).attempts[0])
+    except InputError:
+        return
+    assert report.total < report.available
+
+
+def test_far_too_long_a_text_is_refused():
+    with pytest.raises(InputError, match="It has 400 thousand characters; answers have at most 300 thousand"):
+        read_submission("S = 12\n" * 57_150, [sheet("two queries")], form="markdown")
