@@ -879,3 +879,20 @@ def notebook_formulas_in_text(work: Work) -> str:
 def notebook_prints_f_strings(work: Work) -> str:
     source = "\n".join(f'print(f"{a.sign}:\\n{{{a.name}}}")' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
+
+
+@layout("txt")
+def commas_between_spaces(work: Work) -> str:
+    return below_names(work, lambda a: ["  ".join(x.replace(".", ",") for x in row) for row in a.texts])
+
+
+@layout("txt")
+def commas_between_tabs(work: Work) -> str:
+    return below_names(work, lambda a: ["\t".join(x.replace(".", ",") for x in row) for row in a.texts])
+
+
+@layout("txt")
+def commas_and_numbered_rows(work: Work) -> str:
+    return below_names(
+        work, lambda a: [f"{i}) {'; '.join(x.replace('.', ',') for x in row)}" for i, row in enumerate(a.texts, 1)]
+    )

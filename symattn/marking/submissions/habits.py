@@ -28,7 +28,7 @@ _UNIT = re.compile(
     r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
     r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
 )
-_NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
+_NAKED = re.compile(r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
 _EULER = re.compile(r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)")
 """SymPy's E, where no matrix is written."""
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")

@@ -51,7 +51,7 @@ def latex_text(source: str) -> str:
     >>> latex_text(r"\section*{Scores} \[ S = \boxed{\begin{bmatrix} 1 & 2 \end{bmatrix}} \]")
     '## Scores\n \\[ S = \\begin{bmatrix} 1 & 2 \\end{bmatrix} \\]'
     """
-    text = with_matrices(_with_macros(_COMMENT.sub(_identity, source)))
+    text = with_matrices(_COMMENT.sub(_identity, source))
     body = _BODY.search(text)
     if body:
         head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
@@ -80,6 +80,7 @@ def with_matrices(text: str) -> str:
     """
     if "\\" not in text:
         return text
+    text = _with_macros(text)
     text = _RULES.sub("", _TABULAR.sub(r"\\\1{array}", text))
     for _ in range(MOST_ROUNDS):
         changed = _unwrapped(_with_environments(text))
