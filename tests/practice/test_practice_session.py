@@ -204,7 +204,6 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
     assert course.topics[-1].recipe == "multi_head_attention"
 
 
-@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(("text", "says"), WRONG)
 def test_a_course_that_is_none_is_refused_where_it_goes_wrong(tmp_path, text, says):
     path = tmp_path / "practice.toml"
