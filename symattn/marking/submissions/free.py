@@ -540,7 +540,7 @@ class FreeText:
         shape = self.written.shape(self._target)
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        if any("[[" in line.text for line in lines[: shape[0]]):
+        if any("[[" in line.text or self._is_statement(line.text) for line in lines[: shape[0]]):
             return False
         ways = [(high, gap) for gap in GAPS for high in (shape[0], shape[0] + 1)]  # 0,5  0,25 is not labelled 0
         for high, gap in ways:
@@ -561,6 +561,11 @@ class FreeText:
         if self.written.parts.pop(name, None) or self.written.more.pop(name, None):
             says = message("{part} was answered twice; the last answer counts.", part=self.written.names.shown(name))
             self.written.remark(self.where(piece.start), says)
+
+    def _is_statement(self, text: str) -> bool:
+        """Whether a line says what a step is, and is no row with a word before it."""
+        label = text.partition(":")[0].partition("→")[0].partition("->")[0].strip()
+        return len(label) < len(text.strip()) and bool(self.written.names.sign(label))
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -1177,9 +1182,9 @@ _AROUND = ' \t*_`#:=：."“”'
 _FILLERS = frozenset(
     re.findall(
         "[a-z]+",
-        "i the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain "
-        "gives this that these because rows row equals answer of for in as and which now first next finally compute "
-        "computing calculate calculating "
+        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
+        "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
+        "compute computing calculate calculating "
         "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
         "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
         "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
