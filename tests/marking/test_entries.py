@@ -28,12 +28,12 @@ import symattn
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.spreadsheet import harmless, typed_again
+from symattn.foundation.tables import read_table, table
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
 from symattn.marking.grading.entries import read_entries, write_table
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import papers
-from symattn.marking.grading.tables import read_table, table
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.data import ABOUT, ENTERED
