@@ -409,7 +409,7 @@ def test_languages_are_listed_with_what_is_missing(monkeypatch):
         'msgid ""\n"e"\nmsgstr ""\n"f"\n', 'msgid "g"\nmsgstr ""\n', '#~ msgid "h"\n#~ msgstr "i"\n',
     )  # fmt: skip
     text = "\n".join((head, *entries))
-    monkeypatch.setattr(languages_read, "_ready", lambda language: text)
+    monkeypatch.setattr(languages_read, "ready_catalogue", lambda language: text)
     read = read_catalogue(text, "xx.po")
     assert languages_read.about("xx") == f"Xx ({len(read.messages)} of 4 messages; the rest is in English)"
     assert len(read.messages) == 2

@@ -111,7 +111,7 @@ def test_a_name_with_a_comma_stays_as_it_is_in_a_list_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("A\u202eB,1", r"line 2: name has the character U\+202E in it"),
+        ("A\x07B,1", r"line 2: name has the character U\+0007 in it"),
         ("A,1\u200b", r"line 2: id has the character U\+200B in it"),
         ("A\ufffd,1", r"line 2: name has the character U\+FFFD in it"),
         ("A,2.02342E+07", r"line 2: the id 2\.02342E\+07 was rounded by a spreadsheet"),

@@ -132,7 +132,7 @@ def about(language: str) -> str:
     """A ready language's own name, with how much of it is there; its messages are counted, and not read."""
     if language == ENGLISH:
         return "English"
-    head, *entries = _ready(language).split("\n\n")
+    head, *entries = ready_catalogue(language).split("\n\n")
     name = re.search(r"X-Language-Name: (.+?)\\n", head)
     assert name
     messages = [entry for entry in entries if not _NO_MESSAGE.search(entry)]
@@ -147,7 +147,7 @@ _NO_MESSAGE = re.compile(r'^#~|^msgctxt "sign"', re.MULTILINE)
 _WAITING = re.compile(r'^#,.*\bfuzzy\b|^msgstr(\[\d\])? ""\s*\Z', re.MULTILINE)
 
 
-def _ready(language: str) -> str:
+def ready_catalogue(language: str) -> str:
     return (resources.files(__name__) / f"{language}.po").read_text(encoding="utf-8")
 
 
@@ -158,7 +158,7 @@ def catalogue(language: str) -> Catalogue:
         return Catalogue(ENGLISH, "English")
     if language in languages():
         where = f"{language}.po"
-        read = remembered(f"language-{language}", language, lambda: _checked(_ready(language), where))
+        read = remembered(f"language-{language}", language, lambda: _checked(ready_catalogue(language), where))
         return _catalogue(read, where)
     path = Path(language)
     if path.suffix != ".po":

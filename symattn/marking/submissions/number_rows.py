@@ -197,4 +197,4 @@ def is_prose(text: str, rows: Rows, shape: Shape) -> bool:
 
 def are_entries(rows: Rows) -> bool:
     """Whether every entry is a number, a cross, or nothing, and one is a number at least."""
-    return is_plausible(rows) and not has_unread(rows)
+    return is_plausible(rows) and not has_unread(rows) and not any(map(holds_two, chain.from_iterable(rows)))

@@ -14,7 +14,7 @@ from itertools import islice
 
 from symattn.derivation.ops import Mask
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import Matrix, Value, decide, has_symbols, values_of
+from symattn.exact import Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read
 from symattn.foundation.languages import message
 from symattn.marking.attempt import (
@@ -455,9 +455,9 @@ class _Reader:
                 return self.without_printed(part, grid) if isinstance(grid, Grid) else grid
             case PropertyAnswer(model=model):
                 return self.grids(part, raw, model)
-            case FormulaAnswer(value):
+            case FormulaAnswer():
                 text = _one_text(raw)
-                found = self.entry(part.name, _in_case(text, value), symbols=True)
+                found = self.entry(part.name, _in_case(text), symbols=True)
                 return None if found.blank else replace(found, text=text.strip())
             case ShapeAnswer():
                 return self.checked(part, shape(_one_text(raw)))
@@ -607,16 +607,12 @@ def _trimmed(rows: list[list[Entry]], size: Shape) -> list[list[Entry]]:
     return [row[: max(1, wide, size[1])] for row in rows]
 
 
-def _in_case(text: str, value: Value) -> str:
-    """A formula with the letters of the sheet, where a phone has made a capital of one: 3D² for 3d²."""
-    known = {symbol.name for symbol in value.free_symbols} if has_symbols(value) else set()
-
-    def own(found: re.Match[str]) -> str:
-        return "".join(c.swapcase() if c not in known and c.swapcase() in known else c for c in found[0])
-
-    return _FEW_LETTERS.sub(own, text)
+def _in_case(text: str) -> str:
+    """A formula with sizes in small letters, as sheets have them, where a phone has made capitals of some: 3D² is 3d²."""
+    return _FEW_LETTERS.sub(lambda found: "".join(c.lower() if c in _SIZES else c for c in found[0]), text)
 
 
+_SIZES = "DHKMN"
 _FEW_LETTERS = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{1,3}(?![a-z])")
 
 

@@ -106,9 +106,11 @@ def _columns(head: Sequence[str], where: str) -> dict[str, int]:
     return found
 
 
-def _is_strange(character: str) -> bool:
-    """Whether a character cannot be seen, or stands for one that could not be read."""
-    return character == "\ufffd" or (category(character) in ("Cc", "Cf") and character not in "\u200c\u200d")
+def _is_strange(character: str, column: str) -> bool:
+    """Whether a character could not be read, or cannot be seen where it would make another id; names of people may
+    have signs of direction in them.
+    """
+    return character == "\ufffd" or category(character) == "Cc" or (category(character) == "Cf" and column != "name")
 
 
 def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_turned: bool) -> Student:
@@ -120,7 +122,7 @@ def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_t
         cells["name"] = " ".join(part.strip() for part in reversed(cells["name"].split(",")))
     cells["id"] = cells["id"].removeprefix("#")  # Brightspace
     for column, cell in cells.items():
-        if strange := next(filter(_is_strange, cell), ""):
+        if strange := next((c for c in cell if _is_strange(c, column)), ""):
             raise place.says(f"{column} has the character U+{ord(strange):04X} in it; type it again.")
     student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
     if not student.id:
