@@ -112,6 +112,11 @@ class Masks:
         kinds = {mask.kind for mask in self.joined}
         return "+".join(kind for kind in (*_KINDS, "custom") if kind in kinds)
 
+    @property
+    def is_named(self) -> bool:
+        """Whether each of them is a rule, and none is given by its entries."""
+        return all(isinstance(mask, Named) for mask in self.joined)
+
     def keep(self, rows: int, columns: int) -> Keep:
         """Which keys each query may see."""
         return reduce(both, (mask.keep(rows, columns) for mask in self.joined))

@@ -11,8 +11,8 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
     Misconception,
     WrongDerivation,
+    drawn_misconceptions,
     misconception,
-    misconceptions,
     replayed,
     whole,
 )
@@ -109,7 +109,7 @@ class Family(derived.Family):
 
 def at_step(d: Derivation, step: str) -> Separation:
     """The misconceptions that have their place at this step, on what has been written so far."""
-    wrongs = replayed(d, [m.id for m in misconceptions().values() if m.at == step])
+    wrongs = replayed(d, [m.id for m in drawn_misconceptions() if m.at == step])
     core = tuple(w for w in wrongs if w.misconception.core)
     others = tuple(w for w in wrongs if not w.misconception.core)
     return Separation(wrongs[0].right if wrongs else d, core, lambda: others)
