@@ -32,6 +32,7 @@ from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import followed
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, from_sympy, to_sympy
 from symattn.exact.reading import typed
+from symattn.exact.values import is_symbolic
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.trial import script, value_of
@@ -89,7 +90,14 @@ def beliefs(name: str) -> Iterator[Planted]:
     for wrong in replayed(d):
         if not wrong.stopped and any(not same(value_of(wrong.derivation, s), value_of(d, s)) for s in steps):
             id = wrong.misconception.id
-            yield Planted("misconception", id, wrong.first or "", frozenset({id}), wrong.derivation)
+            decimals = any(foreign(wrong.derivation, d, s) for s in steps)
+            yield Planted("misconception", id, wrong.first or "", frozenset({id}), wrong.derivation, decimals)
+
+
+def foreign(wrong: Derivation, right: Derivation, step: str) -> bool:
+    """Whether a step has numbers such as sin 90 rad and should have none: these are written in decimals."""
+    values, own = value_of(wrong, step), value_of(right, step)
+    return values is not None and any(map(is_symbolic, values)) and not any(map(is_symbolic, own or ()))
 
 
 def in_part(name: str, rng: Random) -> Iterator[Planted]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from symattn.derivation.derivation import Derivation, Op, Shape, Step, transposed
+from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, transposed
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
@@ -275,13 +275,16 @@ def pairs(layout: Layout, count: int) -> list[tuple[int, int]]:
 
 def slopes_one_early(d: Derivation) -> Rewritten | None:
     """2^(−8(k − 1)/h) for head k of h, where h is a power of two and the slopes are ALiBi's own."""
-    biases = [(step, step.op) for step in d if step.stem == "S_B" and isinstance(step.op, Bias)]
-    slopes = [op.slope for _, op in biases]
-    heads = len(slopes)
-    if heads < 2 or heads & (heads - 1) or slopes != [alibi_slope(k, heads) for k in range(1, heads + 1)]:
-        return None
-    early = [1, *slopes[:-1]]
-    return {step.name: step.with_op(alibi(early[k], *op.values.shape)) for k, (step, op) in enumerate(biases)}
+    rewritten = {}
+    layers = dict.fromkeys(StepName.of(step.name).place for step in d)
+    for layer in layers:
+        own = [(step, step.op) for step in d if step.stem == "S_B" and StepName.of(step.name).place == layer]
+        biases = [(step, op) for step, op in own if isinstance(op, Bias)]
+        slopes, heads = [op.slope for _, op in biases], len(biases)
+        if heads > 1 and heads.bit_count() == 1 and slopes == [alibi_slope(k, heads) for k in range(1, heads + 1)]:
+            for early, (step, op) in zip((1, *slopes), biases, strict=False):
+                rewritten[step.name] = step.with_op(alibi(early, *op.values.shape))
+    return rewritten
 
 
 # ------------------------------------------------------------------------------------------ the entries
