@@ -27,7 +27,7 @@ import sympy
 from symattn.api import make_recipe
 from symattn.derivation.algebra import IN_SYMPY, Entries
 from symattn.derivation.derivation import Derivation, RuleOp, Step
-from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import followed
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, from_sympy, to_sympy
@@ -76,8 +76,15 @@ class Planted:
 
 @cache
 def asked(name: str) -> tuple[Question, Derivation, tuple[str, ...]]:
-    """The question about a mechanism, its derivation, and the steps that are asked for."""
-    [sheet] = sheets(make_recipe(name, seed=7), 1)
+    """The question about a mechanism, its derivation, and the steps that are asked for.
+
+    After the mechanism settings, sizes and a seed may be stated: "attention mask=causal+window:2 n=5 seed=8".
+    """
+    chosen, *stated = name.split()
+    settings: dict[str, object] = dict(setting.split("=", 1) for setting in stated)
+    seed = int(str(settings.pop("seed", 7)))
+    sizes = {letter: settings.pop(letter) for letter in mechanism(chosen).letters if letter in settings}
+    [sheet] = sheets(make_recipe(chosen, settings, seed=seed, sizes=sizes or None), 1)
     return sheet.question, sheet.problem.derivation, tuple(step.name for step in sheet.problem.asked_steps)
 
 

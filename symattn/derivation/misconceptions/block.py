@@ -330,7 +330,7 @@ MISCONCEPTIONS = (
         over_everything,
         exactly="one μ and one σ² of all entries, in place of one for each token",
         tell="All tokens have the same mean and the same variance; with B3 these are one for each feature.",
-        feedback="Each token has a mean and a variance of its own: work them out {row} by {row}.",
+        feedback="Each token has its own mean and variance: work them out {row} by {row}.",
         source="Qualcomm-AI-research/geometric-algebra-transformer PR #8, reczoo/FuxiCTR #23",
         prior="medium",
         drawn=False,

@@ -92,9 +92,9 @@ def weights_rounded(does: Round) -> Change:
 
 
 def after_product(d: Derivation) -> Rewritten | None:
-    """The scores multiplied by V, and the softmax of that."""
+    """The scores multiplied by V, and the softmax of that; no place with a mask, for −∞ cannot be multiplied."""
     place, output = found(d, "A", Softmax), found(d, "Z", MatMul)
-    if place is None or output is None:
+    if place is None or output is None or "M" in d:
         return None
     late = ReplacementOp(output[1], _ThenSoftmax(place[1]))
     return {"A": place[0].with_op(COPY), "Z": output[0].with_op(late)}
@@ -305,7 +305,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "X6b",
-        "sigmoid in place of the softmax",
+        "sigmoid used instead of the softmax",
         "A",
         by_row(_sigmoid),
         exactly="a_ij = e^{m_ij} / (1 + e^{m_ij})",
@@ -362,7 +362,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "X10b",
-        "equal weights",
+        "all weights equal",
         "A",
         by_row(_uniform),
         exactly="a_ij = 1 / (number of visible keys of row i)",
@@ -460,7 +460,7 @@ MISCONCEPTIONS = (
         by_row(_one_more),
         exactly="a_ij = e^{m_ij} / (1 + Σ_j e^{m_ij})",
         tell="Rows are right but for a factor, and sum to less than 1.",
-        feedback="The denominator is the sum of the powers in the {row} and nothing more: the weights must sum to 1.",
+        feedback="The denominator is just the sum of the powers in the {row}: the weights must sum to 1.",
         source="a variant that is proposed now and then: karpathy/llama2.c #59",
         prior="low",
         drawn=False,
