@@ -388,7 +388,7 @@ MISCONCEPTIONS = (
         everywhere(taking_turns),
         exactly="query heads 1, 2, 3, 4 use key and value heads 1, 2, 1, 2 in place of 1, 1, 2, 2",
         tell="The first head and the last one are right.",
-        feedback="Consecutive query heads share a key head: the first group uses key head 1, the next group key head 2.",
+        feedback="Consecutive query heads share a key head: the first ones use key head 1, the next ones key head 2.",
         source="onnx/onnx #7274, apple/axlearn #842, ekzhang/jax-js #180, HazyResearch/HipKittens #22",
         prior="medium",
         drawn=False,
