@@ -83,7 +83,7 @@ def asked(name: str) -> tuple[Question, Derivation, tuple[str, ...]]:
     chosen, *stated = name.split()
     settings: dict[str, object] = dict(setting.split("=", 1) for setting in stated)
     seed = int(str(settings.pop("seed", 7)))
-    sizes = {letter: settings.pop(letter) for letter in mechanism(chosen).letters if letter in settings}
+    sizes = {letter: int(str(settings.pop(letter))) for letter in mechanism(chosen).letters if letter in settings}
     [sheet] = sheets(make_recipe(chosen, settings, seed=seed, sizes=sizes or None), 1)
     return sheet.question, sheet.problem.derivation, tuple(step.name for step in sheet.problem.asked_steps)
 
