@@ -23,6 +23,7 @@ from writer_samples import FORMULAS
 from symattn.errors import InputError
 from symattn.formula import Formula, Name, Number, Product
 from symattn.formula.speech import speak
+from symattn.foundation import languages as languages_read
 from symattn.foundation.dice import Dice
 from symattn.foundation.languages import (
     Catalogue,
@@ -402,3 +403,24 @@ def test_tables_on_a_terminal_stand_in_columns_of_their_width():
     rows = [line for line in shown if "键" in line or "含义" in line or "每个" in line]
     assert len(rows) == 3
     assert len({columns_of(line[: max(line.find(mark) for mark in ("含义", "键", "每个"))]) for line in rows}) == 1
+
+
+def test_languages_are_listed_with_what_is_missing(monkeypatch):
+    head = (
+        'msgid ""\nmsgstr ""\n"Language: xx\\n"\n"X-Language-Name: Xx\\n"\n"Plural-Forms: nplurals=1; plural=0;\\n"\n'
+    )
+    entries = (
+        'msgctxt "sign"\nmsgid "space"\nmsgstr ""\n', 'msgid "a"\nmsgstr "b"\n', '#, fuzzy\nmsgid "c"\nmsgstr "d"\n',
+        'msgid ""\n"e"\nmsgstr ""\n"f"\n', 'msgid "g"\nmsgstr ""\n', '#~ msgid "h"\n#~ msgstr "i"\n',
+    )  # fmt: skip
+    text = "\n".join((head, *entries))
+    monkeypatch.setattr(languages_read, "_ready", lambda language: text)
+    read = read_catalogue(text, "xx.po")
+    assert languages_read.about("xx") == f"Xx ({len(read.messages)} of 4 messages; the rest is in English)"
+    assert len(read.messages) == 2
+
+
+def test_ready_languages_are_counted_as_they_are_read():
+    for code in languages():
+        read, said = catalogue(code), languages_read.about(code)
+        assert said == read.name or said.startswith(f"{read.name} ({len(read.messages):,} of ")

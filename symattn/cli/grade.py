@@ -78,8 +78,8 @@ def grade(
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
-    with a file for each student, of any kind that check reads (.md, .txt, .html, .pdf, .ipynb, .toml, .json, .csv,
-    .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
+    with a file for each student, of any kind that check reads (.md, .txt, .docx, .html, .pdf, .ipynb, .toml, .json,
+    .csv, .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
     Gradescope export them.  A file that cannot be marked is named with the reason, and the rest is marked.  The
     same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
     The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.

@@ -227,10 +227,10 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return pages | {form: _about(exporter) for form, exporter in EXPORTERS.items()}
 
     def languages() -> Mapping[str, str]:
-        from symattn.foundation.languages import catalogue
+        from symattn.foundation.languages import about
         from symattn.foundation.languages import languages as found
 
-        return {code: catalogue(code).about for code in found()}
+        return {code: about(code) for code in found()}
 
     def diagrams() -> Mapping[str, str]:
         from symattn.teaching.explanation import DIAGRAMS

@@ -879,3 +879,75 @@ def notebook_formulas_in_text(work: Work) -> str:
 def notebook_prints_f_strings(work: Work) -> str:
     source = "\n".join(f'print(f"{a.sign}:\\n{{{a.name}}}")' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
+
+
+@layout("txt")
+def commas_between_spaces(work: Work) -> str:
+    return below_names(work, lambda a: ["  ".join(x.replace(".", ",") for x in row) for row in a.texts])
+
+
+@layout("txt")
+def commas_between_tabs(work: Work) -> str:
+    return below_names(work, lambda a: ["\t".join(x.replace(".", ",") for x in row) for row in a.texts])
+
+
+@layout("txt")
+def commas_and_numbered_rows(work: Work) -> str:
+    return below_names(
+        work, lambda a: [f"{i}) {'; '.join(x.replace('.', ',') for x in row)}" for i, row in enumerate(a.texts, 1)]
+    )
+
+
+# ------------------------------------------------------------------------------------ as other people lay them out
+
+PRINTED = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Raw Scores (Dot Product)", "S'": "Scaled Scores",
+           "M": "Masked Scores", "A": "Attention Weights", "Z": "Output (Contextualized Embeddings)"}  # fmt: skip
+VARIABLES = {"S": "scores", "S'": "scaled_scores", "M": "masked_scores", "A": "attention_weights", "Z": "output"}
+VECTORS = {"Q": "Query vectors", "K": "Key vectors", "V": "Value vectors", "S": "Attention scores",
+           "S'": "Scaled scores", "M": "Masked scores", "A": "Attention weights", "Z": "Output vectors"}  # fmt: skip
+TOKENS = ("please", "study", "man", "now", "here")
+
+
+def called(a: Answer, names: dict[str, str]) -> str:
+    """A name in somebody else's words, with the number of the head where there is one."""
+    stem, _, head = a.sign.partition("_")
+    said = names.get(stem, a.word if not head else a.sign)
+    return f"{said} {head}".strip() if head and head.isdigit() and "head" not in said else said
+
+
+@layout("ipynb", "a notebook in KawsarAhmad43/Learnify")
+def prints_with_words_and_brackets(work: Work) -> str:
+    shows = [stream(f"\n{called(a, PRINTED)}:\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}") for a in work]
+    return cells(source_of(work), *(code(f"print({a.name!r})", one) for a, one in zip(work, shows, strict=True)))
+
+
+@layout("ipynb", "notebooks in UnfoldDataScience/YouTube-Videos-files and VikramTaviti/tuts")
+def variables_at_the_end_of_cells(work: Work) -> str:
+    found: list[dict[str, Any]] = []
+    for k, a in enumerate(work, 1):
+        stem, _, head = a.sign.partition("_")
+        name = f"{VARIABLES.get(stem, stem)}{'_' + head if head else ''}"
+        found += [code(f"# Step {k}: {a.word.lower()}\n{name} = compute({k})")]
+        found += [code(name, shown(numpy_prints(a, array=True)))]
+    return cells(*found)
+
+
+@layout("txt", "the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch")
+def words_and_equals_signs(work: Work) -> str:
+    return "\n\n".join(f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}" for a in work)
+
+
+@layout("txt", "a walkthrough of self-attention by omkarchebale: please → [1, 0]")
+def tokens_with_arrows(work: Work) -> str:
+    def lines(a: Answer) -> list[str]:
+        return [f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False)]
+
+    return "\n\n".join("\n".join((f"{called(a, VECTORS)}:", *lines(a))) for a in work)
+
+
+@layout("md", "README of ardbytes/llm_from_scratch: the formula and the shape beside the name")
+def shapes_beside_names(work: Work) -> str:
+    return "\n\n".join(
+        f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
+        for k, a in enumerate(work, 1)
+    )

@@ -5,9 +5,12 @@ from io import BytesIO
 
 import pypdf
 from check_pdf import faults
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pdf_marks import tags
 
-from symattn.page.document import Document, PageBreak, Paragraph, Table, Words
+from symattn.formula import Text
+from symattn.page.document import Document, Math, PageBreak, Paragraph, Table, Words
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.pdf import write_pdf
 
@@ -67,3 +70,19 @@ def test_independent_checkers_find_nothing_and_no_tag_is_lost():
 def test_another_part_is_another_file():
     one, other = (bound([leaves("A", 1), leaves(name, 1)]) for name in "BC")
     assert pypdf.PdfReader(BytesIO(one)).trailer["/ID"] != pypdf.PdfReader(BytesIO(other)).trailer["/ID"]
+
+
+LIKE_OBJECTS = ["1 0 R", "(", ")", "\\", "/ID(U1x0)", "/Headers[(U1x0)]", "/StructParents 3", "stream", "endobj", "é"]
+
+
+@settings(max_examples=15)
+@given(st.lists(st.sampled_from(LIKE_OBJECTS), min_size=1, max_size=8).map(" ".join))
+def test_words_that_look_like_objects_stay_words(words):
+    said = Paragraph((Math(Text(words)),))
+    part = Leaves(words, write_pdf(Document(words, (said,), sheet=words)))
+    whole = bound([part, leaves("A", 1), part], double_sided=False)
+    reader = pypdf.PdfReader(BytesIO(whole))
+    assert [mark["/Title"] for mark in reader.outline] == [words, "A", words]
+    assert reader.metadata.title == pypdf.PdfReader(BytesIO(part.pdf)).metadata.title
+    assert [alt for _, alt in tags(whole) if alt] == [alt for _, alt in tags(part.pdf) if alt] * 2 != []
+    assert faults(whole) == []

@@ -73,15 +73,6 @@ class Catalogue:
     form: Callable[[int], int] = field(default=lambda n: 0)
     """Which of the plural forms goes with a number."""
     signs: Mapping[str, str] = field(default_factory=lambda: SIGNS)
-    asked: int = 0
-    """How many messages the file has, with those that wait for a translation."""
-
-    @property
-    def about(self) -> str:
-        """The language's own name, with how much of it is there."""
-        if len(self.messages) == self.asked:
-            return self.name
-        return f"{self.name} ({len(self.messages):,} of {self.asked:,} messages; the rest is in English)"
 
     def template(self, text: str, context: str = "", n: int = 1) -> str | None:
         """The translation with its places; None if there is none.  What stands round a text in blanks stays."""
@@ -137,6 +128,29 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted({ENGLISH, *(f.name.removesuffix(".po") for f in folder.iterdir() if f.name.endswith(".po"))}))
 
 
+def about(language: str) -> str:
+    """A ready language's own name, with how much of it is there; its messages are counted, and not read."""
+    if language == ENGLISH:
+        return "English"
+    head, *entries = _ready(language).split("\n\n")
+    name = re.search(r"X-Language-Name: (.+?)\\n", head)
+    assert name
+    messages = [entry for entry in entries if not _NO_MESSAGE.search(entry)]
+    waiting = sum(bool(_WAITING.search(entry)) for entry in messages)
+    if not waiting:
+        return name[1]
+    count = len(messages)
+    return f"{name[1]} ({count - waiting:,} of {count:,} messages; the rest is in English)"
+
+
+_NO_MESSAGE = re.compile(r'^#~|^msgctxt "sign"', re.MULTILINE)
+_WAITING = re.compile(r'^#,.*\bfuzzy\b|^msgstr(\[\d\])? ""\s*\Z', re.MULTILINE)
+
+
+def _ready(language: str) -> str:
+    return (resources.files(__name__) / f"{language}.po").read_text(encoding="utf-8")
+
+
 @cache
 def catalogue(language: str) -> Catalogue:
     """A language by its code, or by the path of a user's own file; `InputError` says what is wrong, and where."""
@@ -144,8 +158,8 @@ def catalogue(language: str) -> Catalogue:
         return Catalogue(ENGLISH, "English")
     if language in languages():
         where = f"{language}.po"
-        text = (resources.files(__name__) / where).read_text(encoding="utf-8")
-        return _catalogue(remembered(f"language-{language}", language, lambda: _checked(text, where)), where)
+        read = remembered(f"language-{language}", language, lambda: _checked(_ready(language), where))
+        return _catalogue(read, where)
     path = Path(language)
     if path.suffix != ".po":
         tail = offered(language, languages(), "there are {}, or a .po file")
@@ -161,7 +175,7 @@ def read_catalogue(text: str, where: str) -> Catalogue:
 def _catalogue(read: dict[str, Any], where: str) -> Catalogue:
     messages = {(context, text): tuple(forms) for context, text, forms in read["messages"]}
     _, form = _plural(read["plural"], where)
-    return Catalogue(read["code"], read["name"], messages, form, read["signs"], read["asked"])
+    return Catalogue(read["code"], read["name"], messages, form, read["signs"])
 
 
 def _checked(text: str, where: str) -> dict[str, Any]:
@@ -186,7 +200,6 @@ def _checked(text: str, where: str) -> dict[str, Any]:
     count, _ = _plural(head["Plural-Forms"], where)
     messages: dict[Key, list[str]] = {}
     signs = dict(SIGNS)
-    asked = [entry for entry in file if not entry.obsolete and entry.msgctxt != "sign"]
     for entry in file:
         if entry.obsolete or entry.fuzzy or not (entry.msgstr or any(entry.msgstr_plural.values())):
             continue
@@ -205,7 +218,6 @@ def _checked(text: str, where: str) -> dict[str, Any]:
         "name": head["X-Language-Name"],
         "plural": head["Plural-Forms"],
         "signs": signs,
-        "asked": len(asked),
         "messages": [[*key, forms] for key, forms in messages.items()],
     }
 
@@ -287,6 +299,7 @@ __all__ = [
     "Catalogue",
     "Message",
     "Quoted",
+    "about",
     "capitalised",
     "catalogue",
     "counted",

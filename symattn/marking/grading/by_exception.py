@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
@@ -295,6 +297,7 @@ class Entered:
                 raise InputError(
                     f"two things are said of {target}: {_size((len(cells), len(cells[0])))} boxes and others."
                 )
+            self._forget()
             self._whole[place] = tuple(tuple(self._text(target, x) for x in row) for row in cells)
             return self._set(target, Word(BLANK))
         for i, row in enumerate(cells):
@@ -374,6 +377,7 @@ class Entered:
             what = "the rest" if level is Level.PAPER else str(target)
             raise InputError(f"two things are said of {what}: {_spoken(before[1])} and {_spoken(said)}.")
         if before is None or before[0] <= level:
+            self._forget()
             self._said[place, box] = level, said
 
     def _as_misconception(self, text: str) -> bool:
@@ -401,6 +405,7 @@ class Entered:
             raise InputError(f"{chosen.id} has a place in several questions; {named} was expected.")
         if (Level.PAPER, Word(KEY)) in self._said.values():
             raise InputError(f"the rest cannot be as in the key and as somebody with {chosen.id} has it.")
+        self._forget()
         self._wrong |= found
         return True
 
@@ -512,7 +517,9 @@ class Entered:
 
     # -- what stands on the paper
 
+    @cached_property
     def _filled(self) -> dict[Place, _Filled]:
+        """All that was said so far; forgotten when something else is."""
         found: dict[Place, _Filled] = {}
         by_derivation: dict[int, list[Place]] = {}
         for place in self.places:
@@ -523,6 +530,9 @@ class Entered:
         for places in by_derivation.values():
             self._follow(places, found)
         return found
+
+    def _forget(self) -> None:
+        vars(self).pop("_filled", None)
 
     def _filled_text(self, place: Place) -> _Filled:
         match self._said.get((place, (0, 0)), (Level.PAPER, Word(KEY)))[1]:
@@ -598,7 +608,7 @@ class Entered:
     @property
     def doubts(self) -> list[Doubt]:
         """The matrices with boxes of which nothing was said, and which follow from what was, in order."""
-        return [self._doubt(place, filled) for place, filled in self._filled().items() if filled.doubtful]
+        return [self._doubt(place, filled) for place, filled in self._filled.items() if filled.doubtful]
 
     def _doubt(self, place: Place, filled: _Filled) -> Doubt:
         follows: list[str] = []
@@ -619,7 +629,7 @@ class Entered:
     @property
     def blank(self) -> bool:
         """Whether nothing stands on the paper."""
-        return not any(text for filled in self._filled().values() for row in filled.rows for text in row)
+        return not any(text for filled in self._filled.values() for row in filled.rows for text in row)
 
     def answers(self) -> Json:
         """Everything that stands on the paper, as a file of JSON has it (`submissions.data`)."""
@@ -628,7 +638,7 @@ class Entered:
             answers: dict[str, Json] = {}
             points: dict[str, Json] = {}
             methods: list[Json] = []
-            for place, filled in self._filled().items():
+            for place, filled in self._filled.items():
                 if place.question != number:
                     continue
                 rows: Json = [[*row] for row in filled.rows]
@@ -753,7 +763,9 @@ def _size(shape: Sequence[object]) -> str:
 def _typed(x: Value) -> str:
     """A value as it can be typed and read again; a decimal where nobody can type the exact one (2^√2)."""
     text = typed(x)
-    return text if has_symbols(x) or entry(text).readable else decimal_text(x, MANY_PLACES)
+    if isinstance(x, int | Fraction) or has_symbols(x) or entry(text).readable:
+        return text
+    return decimal_text(x, MANY_PLACES)
 
 
 def _readable(x: Value) -> bool:

@@ -1,4 +1,4 @@
-"""Answers in TOML, JSON and CSV, and matrices in a LaTeX file.
+"""Answers in TOML, JSON and CSV.
 
 sheet = "X6A9-X3ZM"                      {"sheet": "X6A9-X3ZM",            part,row,column,answer
 name = "Ada"                              "answers": {                     Q,1,1,1
@@ -25,13 +25,10 @@ from symattn.errors import InputError
 from symattn.foundation.files import toml
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.blocks import page
+from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.free import no_answer
-from symattn.marking.submissions.latex import UnreadFormula, latex_formulas
-from symattn.marking.submissions.markdown import identity_of
-from symattn.marking.submissions.names import Names, normal
-from symattn.marking.submissions.tables import entries_of
+from symattn.marking.submissions.markdown import read_markdown
+from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
@@ -275,12 +272,12 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     if long is None and _columns().get(heads[0].casefold()) == "part" and not paper.written[0].names.find(heads[0]):
         rows.remove(heads)  # matrix, row, 1, 2, 3
     if long is None:
-        _read_blocks(paper, rows)
-    elif not _is_labelled(paper, rows):
+        return _as_written(paper, rows)
+    if not _is_labelled(paper, rows):
         _read_long(paper, *long)
     else:
         placed = Paper.of(questions, paper.sheet, paper.name, paper.student)
-        _read_blocks(paper, rows)
+        paper = _as_written(paper, rows)
         if not _are_places(paper, rows):
             return paper
         _read_long(placed, *long)
@@ -290,6 +287,23 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
             paper, placed = placed, paper
         paper.otherwise = placed
     return paper
+
+
+def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
+    """Lines below and beside names, read as the text that they are."""
+    lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0].names))
+    text = plain_signs("\n".join("\t".join(row).rstrip() for row in lines))
+    paper = read_markdown(text, [written.question for written in head.written])
+    paper.sheet, paper.name, paper.student = head.sheet, head.name, head.student
+    return paper
+
+
+def _with_number(row: list[str], paper: Paper) -> list[str]:
+    """A line with the number of the part that it names, where that asks for no matrix: 3) for c."""
+    for written in paper.written if row and row[0] else ():
+        if row[0] in written.names.parts and written.shape(row[0]) == (0, 0):
+            return [f"{written.names.parts.index(row[0]) + 1})", *row[1:]]
+    return row
 
 
 _AS_ROWS = message(
@@ -419,51 +433,6 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         _put_cells(paper.written[question], part, matrix)
 
 
-def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
-    """A part's name on a line of its own and its rows below, or in the first column beside its first row or every row;
-    an empty line or another name at the end.
-    """
-    question, part = 0, ""
-    matrix: list[tuple[str, ...]] = []
-    beside = False  # whether the first column has names in it
-
-    def done() -> None:
-        if part and matrix:
-            _put_cells(paper.written[question], part, tuple(matrix))
-        matrix.clear()
-
-    begins = True  # a new block
-    for row in [*_one_below_the_other(rows, paper.written[0].names), []]:
-        cells = [cell for cell in row if cell]
-        name = row[0].rstrip(":= ") if cells else ""
-        alone = name if len(cells) == 1 else ""
-        number = -1 if alone.isdigit() else _question(alone)
-        names = paper.written[question].names
-        if not cells:
-            ended = bool(matrix)
-            done()
-            part = "" if ended else part
-        elif 0 <= number < len(paper.written) > 1:
-            done()
-            question, part = number, ""
-        elif alone and names.find(alone) and (begins or _is_name(alone, matrix)):
-            done()
-            part, beside = alone, False
-        elif name and not alone and (beside or not part) and (name == part or _is_label(name, names)):
-            if name != part:
-                done()
-            part, beside = name, True
-            matrix.append(tuple(_without_tail(row[1:])))
-        elif part and not (beside and name and not entry(name).readable):
-            matrix.append(tuple(_without_tail(row[1:] if beside and not name else row)))
-        else:
-            done()
-            part = ""
-            says = message("{text} is not below the name of a part.", text=repr(", ".join(cells)[:60]))
-            paper.not_read("CSV", says)
-        begins = not part or not cells
-
-
 def _one_below_the_other(rows: Sequence[list[str]], names: Names) -> Iterator[list[str]]:
     """Matrices that stand side by side, below a line of nothing but their names, each in a block of its own."""
     at = 0
@@ -485,80 +454,6 @@ def _is_label(cell: str, names: Names) -> bool:
     return cell in names.parts or (bool(names.find(cell)) and not entry(cell).readable)
 
 
-def _is_name(cell: str, matrix: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a cell alone in the middle of a block begins another one: below rows of numbers, and no number itself."""
-    return bool(matrix) and len(matrix[-1]) > 1 and not entry(cell).readable
-
-
-def _without_tail(row: list[str]) -> list[str]:
-    """A line without the empty cells that a spreadsheet writes behind it."""
-    wide = max((j for j, cell in enumerate(row, 1) if cell), default=0)
-    return row[:wide]
-
-
 def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -> None:
-    block = entries_of(rows, written.shape(written.names.find(part)))
-    if block and block.labelled and all(map(any, block.rows)):
-        rows = block.rows
-        for said in dict.fromkeys(block.remarks):
-            written.remark(part, no_answer(said))
     single = len(rows) == 1 == max(map(len, rows), default=0)
     _put(written, part, rows[0][0] if single else [list(row) for row in rows], part)
-
-
-# ------------------------------------------------------------------------------------ LaTeX
-
-
-def read_latex(text: str, questions: Sequence[Question]) -> Paper:
-    """Matrices by name in a LaTeX file; of several papers' questions each below a heading that says "Question 2"."""
-    paper = Paper.of(questions, *latex_head(text))
-    starts = [(found.start(), labels.number_in(found) - 1) for found in labels.question().finditer(text)]
-    single = len(questions) == 1
-    if not single and not starts:
-        raise InputError(
-            f"The paper has {len(questions)} questions, and nothing in the file says which of them a matrix is of; "
-            "headings such as Question 1 were expected."
-        )
-    ends = [*(start for start, _ in starts[1:]), len(text)]
-    pieces = [(0, text)] if single else [
-        (number, text[start:end])
-        for (start, number), end in zip(starts, ends, strict=True)
-        if 0 <= number < len(questions)
-    ]  # fmt: skip
-    for number, piece in pieces:
-        written = paper.written[number]
-        shift = text[: text.find(piece)].count("\n")
-        for line, said in latex_formulas(piece, comments=True):
-            where, name = f"line {line + shift}", _last_word(said.name, written)
-            if isinstance(said, UnreadFormula):
-                written.not_read(where, said.text, written.names.find(name))
-                continue
-            cells = Cells(said.rows, said.factor)
-            if not name and not cells.blank:
-                written.not_read(where, " ".join(cells.texts()), "")
-            elif name and not written.put(name, cells, where):
-                says = message("{name} is neither a part nor a step of the question.", name=repr(said.name[:40]))
-                written.remark(where, says)
-                written.unread.add("")
-    return paper
-
-
-def latex_head(text: str) -> tuple[str, str, str]:
-    r"""The sheet's identity, the name and the number of the student, behind labels or in the lines printed for them.
-
-    >>> latex_head(r"\sheetfields{\headfield{Nom: Ada}} \fillinshort{Matrikelnummer~\writingline{60}{17}}")
-    ('', 'Ada', '17')
-    """
-    lines = _HEAD_FIELD.sub(r"\n\n\1\n\n", _WRITING_LINE.sub(r"\n\n\1: \2\n\n", text))
-    return identity_of(page(lines))
-
-
-_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
-_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
-
-
-def _last_word(name: str, written: Written) -> str:
-    """The name itself, or its last word, `so Q`; "" if there is no letter and no digit in it."""
-    if not normal(name):
-        return ""
-    return name if written.names.find(name) else name.split()[-1]

@@ -19,7 +19,6 @@ from symattn.marking.submissions.data import (
     csv_head,
     head_of,
     json_data,
-    latex_head,
     read_csv,
     read_data,
     toml_data,
@@ -143,7 +142,7 @@ def _head(content: str, form: str) -> tuple[str, str, str]:
         case "csv":
             return csv_head(content)
         case "latex":
-            return latex_head(content)
+            return identity_of(page(latex_text(content)))
         case "html":
             return identity_of(page(as_markdown(content)))
     return identity_of(page(content))

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from itertools import accumulate, chain, groupby, islice, pairwise, permutations, product, takewhile
+from itertools import accumulate, chain, groupby, islice, pairwise, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import languages, message
@@ -471,7 +471,7 @@ class FreeText:
         """A name with what stands behind it; whether the piece has been dealt with."""
         if piece.rows:
             return self._named_table(piece)
-        if self._labelled_rows():
+        if self._labelled_rows() or self._named_rows(piece):
             return True
         columns = self.written.shape(self._target)[1]
         if columns and _count(piece.text, columns) == columns and not self._is_place(piece):
@@ -517,6 +517,22 @@ class FreeText:
         self._content(piece, _as_row(rest))
         return True
 
+    def _named_rows(self, piece: Piece) -> bool:
+        """Lines that all begin with the name of their matrix, as many as it has rows: S, 1, 2 and S, 3, 4."""
+        first = piece.text.partition("\t")[0].strip()
+        name = self._called(first) if "\t" in piece.text and any(c.isalpha() for c in first) else ""
+        shape = self.written.shape(name) if name else (0, 0)
+        rows = [line.text.split("\t") for line in self.pieces[self._at : self._at + shape[0]]]
+        if len(rows) < 2 or any(row[0].strip() != first for row in rows):
+            return False
+        block = entries_of([row[1:] for row in rows], shape)
+        if block is None or not _has_shape(block.rows, shape):
+            return False
+        self._target, self._heads, self._at = name, [], self._at + shape[0]
+        self._tell(block.remarks, piece)
+        self._put_grid(_Grid(Cells(block.rows), tuple(self.pieces[self._at - shape[0] : self._at])))
+        return True
+
     def _labelled_rows(self, beside: Piece | None = None) -> bool:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
         stand `beside` the name.
@@ -524,13 +540,16 @@ class FreeText:
         shape = self.written.shape(self._target)
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        if any("[[" in line.text for line in lines[: shape[0]]):
+        if any("[[" in line.text or self._is_statement(line.text) for line in lines[: shape[0]]):
             return False
-        for high, gap in product((shape[0] + 1, shape[0]), GAPS):
+        ways = [(high, gap) for gap in GAPS for high in (shape[0], shape[0] + 1)]  # 0,5  0,25 is not labelled 0
+        for high, gap in ways:
             rows = [labelled_cells(line.text, gap) for line in lines[:high]]
             fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
             block = entries_of(rows, shape) if fits else None
-            if block and block.labelled and _has_shape(block.rows, shape) and _all_readable(block.rows):
+            if block and _has_shape(block.rows, shape) and _all_readable(block.rows):
+                if not block.labelled:
+                    return False
                 self._at += high - bool(beside)
                 self._tell(block.remarks, lines[0])
                 self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
@@ -542,6 +561,11 @@ class FreeText:
         if self.written.parts.pop(name, None) or self.written.more.pop(name, None):
             says = message("{part} was answered twice; the last answer counts.", part=self.written.names.shown(name))
             self.written.remark(self.where(piece.start), says)
+
+    def _is_statement(self, text: str) -> bool:
+        """Whether a line says what a step is, and is no row with a word before it."""
+        label = text.partition(":")[0].partition("→")[0].partition("->")[0].strip()
+        return len(label) < len(text.strip()) and bool(self.written.names.sign(label))
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -1158,9 +1182,9 @@ _AROUND = ' \t*_`#:=：."“”'
 _FILLERS = frozenset(
     re.findall(
         "[a-z]+",
-        "i the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain "
-        "gives this that these because rows row equals answer of for in as and which now first next finally compute "
-        "computing calculate calculating "
+        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
+        "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
+        "compute computing calculate calculating "
         "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
         "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
         "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
@@ -1467,7 +1491,7 @@ def _is_prose(text: str, rows: Rows, shape: Shape) -> bool:
 
 def _all_readable(rows: Rows) -> bool:
     """Whether every entry is a number, a cross, or nothing, and one is a number at least."""
-    return _plausible(rows) and not _has_unread(rows)
+    return _plausible(rows) and not _has_unread(rows) and not any(map(holds_two, chain.from_iterable(rows)))
 
 
 _MONTH = r"[^\W\d_]{3,10}\.?"

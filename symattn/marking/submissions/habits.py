@@ -18,7 +18,8 @@ _ABOUT = re.compile(
     r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
 )
 _ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
-_DIGITS = re.compile(r"[-+\d.,/ ]*")
+_USUAL = re.compile(r"[-+\d.,/ ()^*e√]*")
+"""Signs that say the same in every way of writing."""
 _TICKED = re.compile(
     r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$"
 )
@@ -28,7 +29,7 @@ _UNIT = re.compile(
     r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
     r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
 )
-_NAKED = re.compile(r"(?i)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
+_NAKED = re.compile(r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
 _EULER = re.compile(r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)")
 """SymPy's E, where no matrix is written."""
 _INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
@@ -111,13 +112,13 @@ def has_decimal(reading: Reading | None) -> bool:
 
 def _plain(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
-    text = (text if _DIGITS.fullmatch(text) else plain_signs(text)).strip()
+    if not _USUAL.fullmatch(text):
+        text = _EULER.sub("e", _TIMES_TEN.sub(r"*10^(\1)", _TICKED.sub("", plain_signs(text))))
+    text = text.strip()
     if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
-    text = _TIMES_TEN.sub(r"*10^(\1)", _TICKED.sub("", text))
     text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
     text = ungrouped(_UNIT.sub("", text)) if counted else text
-    text = _EULER.sub("e", text)
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
     return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from symattn.foundation.identity import is_identity
+
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
 """Definitions that are used, rounds in which they are put in, and characters of what may come of it."""
 
@@ -19,6 +21,9 @@ _DEFINITION = re.compile(
     r"\\(?:re|provide)?newcommand\*?\s*\{?\\(?P<new>[A-Za-z]+)\}?\s*(?:\[(?P<count>\d)\])?\s*(?=\{)"
     r"|\\def\s*\\(?P<def>[A-Za-z]+)\s*(?P<numbers>(?:#\d)*)\s*(?=\{)"
 )
+_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
+_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
+"""The lines for the name and the number that our own sheets have."""
 _HEADING = re.compile(r"\\(?:part|chapter|(?:sub){0,2}section|paragraph|subparagraph)\*?\s*(?=\{)")
 _ITEM = re.compile(r"\\item\b\s*(?:\[([^\]\n]{0,40})\])?[ \t]*")
 _LAYOUT = re.compile(
@@ -46,13 +51,25 @@ def latex_text(source: str) -> str:
     >>> latex_text(r"\section*{Scores} \[ S = \boxed{\begin{bmatrix} 1 & 2 \end{bmatrix}} \]")
     '## Scores\n \\[ S = \\begin{bmatrix} 1 & 2 \\end{bmatrix} \\]'
     """
-    text = _COMMENT.sub("", source)
-    text = with_matrices(_with_macros(text))
+    text = with_matrices(_COMMENT.sub(_identity, source))
     body = _BODY.search(text)
-    before = "\n" * text[: body.start(1)].count("\n") if body else ""
-    text = before + body[1] if body else text
+    if body:
+        head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
+        text = "\n".join(head) + body[1]
     text = _LAYOUT.sub("", _with_headings(text))
     return _ITEM.sub(lambda found: f"- {found[1] or ''} ".replace("  ", " "), text)
+
+
+def _identity(comment: re.Match[str]) -> str:
+    """The identity of a sheet of ours, which stands in a comment; nothing of any other."""
+    said = comment[0].strip("% \t")
+    return said if is_identity(said) else ""
+
+
+def _head_fields(line: str) -> str:
+    """What a line before the body says: the identity of the sheet, the name and the number of the student."""
+    fields = [*_HEAD_FIELD.findall(line), *(": ".join(one) for one in _WRITING_LINE.findall(line))]
+    return "\n".join(fields) or (line.strip() if is_identity(line.strip()) else "")
 
 
 def with_matrices(text: str) -> str:
@@ -63,6 +80,7 @@ def with_matrices(text: str) -> str:
     """
     if "\\" not in text:
         return text
+    text = _with_macros(text)
     text = _RULES.sub("", _TABULAR.sub(r"\\\1{array}", text))
     for _ in range(MOST_ROUNDS):
         changed = _unwrapped(_with_environments(text))
@@ -99,7 +117,7 @@ def _with_environments(text: str) -> str:
         inside = text[macro.end() + 1 : end - 1]
         if "&" not in inside and "\\" not in inside:
             continue
-        found += [text[start : macro.start()], "\\begin{pmatrix}", inside, "\\end{pmatrix}"]
+        found += [text[start : macro.start()], rf"\begin{{pmatrix}}{inside}\end{{pmatrix}}"]
         start = end
     return "".join((*found, text[start:]))
 

@@ -67,6 +67,7 @@ _NOT_OF_A_RULE = re.compile(r"[^\w/()'+]|_")
 _OVER = re.compile(r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
 _SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
+_NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
@@ -168,7 +169,12 @@ class Names:
         if place := self.place(name):
             return place
         folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
-        return next(filter(None, folded), "") or self.given.get(sign.casefold(), "")
+        return next(filter(None, folded), "") or self.given.get(sign.casefold(), "") or self._of_head(name)
+
+    def _of_head(self, name: str) -> str:
+        """The step of a head that is called by words and the head's number: attention_weights_1."""
+        found = _NUMBERED_WORDS.fullmatch(name.strip()) if self._several else None
+        return self._folded.get(normal(f"{found[1]} head {found[2]}").casefold(), "") if found else ""
 
     @cached_property
     def given(self) -> Mapping[str, str]:

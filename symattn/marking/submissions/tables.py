@@ -79,10 +79,16 @@ def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     found = _ROW_LABEL.match(line.strip())
     if found is None:
         return split_at(line.strip(), gap)
-    return found[1], *split_at(line.strip()[found.end() :], gap)
+    rest = line.strip()[found.end() :]
+    inside = _ROW_IN_BRACKETS.fullmatch(rest)
+    return found[1] or found[2], *split_at(inside[1] if inside else rest, gap)
 
 
-_ROW_LABEL = re.compile(r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)")
+_ROW_IN_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]*?)\s*[\])]")
+_ROW_LABEL = re.compile(
+    r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)"
+    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:])\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
+)
 
 
 class _Cut(NamedTuple):

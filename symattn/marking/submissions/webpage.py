@@ -194,9 +194,8 @@ def as_markdown(text: str) -> str:
     page.feed(text)
     page.close()
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
-    head = [f"lang: {page.language}"] if page.language else []
-    head += [f"sheet: {sheet}"] if sheet else []
-    front = ["---", "symattn: a page filled in", *head, "---"] if page.sheet else []
+    head = {"symattn": "html", "lang": page.language, "sheet": sheet} if page.sheet else {}
+    front = ["---", *(f"{key}: {value}" for key, value in head.items() if value), "---"] if head else []
     return "\n".join([*front, *page.lines, *([f"\n{sheet}"] if sheet and not front else [])])
 
 

@@ -1,17 +1,17 @@
-"""Finished PDFs bound into one, to be printed at once: every page as it is, tags, language and standards kept."""
+"""Finished PDFs bound into one, to be printed at once: every page as it is, tags, language and standards kept.
+
+Objects are copied as they are written, with other numbers: reading and writing each one takes seven times as long.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pypdf import PdfWriter
-    from pypdf.generic import DictionaryObject
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,159 +28,281 @@ def bound(parts: Sequence[Leaves], double_sided: bool = True) -> bytes:
     Printed `double_sided`, each begins on a right-hand page: a blank page is put in where it would not.  Pages keep the
     numbers that stand on them.
     """
-    from pypdf import PdfReader, PdfWriter
-    from pypdf.generic import ByteStringObject, NameObject, NumberObject
-
-    first = parts[0].pdf
-    writer = PdfWriter(clone_from=PdfReader(BytesIO(first)))
-    writer.pdf_header = first[:8].decode("ascii")
-    root: Any = writer.root_object
-    root.pop("/Outlines", None)  # bookmarks are those of the parts
-    tree: Any = root.get("/StructTreeRoot")
-    tags = _Tags(writer, tree.get_object()) if tree is not None else None
-    count = len(writer.pages)
-    writer.add_outline_item(title=parts[0].name, page_number=0)
-    for part in parts[1:]:
-        if double_sided and count % 2:
-            writer.add_blank_page()
-            count += 1
-        reader = PdfReader(BytesIO(part.pdf))
-        pages: list[Any] = []
-        for page in reader.pages:
-            pages.append(writer.add_page(page))
-            if (numbered := page.get("/StructParents")) is not None:  # pypdf leaves it out
-                pages[-1][NameObject("/StructParents")] = NumberObject(numbered)
-        copied: Any = reader.root_object.get("/StructTreeRoot")
-        if tags is not None and copied is not None:
-            tags.add(copied.clone(writer), pages)
-        if part.name:
-            writer.add_outline_item(title=part.name, page_number=count)
-        count += len(pages)
-    if tags is not None:
-        tags.finish()
-    if double_sided:
-        _for_both_sides(root)
-    digest = hashlib.sha256(b"".join(hashlib.sha256(part.pdf).digest() for part in parts)).digest()[:16]
-    for k in range(2):
-        writer._ID[k] = ByteStringObject(digest)  # type: ignore[index]
-    _state(root, count, digest.hex())
-    done = BytesIO()
-    writer.write(done)
-    return done.getvalue()
+    book = _Book()
+    for part in parts:
+        if double_sided and book.pages % 2:
+            book.add_blank_page()
+        book.add(part)
+    digest = hashlib.sha256(b"".join(hashlib.sha256(part.pdf).digest() for part in parts)).hexdigest()[:32]
+    return book.finished(digest, double_sided)
 
 
-def _for_both_sides(root: Any) -> None:
-    """What a viewer's dialogue for printing begins with."""
-    from pypdf.generic import DictionaryObject, NameObject
+# ------------------------------------------------------------------------------------------------ what is bound
 
-    preferences: Any = root.setdefault(NameObject("/ViewerPreferences"), DictionaryObject()).get_object()
-    preferences[NameObject("/Duplex")] = NameObject("/DuplexFlipLongEdge")
-
-
-def _state(root: Any, pages: int, name: str) -> None:
-    """The number of pages, and the name of this file among all files, in what it says of itself."""
-    if (metadata := root.get("/Metadata")) is None:
-        return
-    stream: Any = metadata.get_object()
-    said = stream.get_data()
-    said = re.sub(rb"(<xmpTPg:NPages>)\d+", rb"\g<1>%d" % pages, said)
-    said = re.sub(rb"(<xmpMM:(?:Instance|Document)ID>)[^<]*", rb"\g<1>%s" % name.encode(), said)
-    stream.set_data(said)
+_TOKEN = re.compile(
+    rb"\\.|[()]|(\d+) 0 R|(/StructParents? )(\d+)|(/ID ?\(|/Headers ?\[[^]]*\])|stream\r?\n",
+    re.DOTALL,
+)
+"""Where strings begin and end and a stream begins, and, outside them, what is another in another file."""
 
 
-class _Tags:
-    """The tags of all parts in one tree: each part's are a Part of the document."""
-
-    def __init__(self, writer: PdfWriter, tree: DictionaryObject) -> None:
-        from pypdf.generic import ArrayObject, DictionaryObject, NameObject
-
-        self._writer, self._tree = writer, tree
-        self._parts: list[Any] = []
-        self._numbered: list[Any] = []  # number, tags, number, tags …
-        self._named: dict[str, Any] = {}
-        self._next = 0
-        made = {"/Type": NameObject("/StructElem"), "/S": NameObject("/Document"), "/P": tree.indirect_reference}
-        self._whole: Any = DictionaryObject({NameObject(key): value for key, value in made.items()})
-        self._place: Any = writer._add_object(self._whole)
-        self._array, self._name = ArrayObject, NameObject
-        self._take(tree)
-
-    def add(self, tree: Any, pages: Sequence[Any]) -> None:
-        """The tags of another part, whose pages have been added."""
-        from pypdf.generic import NumberObject
-
-        for page in pages:
-            links = (reference.get_object() for reference in page.get("/Annots", ()))
-            for held, key in ((page, "/StructParents"), *((link, "/StructParent") for link in links)):
-                if key in held:
-                    held[self._name(key)] = NumberObject(held[key] + self._next)
-        self._tree.setdefault(self._name("/RoleMap"), type(self._tree)()).update(tree.get("/RoleMap", {}))
-        self._take(tree)
-        tree.clear()  # only its branches are wanted
-
-    def _take(self, tree: Any) -> None:
-        from pypdf.generic import NumberObject
-
-        prefix = f"{len(self._parts)}-" if self._parts else ""
-        for kid in _listed(tree["/K"]):
-            element = kid.get_object()
-            element[self._name("/S")] = self._name("/Part" if element["/S"] == "/Document" else element["/S"])
-            element[self._name("/P")] = self._place
-            self._parts.append(kid)
-            if prefix and "/IDTree" in tree:
-                _rename(element, prefix)
-        highest = -1
-        for number, held in _pairs(tree["/ParentTree"].get_object(), "/Nums"):
-            self._numbered += [NumberObject(number + self._next), held]
-            highest = max(highest, int(number))
-        for name, held in _pairs(tree.get("/IDTree", {}), "/Names"):
-            self._named[prefix + _text(name)] = held
-        self._next += highest + 1
-
-    def finish(self) -> None:
-        from pypdf.generic import DictionaryObject, NumberObject, TextStringObject
-
-        self._whole[self._name("/K")] = self._array(self._parts)
-        listed = self._array(x for name in sorted(self._named) for x in (TextStringObject(name), self._named[name]))
-        self._tree.update({
-            self._name("/K"): self._array([self._place]),
-            self._name("/ParentTree"): DictionaryObject({self._name("/Nums"): self._array(self._numbered)}),
-            self._name("/ParentTreeNextKey"): NumberObject(self._next),
-        })  # fmt: skip
-        if listed:
-            self._tree[self._name("/IDTree")] = DictionaryObject({self._name("/Names"): listed})
+Pieces = list["bytes | re.Match[bytes]"]
+"""An object as it is written, cut at what is another in another file."""
 
 
-def _rename(element: Any, prefix: str) -> None:
-    """Give every tag below this one that has a name a longer one, also where headers of tables are named."""
-    from pypdf.generic import ArrayObject, DictionaryObject, NameObject, TextStringObject
-
-    waiting = [element]
-    while waiting:
-        tag = waiting.pop()
-        if "/ID" in tag:
-            tag[NameObject("/ID")] = TextStringObject(prefix + _text(tag["/ID"]))
-        for attributes in map(_whole, _listed(tag.get("/A", ()))):
-            if isinstance(attributes, DictionaryObject) and "/Headers" in attributes:
-                headers: Any = attributes["/Headers"]
-                named = [TextStringObject(prefix + _text(name)) for name in headers.get_object()]
-                attributes[NameObject("/Headers")] = ArrayObject(named)
-        for kid in map(_whole, _listed(tag.get("/K", ()))):
-            if isinstance(kid, DictionaryObject) and "/S" in kid:
-                waiting.append(kid)
-
-
-def _whole(held: Any) -> Any:
-    return held.get_object()
+def _cut(body: bytes) -> Pieces:
+    pieces: Pieces = []
+    depth = begin = 0
+    for found in _TOKEN.finditer(body):
+        sign = found[0]
+        if sign in (b"(", b")"):
+            depth += 1 if sign == b"(" else -1
+        elif depth or sign[:1] == b"\\":  # words of a string
+            continue
+        elif sign[:1] == b"s":  # a stream is what it is
+            break
+        else:
+            begin, before = found.end(), begin
+            pieces += (body[before : found.start()], found)
+            depth += sign[-1:] == b"("
+    return [*pieces, body[begin:]]
 
 
-def _listed(held: Any) -> Sequence[Any]:
-    held = held.get_object() if hasattr(held, "get_object") and not isinstance(held, list) else held
-    return held if isinstance(held, list | tuple) else [held]
+class _Part:
+    """A finished PDF, whose objects get numbers of the book; what is not reached from what is kept, is left out.
+
+    The numbers of its tags in the tree of all begin with `place`, and their names with `prefix`.
+    """
+
+    def __init__(self, pdf: bytes, place: int, prefix: bytes) -> None:
+        from pypdf import PdfReader, PdfWriter
+
+        self.reader: Any = PdfReader(BytesIO(pdf))
+        if self.reader.xref_objStm:  # TeX packs objects into others
+            unpacked = BytesIO()
+            PdfWriter(clone_from=self.reader).write(unpacked)
+            pdf = unpacked.getvalue()
+            self.reader = PdfReader(BytesIO(pdf))
+        self.pdf, self.place, self.prefix = pdf, place, prefix
+        self.root: Any = self.reader.root_object
+        begins = self.reader.xref[0]
+        offsets = sorted(begins.values())
+        after = dict(zip(offsets, [*offsets[1:], pdf.rindex(b"startxref")], strict=True))
+        self.spans = {number: (begin, after[begin]) for number, begin in begins.items()}
+        self.numbers: dict[int, int] = {}
+
+    def body(self, number: int) -> bytes:
+        begin, end = self.spans[number]
+        return self.pdf[self.pdf.index(b"obj", begin) + 3 : self.pdf.rindex(b"endobj", begin, end)].strip()
+
+    @cached_property
+    def tree(self) -> Any:
+        """The root of its tags; None without tags."""
+        tree = self.root.get("/StructTreeRoot")
+        return tree and tree.get_object()
+
+    def reached(self, values: Iterable[bytes]) -> Mapping[int, Pieces]:
+        """The objects that values refer to, and those that these refer to, without those that have numbers already."""
+        found: dict[int, Pieces] = {}
+        waiting = [_cut(value) for value in values]
+        while waiting:
+            for number in {int(piece[1]) for piece in waiting.pop()[1::2] if piece[1]}:
+                if number in self.spans and number not in found and number not in self.numbers:
+                    found[number] = _cut(self.body(number))
+                    waiting.append(found[number])
+        return dict(sorted(found.items()))
+
+    def moved(self, value: Any) -> bytes:
+        """Something of pypdf's with the numbers and names that it has in the book."""
+        return self.put_together(_cut(_written(value)))
+
+    def put_together(self, pieces: Pieces) -> bytes:
+        return b"".join(piece if isinstance(piece, bytes) else self._moved(piece) for piece in pieces)
+
+    def _moved(self, found: re.Match[bytes]) -> bytes:
+        reference, key, place, named = found.groups()
+        if reference:
+            number = self.numbers.get(int(reference))
+            return b"null" if number is None else _reference(number)
+        if key:
+            return bytes(key) + b"%d" % (int(place) + self.place)
+        return bytes(named).replace(b"(", b"(" + self.prefix)
 
 
-def _text(name: Any) -> str:
-    return name.decode("latin-1") if isinstance(name, bytes) else str(name)
+# ------------------------------------------------------------------------------------------------ the book
+
+_CATALOG, _PAGES, _OUTLINES, _TREE, _WHOLE = range(1, 6)
+_REMADE = ("/Pages", "/Outlines", "/StructTreeRoot")
+"""What the catalogue of a book has of its own."""
+
+
+class _Book:
+    """Parts one after the other.  `bodies` are its objects, from the first; the tags of a part are a Part of it."""
+
+    def __init__(self) -> None:
+        self.bodies = [b"null"] * _WHOLE
+        self.first: _Part | None = None
+        self.pages = 0
+        self._size = b""
+        self._kids: list[bytes] = []
+        self._marks: list[tuple[str, bytes]] = []
+        self._tags: list[bytes] = []
+        self._places: list[bytes] = []  # number, tags, number, tags …
+        self._next_place = 0
+        self._named: dict[bytes, bytes] = {}
+        self._roles: dict[bytes, bytes] = {}
+
+    def _add(self, body: bytes) -> int:
+        self.bodies.append(body)
+        return len(self.bodies)
+
+    def add_blank_page(self) -> None:
+        """A page as large as the last one."""
+        page = b"<</Type/Page/Parent %s/MediaBox%s/Resources<<>>>>" % (_reference(_PAGES), self._size)
+        self._kids.append(_reference(self._add(page)))
+        self.pages += 1
+
+    def add(self, leaves: Leaves) -> None:
+        part = _Part(leaves.pdf, self._next_place, b"%d-" % len(self._tags) if self._tags else b"")
+        pages = part.reader.pages
+        kept = [part.root.raw_get("/Pages")]
+        tags: list[Any] = []
+        places: list[tuple[int, Any]] = []
+        if part.tree is not None:
+            tags = _listed(part.tree["/K"])
+            places = [(int(number), held) for number, held in _pairs(part.tree["/ParentTree"].get_object(), "/Nums")]
+            part.numbers[part.root.raw_get("/StructTreeRoot").idnum] = _WHOLE
+        kept += [*tags, *(held for _, held in places)]
+        if self.first is None:
+            self.first = part
+            kept += [part.root.raw_get(key) for key in part.root if key not in _REMADE]
+            kept += [part.reader.trailer.raw_get("/Info")] if "/Info" in part.reader.trailer else []
+        found = part.reached(map(_written, kept))
+        part.numbers.update(zip(found, range(len(self.bodies) + 1, len(self.bodies) + 1 + len(found)), strict=True))
+        own = {kept[0].idnum: (rb"<<", b"<</Parent %s" % _reference(_PAGES))}
+        own |= {tag.idnum: (rb"/S ?/Document\b", b"/S/Part") for tag in tags}
+        for number, pieces in found.items():
+            moved = part.put_together(pieces)
+            self.bodies.append(re.sub(*own[number], moved, count=1) if number in own else moved)
+        self._kids.append(part.moved(kept[0]))
+        self._size = _written(pages[-1].mediabox)
+        if leaves.name:
+            self._marks.append((leaves.name, _reference(part.numbers[pages[0].indirect_reference.idnum])))
+        self.pages += len(pages)
+        if part.tree is not None:
+            self._take_tags(part, tags, places)
+
+    def _take_tags(self, part: _Part, tags: Sequence[Any], places: Sequence[tuple[int, Any]]) -> None:
+        self._tags += [part.moved(tag) for tag in tags]
+        for number, held in places:
+            self._places += [b"%d" % (number + part.place), part.moved(held)]
+            self._next_place = max(self._next_place, number + part.place + 1)
+        for name, held in _pairs(part.tree.get("/IDTree", {}), "/Names"):
+            self._named[part.prefix + _text(name)] = part.moved(held)
+        roles = part.tree.get("/RoleMap", {})
+        self._roles |= {_written(role): _written(meaning) for role, meaning in roles.items()}
+
+    def finished(self, name: str, double_sided: bool) -> bytes:
+        """The file, called by this name among all files."""
+        first = self.first
+        assert first is not None
+        catalog = {key: first.moved(first.root.raw_get(key)) for key in first.root if key not in _REMADE}
+        catalog |= {"/Pages": _reference(_PAGES), "/Outlines": _reference(_OUTLINES)}
+        self.bodies[_PAGES - 1] = b"<</Type/Pages/Count %d/Kids%s>>" % (self.pages, _array(self._kids))
+        self._bookmark()
+        if self._tags:
+            catalog["/StructTreeRoot"] = _reference(_TREE)
+            self._bind_tags()
+        if double_sided:  # what a viewer's dialogue for printing begins with
+            from pypdf.generic import NameObject
+
+            preferences: Any = first.root.get("/ViewerPreferences", {})
+            preferences = {**preferences.get_object()} if preferences else {}
+            preferences["/Duplex"] = NameObject("/DuplexFlipLongEdge")
+            catalog["/ViewerPreferences"] = _dictionary({key: first.moved(v) for key, v in preferences.items()})
+        if "/Metadata" in first.root:
+            self.bodies[first.numbers[first.root.raw_get("/Metadata").idnum] - 1] = self._metadata(first, name)
+        self.bodies[_CATALOG - 1] = _dictionary(catalog)
+        return self._file(first, name)
+
+    def _bookmark(self) -> None:
+        """Bookmarks of the parts; those of their own are left out."""
+        from pypdf.generic import TextStringObject
+
+        count, begin = len(self._marks), len(self.bodies) + 1
+        for k, (name, page) in enumerate(self._marks):
+            beside = b"/Prev " + _reference(begin + k - 1) if k else b""
+            beside += b"/Next " + _reference(begin + k + 1) if k < count - 1 else b""
+            title = _written(TextStringObject(name))
+            self._add(b"<</Title%s/Dest[%s/Fit]/Parent %s%s>>" % (title, page, _reference(_OUTLINES), beside))
+        ends = (_reference(begin), _reference(begin + count - 1))
+        self.bodies[_OUTLINES - 1] = b"<</Type/Outlines/First %s/Last %s/Count %d>>" % (*ends, count)
+
+    def _bind_tags(self) -> None:
+        tree = {
+            "/Type": b"/StructTreeRoot",
+            "/RoleMap": b"<<%s>>" % b" ".join(b"%s %s" % pair for pair in self._roles.items()),
+            "/K": _array([_reference(_WHOLE)]),
+            "/ParentTree": b"<</Nums%s>>" % _array(self._places),
+            "/ParentTreeNextKey": b"%d" % self._next_place,
+        }
+        if self._named:
+            names = _array(b"(%s) %s" % pair for pair in sorted(self._named.items()))
+            tree["/IDTree"] = b"<</Names%s>>" % names
+        self.bodies[_TREE - 1] = _dictionary(tree)
+        whole = {"/Type": b"/StructElem", "/S": b"/Document", "/P": _reference(_TREE), "/K": _array(self._tags)}
+        self.bodies[_WHOLE - 1] = _dictionary(whole)
+
+    def _metadata(self, first: _Part, name: str) -> bytes:
+        """What the first part says of itself, with the number of pages, and the name of this file among all files."""
+        stream: Any = first.root["/Metadata"]
+        said = stream.get_data()
+        said = re.sub(rb"(<xmpTPg:NPages>)\d+", rb"\g<1>%d" % self.pages, said)
+        said = re.sub(rb"(<xmpMM:(?:Instance|Document)ID>)[^<]*", rb"\g<1>%s" % name.encode(), said)
+        stream.set_data(said)
+        return first.moved(stream)
+
+    def _file(self, first: _Part, name: str) -> bytes:
+        made, offsets = BytesIO(), []
+        made.write(first.pdf[:8] + b"\n%\x80\x80\x80\x80\n")
+        for number, body in enumerate(self.bodies, 1):
+            offsets.append(made.tell())
+            made.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
+        table, size = made.tell(), len(self.bodies) + 1
+        made.write(b"xref\n0 %d\n0000000000 65535 f \n" % size)
+        made.writelines(b"%010d 00000 n \n" % offset for offset in offsets)
+        trailer = {"/Size": b"%d" % size, "/Root": _reference(_CATALOG), "/ID": _array([b"<%s>" % name.encode()] * 2)}
+        if "/Info" in first.reader.trailer:
+            trailer["/Info"] = first.moved(first.reader.trailer.raw_get("/Info"))
+        made.write(b"trailer\n%s\nstartxref\n%d\n%%%%EOF\n" % (_dictionary(trailer), table))
+        return made.getvalue()
+
+
+def _reference(number: int) -> bytes:
+    return b"%d 0 R" % number
+
+
+def _array(items: Iterable[bytes]) -> bytes:
+    return b"[%s]" % b" ".join(items)
+
+
+def _dictionary(entries: Mapping[str, bytes]) -> bytes:
+    return b"<<%s>>" % b"".join(b"%s %s" % (key.encode(), value) for key, value in entries.items())
+
+
+def _written(value: Any) -> bytes:
+    """An object of pypdf's as it stands in a file."""
+    there = BytesIO()
+    value.write_to_stream(there)
+    return there.getvalue()
+
+
+def _listed(held: Any) -> list[Any]:
+    return [*held] if isinstance(held, list | tuple) else [held]
+
+
+def _text(name: Any) -> bytes:
+    return name if isinstance(name, bytes) else str(name).encode("latin-1")
 
 
 def _pairs(tree: Any, leaves: str) -> Iterator[tuple[Any, Any]]:

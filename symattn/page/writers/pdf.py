@@ -19,7 +19,7 @@ from symattn.errors import InputError
 from symattn.foundation.workers import watched
 from symattn.page.document import Document
 from symattn.page.writers import typst as typst_writer
-from symattn.page.writers.common import TEXT_SIZE, visible
+from symattn.page.writers.common import TEXT_SIZE, parts_used, visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
 from symattn.page.writers.coverage import NO_CHARACTER, in_words
 from symattn.page.writers.forms import with_fields
@@ -89,10 +89,17 @@ def _ends_within(pdf: bytes, share: float) -> bool:
 
 
 def _may_be_fewer(pdf: bytes, document: Document) -> bool:
-    """Whether what stands on the last page may have room on those before it."""
+    """Whether what stands on the last page may have room on those before it.
+
+    Where there are boxes the estimate says so; of other pages it knows less, and many of them may make room together.
+    """
     pages = len(_pages(pdf))
-    short = _ends_within(pdf, max(_SHORT, _SHORT_OF_MANY * pages))
-    return short or (pages > 1 and 0 < typst_writer.fewest_pages(document) < pages)
+    if pages == 1:
+        return False
+    if _ends_within(pdf, _SHORT) or 0 < typst_writer.fewest_pages(document) < pages:
+        return True
+    estimated = document.solutions == "blank" and "AnswerGrid" in parts_used(document)
+    return not estimated and _ends_within(pdf, _SHORT_OF_MANY * pages)
 
 
 def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Mapping[str, str]]], bool]]:

@@ -252,9 +252,10 @@ def _offered(
     drawn: derived.Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
 ) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
-    script, found = whole(derived.problem_of(drawn).derivation), derived.made(drawn).separation
+    script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    others = [w for w in found.wrongs if w.first is not None and _usual(w.misconception)]
+    usual = replayed(script, [m.id for m in misconceptions().values() if _usual(m)])
+    others = [w for w in usual if w.first is not None]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []
     for error, place in zip(errors, places, strict=False):
@@ -284,12 +285,12 @@ def make(content: Content) -> Question:
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
-    wording, found = wording_of(problem), derived.made(content).separation
+    wording = wording_of(problem)
     parts: list[Part] = []
     for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
         words = ONLY_LINE if len(errors) == 1 else LINES[k]
         parts.append(_which(words, problem.derivation[error.step], wording))
-        parts.append(_what(words, error, offered, scripts[k], found, wording))
+        parts.append(_what(words, error, offered, scripts[k], problem.derivation, wording))
     parts.append(_right(errors[0].step, len(errors) > 1, wording, problem))
     parts.append(_output(errors[0].step, len(errors) > 1, wording, problem))
     named = lettered(parts)
@@ -395,21 +396,20 @@ def _what(
     error: Planted,
     offered: Sequence[str],
     before: Derivation,
-    found: Separation,
+    right: Derivation,
     wording: Wording,
 ) -> Part:
-    wrongs = {w.misconception.id: w for w in found.wrongs}
+    wrongs = {w.misconception.id: w for w in replayed(right, [id for id in offered if id != SLIP])}
     offers = []
     for id in offered:
-        right = id == error.id
         if id == SLIP:
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
         why: Inlines = (Words("this would not give the numbers in the working."),)
-        if right:
+        if id == error.id:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
-        offers.append(Offer(_done(w, found.derivation, wording), why, right))
+        offers.append(Offer(_done(w, right, wording), why, id == error.id))
     ask = [Paragraph((Words(words.what),))]
     return choice_part("", (Words(words.what_title),), ask, offers, key=ask)
 
