@@ -254,7 +254,7 @@ def _offered(
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    usual = replayed(script, [m.id for m in drawn_misconceptions().values() if _usual(m)])
+    usual = replayed(script, [m.id for m in drawn_misconceptions() if _usual(m)])
     others = [w for w in usual if w.first is not None]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []
