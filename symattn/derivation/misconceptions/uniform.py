@@ -18,6 +18,9 @@ FINEST = 20
 Rule = Callable[[int, int], Value]
 """What stands at (i, j)."""
 
+Line = Callable[[int], int]
+"""The row, or the column, that stands in place of one."""
+
 
 def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
     """The rules for a whole matrix that its wrong entries suggest, each with its clause."""
@@ -38,11 +41,13 @@ def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[t
         yield _moved(right, partial(_shifted, rows, k), _same), message("whole rows or columns are shifted")
     for k in range(1, columns):
         yield _moved(right, _same, partial(_shifted, columns, k)), message("whole rows or columns are shifted")
-    for row, column in product((_same, partial(_from_the_end, rows)), (_same, partial(_from_the_end, columns))):
+    upside: tuple[Line, ...] = (_same, partial(_from_the_end, rows))
+    sides: tuple[Line, ...] = (_same, partial(_from_the_end, columns))
+    for row, column in product(upside, sides):
         yield _moved(right, row, column), message("whole rows or columns are in reverse order")
 
 
-def _moved(right: Matrix, row: Callable[[int], int], column: Callable[[int], int]) -> Rule:
+def _moved(right: Matrix, row: Line, column: Line) -> Rule:
     """What belongs to another row and column."""
     return lambda i, j: right[row(i), column(j)]
 
