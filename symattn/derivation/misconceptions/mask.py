@@ -87,14 +87,7 @@ def is_window(rule: Rule) -> bool:
 
 def one_of_two(which: int) -> Callable[[Mask], Sequence[Rule]]:
     """Of two masks that are joined, one alone: the first (0) or the second that the sheet names."""
-
-    def rules(mask: Mask) -> Sequence[Rule]:
-        kinds = mask.kind.split("+")
-        if len(kinds) != 2 or len(mask.patterns) != 2:
-            return ()
-        return [rule for rule in mask.patterns if kinds[which] in (rule.kind, rule.kind.partition(":")[0])]
-
-    return rules
+    return lambda mask: [mask.patterns[which]] if len(mask.patterns) == 2 else ()
 
 
 def before_itself(d: Derivation) -> Rewritten | None:
