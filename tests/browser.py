@@ -1,26 +1,24 @@
 """The browser, Node and npm packages that some tests look at pages with, and what this machine lacks of them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
 
 
-def chromium() -> str:
+def chromium():
     """The browser; nothing if there is none."""
     return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
 @cache
-def missing(*packages: str) -> str:
+def missing(*packages):
     """What this machine has not got of Chromium, Node and npm packages (found through NODE_PATH); "" if nothing."""
     return "Chromium is not installed" if not chromium() else missing_of_node(*packages)
 
 
 @cache
-def missing_of_node(*packages: str) -> str:
+def missing_of_node(*packages):
     """What this machine has not got of Node and npm packages (found through NODE_PATH); "" if nothing."""
     if not shutil.which("node"):
         return "Node is not installed"

@@ -1,17 +1,31 @@
 """A command run in this process, and what it left in a folder."""
 
-from __future__ import annotations
+from contextlib import contextmanager
 
-from pathlib import Path
-
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from symattn.cli import main
+from symattn.foundation.crew import Crew
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+def run(*arguments, answers=None):
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def refusal(*arguments):
+    """The one sentence that something wrong gets."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert done.output.startswith("Error: ")
+    assert done.output.count("\n") == 1
+    return done.output
+
+
+@contextmanager
+def here(*given, **named):
+    """In place of `crew`: everything is done here, without processes of its own, which take a second to start."""
+    yield Crew()
+
+
+def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

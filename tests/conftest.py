@@ -6,13 +6,10 @@ Slow machines are not failures, and a run tries the same examples every time, so
 changed and not by luck; `make thorough` looks for new failures, at random and longer.
 """
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
 import pytest
@@ -40,10 +37,18 @@ LONG_CASES = set(map(repr, LONG))
 """As the values of parameters are compared."""
 
 
+@pytest.fixture(scope="session")
+def torch():
+    """PyTorch, a witness in the whole suite alone: it takes seconds to load, and who runs README's command has none."""
+    return pytest.importorskip("torch")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough."""
     for item in items:
+        if "torch" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.property)
     functions = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("covering")]
@@ -67,9 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item not in left]
 
 
-def covering(
-    cases: Sequence[pytest.Function], values_of: Callable[[pytest.Function], Iterator[tuple[str, str]]]
-) -> Iterator[pytest.Function]:
+def covering(cases, values_of):
     """So few cases of a test that every value of every parameter comes, in as many combinations as may be.
 
     Each time the case with the most values that have not come yet; of several, the one whose values came least often.
@@ -83,11 +86,11 @@ def covering(
         yield best
 
 
-def values_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
+def values_of(case):
     return ((name, repr(value)) for name, value in case.callspec.params.items())
 
 
-def rows_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
+def rows_of(case):
     """The row of each table of values that `parametrize` has: what somebody put together in a row stays together."""
     values = dict(values_of(case))
     for mark in case.iter_markers("parametrize"):
@@ -96,7 +99,7 @@ def rows_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
     yield from values.items()
 
 
-def few(name: str | None, cases: list[pytest.Function], most: int) -> list[pytest.Function]:
+def few(name, cases, most):
     """At most so many cases, spread evenly; another test begins elsewhere, so that together they see more values."""
     if len(cases) <= most:
         return cases

@@ -6,10 +6,8 @@ LaTeX is looked at with every TeX there is, in the classes article and exam, and
 `--engines=lualatex --classes=exam --solutions=key`.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,15 +23,15 @@ import check_pdf
 
 from symattn.api import derive, make_recipe
 from symattn.derivation.mechanisms import mechanisms
-from symattn.page.document import Document, Look, Solutions
+from symattn.page.document import Document
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import SOLUTIONS, Sheet, check_solutions, sheets
+from symattn.teaching.sheets import SOLUTIONS, check_solutions, sheets
 
 Check = Callable[[Document], list[str]]
-ONE_BY_ONE: Mapping[str, Check] = {
+ONE_BY_ONE = {
     "pdf": check_pdf.complaints,
     "markdown": check_markdown.complaints,
     "notebook": check_notebook.complaints,
@@ -49,21 +47,19 @@ SHEETS_AT_ONCE = 60
 """So many are in one run of TeX."""
 
 
-def pages(subject: str, layout: Layout = "matrix") -> tuple[Document, ...]:
+def pages(subject, layout="matrix"):
     """What there is on paper: a note as written and corrected, or a worksheet and its key."""
     return _note(subject, layout) or tuple(_sheet(subject).document(s, layout=layout) for s in ("blank", "key"))
 
 
-def versions(
-    subject: str, layout: Layout = "matrix", solutions: Sequence[Solutions] = SOLUTIONS
-) -> tuple[tuple[str, Document], ...]:
+def versions(subject, layout="matrix", solutions=SOLUTIONS):
     """The same, worksheets in these versions of their solutions, and what each is called."""
     if note := _note(subject, layout):
         return tuple(zip(("as written", "corrected"), note, strict=True))
     return tuple((s, _sheet(subject).document(s, layout=layout)) for s in solutions)
 
 
-def _note(subject: str, layout: Layout) -> tuple[Document, ...]:
+def _note(subject, layout):
     kind, _, name = subject.partition(" ")
     if kind != "example":
         return ()
@@ -71,26 +67,24 @@ def _note(subject: str, layout: Layout) -> tuple[Document, ...]:
 
 
 @cache
-def _sheet(subject: str) -> Sheet:
+def _sheet(subject):
     kind, _, name = subject.partition(" ")
     recipe = make_recipe("", {}, problem=name, seed=7) if kind == "type" else make_recipe(name, {}, seed=7)
     [sheet] = sheets(recipe, 1)
     return sheet
 
 
-def dressed(subject: str, look: Look, layout: Layout) -> Iterator[Document]:
+def dressed(subject, look, layout):
     return (presented(replace(document, look=look)) for document in pages(subject, layout))
 
 
-def complaints(subject: str, form: str, look: Look, layout: Layout) -> list[str]:
+def complaints(subject, form, look, layout):
     """What is wrong with the pages of a subject in a format that is looked at page by page."""
     found = dressed(subject, look, layout)
     return [f"{subject}, {d.subtitle or 'page'}: {c}" for d in found for c in ONE_BY_ONE[form](d)]
 
 
-def complaints_of_tex(
-    listed: Sequence[tuple[str, Document]], engines: Sequence[str], classes: Sequence[str]
-) -> Iterator[str]:
+def complaints_of_tex(listed, engines, classes):
     """What is wrong with named pages in TeX, many in one run."""
     there = {name: engine for name, engine in check_latex.engines().items() if not engines or name in engines}
     for name, engine in there.items():
@@ -105,7 +99,7 @@ def complaints_of_tex(
             print(f"latex: {len(listed)} sheets in {name}, {latex_class}", flush=True)
 
 
-def complaints_of_browser(subjects: Sequence[str], look: Look, layout: Layout) -> Iterator[str]:
+def complaints_of_browser(subjects, look, layout):
     """What is wrong with the pages in a browser, a few at a time."""
     listed = [(subject, document) for subject in subjects for document in dressed(subject, look, layout)]
     for start in range(0, len(listed), PAGES_AT_ONCE):
@@ -114,7 +108,7 @@ def complaints_of_browser(subjects: Sequence[str], look: Look, layout: Layout) -
         yield from (f"{', '.join(dict.fromkeys(s for s, _ in some))}: {complaint}" for complaint in found)
 
 
-def main(arguments: Iterable[str]) -> int:
+def main(arguments):
     stated = dict(a.removeprefix("--").split("=", 1) for a in arguments if a.startswith("--"))
     chosen = [a for a in arguments if not a.startswith("--")]
     subjects = [s for s in SUBJECTS if not chosen or any(c in s for c in chosen)]
@@ -127,7 +121,7 @@ def main(arguments: Iterable[str]) -> int:
     wrong = 0
     for form in formats:
         if form == "html":
-            found: Iterable[str] = complaints_of_browser(subjects, look, layout)
+            found = complaints_of_browser(subjects, look, layout)
         elif form == "latex":
             solutions = check_solutions(stated.get("solutions", ",".join(SOLUTIONS)).split(","))
             listed = [

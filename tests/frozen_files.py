@@ -5,15 +5,12 @@
 Files of a format stay as the first release that wrote it made them; a new problem type gets a file in the newest.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile
 from pathlib import Path
 
 from symattn.api import worksheet
-from symattn.exact import Matrix
 from symattn.foundation.dice import Dice
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.deploy import FORMAT, FROZEN
@@ -26,9 +23,7 @@ from symattn.teaching.question import (
     FormulaAnswer,
     MatrixAnswer,
     OrderAnswer,
-    Part,
     PropertyAnswer,
-    Question,
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
@@ -59,7 +54,7 @@ text = "Work to the end."
 """
 
 
-def right(question: Question, part: Part) -> object:
+def right(question, part):
     """The key of a part as somebody would type it."""
     match part.answer:
         case StepAnswer(step):
@@ -88,11 +83,11 @@ def right(question: Question, part: Part) -> object:
     raise AssertionError(part.answer)
 
 
-def _rows(matrix: Matrix) -> list[list[str]]:
+def _rows(matrix):
     return [[str(x) for x in row] for row in matrix.rows]
 
 
-def told(question: Question) -> dict[str, object]:
+def told(question):
     """The marks of every part as they are printed, and right answers."""
     return {
         "type": question.type,
@@ -101,22 +96,22 @@ def told(question: Question) -> dict[str, object]:
     }
 
 
-def make(folder: Path) -> None:
+def make(folder):
     """A set with a sheet of every type, an exam, and what stands on their keys."""
     folder.mkdir(parents=True)
     made = [worksheet(problem=name, seed=32)[0] for name in problem_types()]
-    (folder / "worksheets.json").write_text(freeze_sheets(made), encoding="utf-8")
+    (folder / "worksheets.json").write_text(freeze_sheets(made), "utf-8")
     _write(folder / "worksheets-marks.json", {sheet.name: told(sheet.question) for sheet in made})
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "exam.toml")
-        path.write_text(EXAM, encoding="utf-8")
+        path.write_text(EXAM, "utf-8")
         exam, _ = write_exam(read_exam_file(path), path.parent / "out", ["text"], Dice.seeded(32))
         (folder / FROZEN).write_bytes((path.parent / "out" / FROZEN).read_bytes())
     _write(folder / "exam-marks.json", {p: [told(q) for q in exam.questions(k)] for k, p in enumerate(exam.ids)})
 
 
-def _write(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+def _write(path, data):
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -4,23 +4,20 @@
 value that a reader would give it, and `plain` writes one down in a line.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction as Ratio
 
 import numpy as np
 import sympy
 
 from symattn import formula as f
-from symattn.exact import Matrix, decimal_text
+from symattn.exact import decimal_text
 from symattn.page.document import (
     Box,
     Code,
     Diagram,
     Display,
-    Document,
     Entries,
     Heading,
     ItemList,
@@ -33,11 +30,13 @@ from symattn.page.document import (
     settled,
     spans,
 )
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
 
 # ------------------------------------------------------------------------------------------------ attention
 
 
-def kept(mask: object, n: int, m: int) -> np.ndarray | None:
+def kept(mask, n, m):
     """Which of m keys each of n queries sees, as a Boolean array; none where there is no mask."""
     i, j = np.indices((n, m))
     if mask is None or mask == "none":
@@ -68,14 +67,14 @@ def kept(mask: object, n: int, m: int) -> np.ndarray | None:
     raise AssertionError(mask)
 
 
-def divisor(scale: object, sizes: Mapping[str, int]) -> sympy.Expr:
+def divisor(scale, sizes):
     """What the scores are divided by, read by SymPy (the tests' own texts only)."""
     if scale in (None, "none"):
         return sympy.Integer(1)
     return sympy.sympify(scale, locals=dict(sizes), rational=True)
 
 
-def softmax(scores: object, base: float = np.e, axis: int = -1) -> np.ndarray:
+def softmax(scores, base=np.e, axis=-1):
     """Weights; all 0 where everything is −∞."""
     scores = np.asarray(scores, float)
     exponents = np.where(np.isfinite(scores), scores * np.log(base), -np.inf)  # base^s = e^(s ln base)
@@ -85,14 +84,14 @@ def softmax(scores: object, base: float = np.e, axis: int = -1) -> np.ndarray:
 
 
 def numpy_attention(
-    q: np.ndarray,
-    k: np.ndarray,
-    v: np.ndarray,
+    q,
+    k,
+    v,
     *,
-    scale: float = 1.0,
-    keep: np.ndarray | None = None,
-    base: float = np.e,
-) -> dict[str, np.ndarray]:
+    scale=1.0,
+    keep=None,
+    base=np.e,
+):
     """Attention with tokens as rows, in float64."""
     found = {"S": q @ k.T}
     found["S'"] = found["S"] / scale
@@ -103,14 +102,14 @@ def numpy_attention(
 
 
 def sympy_attention(
-    q: sympy.Matrix,
-    k: sympy.Matrix,
-    v: sympy.Matrix,
+    q,
+    k,
+    v,
     *,
-    scale: object = 1,
-    keep: np.ndarray | None = None,
-    base: sympy.Expr = sympy.E,
-) -> dict[str, sympy.Matrix]:
+    scale=1,
+    keep=None,
+    base=sympy.E,
+):
     """Attention with tokens as rows, exactly."""
     scores = q * k.T
     scaled = scores / sympy.sympify(scale)
@@ -127,22 +126,44 @@ def sympy_attention(
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def floats(matrix: Matrix) -> np.ndarray:
+def without_names(name, bound):
+    raise LookupError(name)
+
+
+def turned(givens):
+    """Givens with tokens as columns."""
+    return {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
+
+
+def is_written_out(solution):
+    """How many entries are, in numbers, what their working comes to; infinite terms are left out."""
+    wording, checked = Wording(solution.derivation, load_notation("standard")), 0
+    for step in solution.steps:
+        table = step.result.sympy()
+        for i, j in np.ndindex(*step.result.shape):
+            written = evaluated(wording.working(step, i, j), without_names)
+            if written is not sympy.nan and not written.has(sympy.oo):
+                assert same(written, table[i, j], 25), f"{step.name} ({i}, {j})"
+                checked += 1
+    return checked
+
+
+def floats(matrix):
     """A matrix of ours in float64, each entry by way of its decimals."""
     return np.array([[float(decimal_text(x, 25).replace("∞", "inf")) for x in row] for row in matrix.rows])
 
 
-def array(rows: Sequence[Sequence[object]]) -> np.ndarray:
+def array(rows):
     """Integers, fractions and the tests' own texts in float64."""
     return np.array([[float(sympy.sympify(str(x), rational=True)) for x in row] for row in rows])
 
 
-def table(rows: Sequence[Sequence[object]]) -> sympy.Matrix:
+def table(rows):
     """The same in SymPy, exactly."""
     return sympy.Matrix([[sympy.sympify(str(x), rational=True) for x in row] for row in rows])
 
 
-def same(a: sympy.Expr, b: sympy.Expr, digits: int = 40) -> bool:
+def same(a, b, digits=40):
     """Whether two numbers agree to so many digits; with symbols, at a point of irrational coordinates too."""
     a, b = sympy.sympify(a), sympy.sympify(b)
     if a == b:
@@ -156,7 +177,7 @@ def same(a: sympy.Expr, b: sympy.Expr, digits: int = 40) -> bool:
     return abs(sympy.N(difference, digits + 10, maxn=400)) < sympy.Float(10) ** -digits
 
 
-def same_matrix(a: sympy.Matrix, b: sympy.Matrix) -> bool:
+def same_matrix(a, b):
     return a.shape == b.shape and all(same(x, y) for x, y in zip(a, b, strict=True))
 
 
@@ -165,14 +186,14 @@ def same_matrix(a: sympy.Matrix, b: sympy.Matrix) -> bool:
 Lookup = Callable[[f.Name, Mapping[str, int]], sympy.Expr]
 
 
-def evaluated(formula: f.Formula, lookup: Lookup, bound: Mapping[str, int] | None = None) -> sympy.Expr:
+def evaluated(formula, lookup, bound=None):
     """The value that a reader gives to a formula.
 
     `lookup` says what a name means; `bound` gives numbers to index letters, also inside a Σ.
     """
     bound = dict(bound or {})
 
-    def value(x: f.Formula) -> sympy.Expr:
+    def value(x):
         return evaluated(x, lookup, bound)
 
     match formula:
@@ -213,14 +234,13 @@ def evaluated(formula: f.Formula, lookup: Lookup, bound: Mapping[str, int] | Non
             return sympy.Function(formula.function.base)(*map(value, formula.arguments))
         case f.BigSum():
             first, last = (int(value(x)) for x in (formula.lower, formula.upper))
-            assert isinstance(formula.index, f.Name)
             letter = formula.index.base
             terms = (evaluated(formula.body, lookup, {**bound, letter: i}) for i in range(first, last + 1))
             return sympy.Add(*terms)
     raise AssertionError(f"a reader cannot work out {formula!r}")
 
 
-def index_of(name: f.Name, bound: Mapping[str, int]) -> tuple[int, ...]:
+def index_of(name, bound):
     """The indices of a name as numbers, index letters replaced by what they are bound to."""
     found = []
     for x in name.sub:
@@ -230,11 +250,11 @@ def index_of(name: f.Name, bound: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def contains(formula: f.Formula, kind: type) -> bool:
+def contains(formula, kind):
     return isinstance(formula, kind) or any(contains(x, kind) for x in f.children(formula))
 
 
-def plain(formula: f.Formula) -> str:
+def plain(formula):
     """A formula in one line: q_{1,2}, [1 0; 0 1], softmax(S/√d_x), Q^T."""
     match formula:
         case f.Number():
@@ -300,7 +320,7 @@ def plain(formula: f.Formula) -> str:
     raise AssertionError(formula)
 
 
-def _tight(formula: f.Formula) -> str:
+def _tight(formula):
     loose = f.Sum | f.Product | f.Negative | f.Relation | f.Fraction
     return f"({plain(formula)})" if isinstance(formula, loose) else plain(formula)
 
@@ -308,12 +328,12 @@ def _tight(formula: f.Formula) -> str:
 # ------------------------------------------------------------------------------------------------ pages
 
 
-def page_lines(document: Document, until: str = "") -> list[str]:
+def page_lines(document, until=""):
     """A document's content in reading order, a line for every paragraph and every formula.
 
     It stops before the heading that starts with `until`.
     """
-    lines: list[str] = []
+    lines = []
     for block in _blocks(settled(document).blocks):
         if until and isinstance(block, Heading) and _words(block.content).startswith(until):
             break
@@ -321,7 +341,7 @@ def page_lines(document: Document, until: str = "") -> list[str]:
     return lines
 
 
-def _blocks(blocks: Sequence[object]) -> Iterator[object]:
+def _blocks(blocks):
     for block in blocks:
         if isinstance(block, Box | Together):
             yield from _blocks(block.blocks)
@@ -329,7 +349,7 @@ def _blocks(blocks: Sequence[object]) -> Iterator[object]:
             yield block
 
 
-def _block_lines(block: object) -> list[str]:
+def _block_lines(block):
     match block:
         case Heading() | Paragraph():
             return [_words(block.content)]
@@ -349,7 +369,7 @@ def _block_lines(block: object) -> list[str]:
     return []
 
 
-def _words(inlines: Sequence[object]) -> str:
+def _words(inlines):
     parts = []
     for inline in spans(inlines):
         if isinstance(inline, Math):
@@ -362,7 +382,7 @@ def _words(inlines: Sequence[object]) -> str:
 # ------------------------------------------------------------------------------------------------ rounding
 
 
-def largest_remainder(row: Sequence[float], places: int) -> list[Ratio]:
+def largest_remainder(row, places):
     """Hamilton's apportionment, as its inventor would do it by hand; for rows of positive floats without ties."""
     units = [x * 10**places for x in row]
     given = [int(u) for u in units]

@@ -4,25 +4,19 @@ It reads formulas as they are printed, and nothing of what they were made from. 
 compared with what stands right of ≈ in its last place.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import mpmath
 import numpy as np
 import oracles
 
 from symattn import formula as f
-from symattn.page.document import Block, Display, Document, Entries, Falk, all_blocks, settled
+from symattn.page.document import Display, Entries, Falk, all_blocks, settled
 
 DIGITS = 120
 """That are worked with: more than twice as many as can be printed."""
-
-Printed = tuple[f.Formula, f.Formula]
 
 
 class NotReadError(Exception):
@@ -37,40 +31,40 @@ class Line:
     right: f.Formula
 
     @property
-    def whole(self) -> bool:
+    def whole(self):
         """Whether it is one of matrices."""
         return oracles.contains(self.right, f.MatrixOf) or oracles.contains(self.right, f.ListOf)
 
     @property
-    def follows(self) -> bool:
+    def follows(self):
         """Whether a calculator comes to what is printed, from what is printed."""
         with mpmath.workdps(DIGITS):
             return all(map(_rounds_to, _entries(value(self.left)), _digits(self.right)))
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{oracles.plain(self.left)} ≈ {oracles.plain(self.right)}"
 
 
-def lines(document: Document) -> Iterator[Line]:
+def lines(document):
     """The lines of a page whose left side has decimals and no names."""
     return (line for line in _rounded(document) if _is_read(line.left) and _is_read(line.right))
 
 
-def unread(document: Document) -> Iterator[Line]:
+def unread(document):
     """Those with decimals on both sides that no calculator could work out."""
     for line in _rounded(document):
         if _has_decimals(line.right) and not (_is_read(line.left) and _is_read(line.right)):
             yield line
 
 
-def _rounded(document: Document) -> Iterator[Line]:
+def _rounded(document):
     for chain in _chains(all_blocks(settled(document).blocks)):
         for (left, _), (right, sign) in pairwise(chain):
             if sign == "≈" and _has_decimals(left):
                 yield Line(left, right)
 
 
-def value(formula: f.Formula, known: Callable[[f.Formula], Any] = lambda formula: None) -> Any:
+def value(formula, known=lambda formula: None):
     """A number of mpmath, or a list of rows of them; `known` has what a reader knows of a formula besides."""
     if (found := known(formula)) is not None:
         return found
@@ -119,16 +113,16 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-def _root(x: Any) -> Any:
+def _root(x):
     """√x; no calculator has one of a negative number."""
     return mpmath.sqrt(x) if x >= 0 else mpmath.nan
 
 
-def _each(function: Any, *values: Any) -> Any:
+def _each(function, *values):
     return _together(function, values)
 
 
-def _together(function: Any, values: Iterable[Any]) -> Any:
+def _together(function, values):
     """Entry by entry; a number, a single row and a single column are taken again and again."""
     found = list(values)
     matrices = [x for x in found if isinstance(x, list)]
@@ -136,13 +130,13 @@ def _together(function: Any, values: Iterable[Any]) -> Any:
         return function(*found)
     rows, columns = max(map(len, matrices)), max(len(m[0]) for m in matrices)
 
-    def at(x: Any, i: int, j: int) -> Any:
+    def at(x, i, j):
         return x[min(i, len(x) - 1)][min(j, len(x[0]) - 1)] if isinstance(x, list) else x
 
     return [[function(*(at(x, i, j) for x in found)) for j in range(columns)] for i in range(rows)]
 
 
-def _product(factors: Sequence[Any]) -> Any:
+def _product(factors):
     first, *others = factors
     for other in others:
         if isinstance(first, list) and isinstance(other, list):
@@ -158,12 +152,12 @@ def _product(factors: Sequence[Any]) -> Any:
 # ------------------------------------------------------------------------------------------------ what is printed
 
 
-def _chains(blocks: Iterable[Block]) -> Iterator[list[Printed]]:
+def _chains(blocks):
     """Chains of equations, put together again where they were folded, each part with the sign before it.
 
     The numbers of a rule, "≈ [0.5 1] ⊙ [2 3]", and the values printed after them are one chain; so is a scheme.
     """
-    rule: list[Printed] = []
+    rule = []
     for block in blocks:
         if isinstance(block, Entries):
             yield from map(_chain, block.equations)
@@ -178,7 +172,7 @@ def _chains(blocks: Iterable[Block]) -> Iterator[list[Printed]]:
                     rule = [(_bare(chain[0][0]), ""), *chain[1:]]
 
 
-def _bare(name: f.Formula) -> f.Formula:
+def _bare(name):
     """A name without its shape."""
     if isinstance(name, f.Annotated):
         return _bare(name.body)
@@ -189,8 +183,8 @@ def _bare(name: f.Formula) -> f.Formula:
     return name
 
 
-def _unfolded(printed: Iterable[f.Formula]) -> Iterator[list[Printed]]:
-    found: list[Printed] = []
+def _unfolded(printed):
+    found = []
     for line in printed:
         for item in line.items if isinstance(line, f.Row) else (line,):
             chain = _chain(item)
@@ -216,18 +210,18 @@ def _unfolded(printed: Iterable[f.Formula]) -> Iterator[list[Printed]]:
         yield found
 
 
-def _chain(formula: f.Formula) -> list[Printed]:
+def _chain(formula):
     if not isinstance(formula, f.Relation):
         return [(formula, "")]
     return list(zip(formula.parts, ("", *formula.signs), strict=True))
 
 
-def floats(grid: f.Formula) -> np.ndarray | None:
+def floats(grid):
     """A printed matrix as floating point, if all of its entries are numbers."""
     return np.array(value(grid), dtype=float) if _is_read(grid) else None
 
 
-def _is_read(formula: f.Formula) -> bool:
+def _is_read(formula):
     try:
         with mpmath.workdps(15):
             value(formula)
@@ -236,17 +230,17 @@ def _is_read(formula: f.Formula) -> bool:
     return True
 
 
-def _has_decimals(formula: f.Formula) -> bool:
+def _has_decimals(formula):
     if isinstance(formula, f.Number):
         return "." in formula.digits
     return any(map(_has_decimals, f.children(formula)))
 
 
-def _entries(x: Any) -> list[Any]:
+def _entries(x):
     return [entry for row in x for entry in row] if isinstance(x, list) else [x]
 
 
-def _digits(formula: f.Formula) -> list[f.Formula]:
+def _digits(formula):
     match formula:
         case f.MatrixOf():
             return [x for row in formula.rows for x in row]
@@ -255,7 +249,7 @@ def _digits(formula: f.Formula) -> list[f.Formula]:
     return [formula]
 
 
-def _rounds_to(x: Any, printed: f.Formula) -> bool:
+def _rounds_to(x, printed):
     """Whether x is nearer to what is printed than half a unit of its last place; exact forms it must be."""
     shown, body = value(printed), printed.body if isinstance(printed, f.Negative) else printed
     if mpmath.isinf(shown) or mpmath.isinf(x):

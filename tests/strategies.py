@@ -1,13 +1,10 @@
 """Hypothesis strategies for our own types: entries, matrices, whole problems with their settings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 
 MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")
@@ -33,7 +30,7 @@ class RandomProblem:
     givens: dict[str, Rows]
     settings: dict[str, object]
 
-    def run(self, **other: object) -> Derivation:
+    def run(self, **other):
         """Worked out by symattn, the givens turned as the orientation wants them."""
         uses = mechanism(self.name).uses
         stated = {**self.settings, **other}
@@ -43,14 +40,14 @@ class RandomProblem:
         return mechanism(self.name).run(givens, settings)
 
 
-def matrices(rows: int, columns: int, entry: st.SearchStrategy[object] = entries) -> st.SearchStrategy[Rows]:
+def matrices(rows, columns, entry=entries):
     return st.lists(st.lists(entry, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
 
 
 @st.composite
-def masks(draw: st.DrawFn, n: int, m: int) -> object:
+def masks(draw, n, m):
     """Any mask that leaves every query something to see; those of wrong sizes are tested by themselves."""
-    kinds: list[object] = ["none", f"padding:{draw(st.integers(1, m))}"]
+    kinds = ["none", f"padding:{draw(st.integers(1, m))}"]
     if n <= m:
         kinds.append("causal")
     if n == m:
@@ -67,9 +64,7 @@ def masks(draw: st.DrawFn, n: int, m: int) -> object:
 
 
 @st.composite
-def problems(
-    draw: st.DrawFn, name: str | None = None, layout: dict[str, object] | None = None, exotic: bool = True
-) -> RandomProblem:
+def problems(draw, name=None, layout=None, exotic=True):
     """A mechanism with random givens, scale, mask, base, biases and activation.
 
     `exotic` draws roots among the givens, scales that are no integers, and other bases than e.
@@ -79,7 +74,7 @@ def problems(
     sizes = {size: draw(st.integers(1, 3)) for size in ("n", "d_k", "d_v")}
     sizes["m"] = sizes["n"]
     settings = dict(layout)
-    givens: dict[str, Rows] = {}
+    givens = {}
     if name in ("attention", "weighted_values"):
         sizes["m"] = draw(st.integers(1, 4))
     if name == "weighted_values":
@@ -102,7 +97,7 @@ def problems(
                 givens[bias] = draw(matrices(1, sizes[width]))
     if exotic and name == "attention":
         givens["V"][0][0] = draw(roots)
-    scales: list[object] = ["none", "sqrt(d_k)", "d_k", 2]
+    scales = ["none", "sqrt(d_k)", "d_k", 2]
     if exotic:
         scales += [3, "1/2", "sqrt(5)"] + (["sqrt(d_model)", "2*d_model"] if "d_model" in sizes else [])
     settings["scale"] = draw(st.sampled_from(scales))
@@ -115,6 +110,6 @@ def problems(
     return RandomProblem(name, sizes, givens, settings)
 
 
-def _weights(draw: st.DrawFn, m: int) -> list[object]:
+def _weights(draw, m):
     parts = draw(st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any))
     return [Fraction(p, sum(parts)) for p in parts]

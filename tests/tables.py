@@ -2,9 +2,8 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 
-def tables_beside(test: str) -> dict[str, Any]:
+def tables_beside(test):
     """Those of the .toml that is named after the test."""
-    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text("utf-8"))

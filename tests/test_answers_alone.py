@@ -1,17 +1,14 @@
 """The answers alone: every part has one, the numbers are those of another route, and a full question takes a page."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run
 from oracles import floats
 from pypdf import PdfReader
 
 import symattn
-from symattn.cli import main
 from symattn.page.writers.markdown import write as written
 from symattn.page.writers.text import write
 from symattn.teaching.sheets import render
@@ -43,10 +40,8 @@ def test_they_take_one_page(name):
 
 
 def test_on_the_command_line(tmp_path):
-    made = CliRunner().invoke(
-        main, ["worksheet", "attention", "--solutions", "answers", "--format", "markdown", "--out", str(tmp_path)]
-    )
+    made = run("worksheet", "attention", "--solutions", "answers", "--format", "markdown", "--out", tmp_path)
     assert made.exit_code == 0, made.output
     [file] = tmp_path.glob("*-answers.md")
-    assert "Answers" in file.read_text(encoding="utf-8")
-    assert "Fill in every box" not in file.read_text(encoding="utf-8")
+    assert "Answers" in file.read_text("utf-8")
+    assert "Fill in every box" not in file.read_text("utf-8")

@@ -5,14 +5,10 @@ The witness of what is in range are the options of the command line.
 
 import math
 import re
-from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from inspect import Parameter, signature
-from pathlib import Path
-from typing import Any
 
-import click
 import pytest
 
 import symattn
@@ -22,27 +18,27 @@ from symattn.cli.worksheet import worksheet as worksheet_command
 from symattn.derivation.mechanisms import Settings
 from symattn.errors import InputError, SymattnError
 
-ODD: tuple[Any, ...] = (
+ODD = (
     None, True, 0, -1, 1.5, math.nan, "", "foo", "a\nb", b"x", [], [1], ["foo"], (), {}, {"n": 0}, {"a": [1]}, print,
 )  # fmt: skip
-GIVEN: Mapping[str, Any] = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
+GIVEN = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 SOLVED = symattn.derive("attention", **GIVEN)
 ANSWERS = {"Z": [[1]]}
 SETTINGS = tuple(f.name for f in fields(Settings))
 FUNCTIONS = ("progress", "ask")
 
 
-def _words(function: Callable[..., object]) -> tuple[str, ...]:
+def _words(function):
     """What a function takes by name, but for what is itself called: what that raises is the caller's own."""
     own = (p.name for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
     return tuple(name for name in own if name not in FUNCTIONS)
 
 
-def _program(q: Any, k: Any, v: Any) -> Any:
+def _program(q, k, v):
     return v[:1]
 
 
-VERBS: Mapping[str, tuple[Callable[..., object], tuple[str, ...]]] = {
+VERBS = {
     "derive": (
         lambda source="attention", **odd: symattn.derive(source, **{**GIVEN, **odd}).text(),
         ("source", *_words(symattn.derive), *SETTINGS, *GIVEN),
@@ -69,11 +65,9 @@ VERBS: Mapping[str, tuple[Callable[..., object], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, (_, names) in VERBS.items() for name in names])
-def test_an_odd_argument_is_used_or_refused_in_a_sentence(
-    verb: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_odd_argument_is_used_or_refused_in_a_sentence(verb, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = dict[str, str]()
     for odd in ODD:
@@ -93,11 +87,8 @@ RANGES = (
 
 
 @pytest.mark.parametrize(("command", "option", "argument"), RANGES)
-def test_an_argument_has_the_range_of_its_option(command: click.Command, option: str, argument: str) -> None:
+def test_an_argument_has_the_range_of_its_option(command, option, argument):
     [kind] = (p.type for p in command.params if p.name == option)
-    assert isinstance(kind, click.IntRange)
-    assert kind.min is not None
-    assert kind.max is not None
     for value in (kind.min, kind.max):
         assert arguments.checked(**{argument: value}) == {argument: value}
     for value in (kind.min - 1, kind.max + 1):
@@ -115,7 +106,7 @@ WORKERS = [
 
 @pytest.mark.parametrize("odd", [3, "foo", ThreadPoolExecutor], ids=["number", "text", "class"])
 @pytest.mark.parametrize(("verb", "name"), WORKERS)
-def test_workers_and_functions_are_refused_in_a_sentence(verb: Callable[..., object], name: str, odd: object) -> None:
+def test_workers_and_functions_are_refused_in_a_sentence(verb, name, odd):
     if callable(odd) and name != "executor":
         return
     expected = r"an executor of concurrent\.futures, .*" if name == "executor" else "a function"
@@ -123,14 +114,14 @@ def test_workers_and_functions_are_refused_in_a_sentence(verb: Callable[..., obj
         verb("attention", **{name: odd})
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+def test_whole_numbers_of_numpy_are_whole_numbers():
     import numpy as np
 
     given = symattn.derive("attention", **GIVEN, places=np.int64(2), entries=[(np.int64(0), 0)])
     assert given.text() == symattn.derive("attention", **GIVEN, places=2, entries=[(0, 0)]).text()
 
 
-def test_matrices_that_letters_would_replace_are_refused() -> None:
+def test_matrices_that_letters_would_replace_are_refused():
     with pytest.raises(InputError, match=r"^symbolic=True names every entry itself, so the Q .* Leave it out"):
         symattn.derive("attention", symbolic=True, **GIVEN)
     shape = {"rows": 2, "columns": 3}

@@ -2,33 +2,31 @@
 
 import re
 import unicodedata
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError, ReadError, pointer_of
 
 PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, {}]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "problem.toml").write_text(PROBLEM.format(0), encoding="utf-8")
-    (tmp_path / "wrong.toml").write_text(PROBLEM.format('"2^^e"'), encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(PROBLEM.format(0), "utf-8")
+    (tmp_path / "wrong.toml").write_text(PROBLEM.format('"2^^e"'), "utf-8")
     (tmp_path / "answers.toml").write_text(
-        '[answers]\nS = [["1", "0"]]\n"S\'" = [["1/sqrt(2", "0"]]\nA = [["1//2", "0.4"]]\n', encoding="utf-8"
+        '[answers]\nS = [["1", "0"]]\n"S\'" = [["1/sqrt(2", "0"]]\nA = [["1//2", "0.4"]]\n', "utf-8"
     )
     return tmp_path
 
 
-def refused(*arguments: str) -> list[str]:
-    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+def refused(*arguments):
+    done = run(*arguments)
     assert done.exit_code == 2
     assert done.stdout == ""
     return done.stderr.splitlines()
@@ -85,7 +83,7 @@ def test_an_error_that_no_text_is_behind_has_no_caret(folder):
 
 
 def test_check_shows_every_answer_that_could_not_be_read(folder):
-    done = CliRunner().invoke(main, ["check", "problem.toml", "answers.toml"], catch_exceptions=False)
+    done = run("check", "problem.toml", "answers.toml")
     assert done.exit_code == 0
     lines = done.stderr.splitlines()
     assert [line.partition(":")[0] for line in lines[::3]] == ["S'[1,1]", "A[1,1]"]
@@ -104,10 +102,10 @@ def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_name
     rows = [[f"w{i}{j}" for j in "123"] for i in "123"]
     (folder / "many.toml").write_text(
         'mechanism = "attention"\n[given]\n'
-        + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), encoding="utf-8"
+        + "".join(f"{name} = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n" for name in "QKV"), "utf-8"
     )  # fmt: skip
-    (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", encoding="utf-8")
-    done = CliRunner().invoke(main, ["check", "many.toml", "nonsense.toml"], catch_exceptions=False)
+    (folder / "nonsense.toml").write_text(f"[answers]\nS = {rows}\n", "utf-8")
+    done = run("check", "many.toml", "nonsense.toml")
     assert done.stderr.count("^") == 5
     assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."
     said = " ".join(done.stdout.replace("│", "").split())

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import InvalidStateError
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,7 @@ PATH = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
 
 
 @contextmanager
-def process(folder: Path, module: str, *options: str, path: str = PATH) -> Iterator[subprocess.Popen[bytes]]:
+def process(folder, module, *options, path=PATH):
     """One of Dask's programs."""
     command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(folder / "scheduler.json"),
                "--no-dashboard", *options]  # fmt: skip
@@ -41,7 +40,7 @@ def process(folder: Path, module: str, *options: str, path: str = PATH) -> Itera
 
 
 @contextmanager
-def scheduler(folder: Path) -> Iterator[str]:
+def scheduler(folder):
     """A scheduler; its address."""
     file = folder / "scheduler.json"
     with process(folder, "dask_scheduler", "--host", "127.0.0.1", "--port", "0"):
@@ -49,7 +48,7 @@ def scheduler(folder: Path) -> Iterator[str]:
         yield str(file)
 
 
-def worker(folder: Path, *options: str, path: str = PATH):
+def worker(folder, *options, path=PATH):
     return process(folder, "dask_worker", "--nthreads", "1", "--no-nanny", *options, path=path)
 
 
@@ -71,9 +70,9 @@ def client():
 
 @pytest.mark.slow
 def test_a_cluster_in_this_process_makes_the_same_of_worksheets_exams_classes_and_reports(client, tmp_path):
-    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", encoding="utf-8")
-    (tmp_path / "quiz.toml").write_text(EXAM, encoding="utf-8")
-    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\nAlan,s2\n", "utf-8")
+    (tmp_path / "quiz.toml").write_text(EXAM, "utf-8")
+    (tmp_path / "e.csv").write_text("id,differs\ns1,all right\ns2,blank: a\n", "utf-8")
     found = {}
     for name, who in (("one", ("--jobs", 1)), ("many", ("--cluster", client.scheduler.address))):
         out = tmp_path / name

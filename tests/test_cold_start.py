@@ -1,14 +1,11 @@
 """What a command loads before it answers, and what is remembered for the next one."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
@@ -40,7 +37,7 @@ W_V = [[1, 0], [2, 1]]
 ANSWERS = "Q = [[1, 0], [0, 2]]\n"
 
 
-def loaded(folder: Path, code: str, *arguments: str, **environment: str) -> set[str]:
+def loaded(folder, code, *arguments, **environment):
     """What is heavy of what some code loads."""
     code = f"import sys\n{code}\nprint('loaded:', *sys.modules)"
     done = subprocess.run(
@@ -54,8 +51,8 @@ def loaded(folder: Path, code: str, *arguments: str, **environment: str) -> set[
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cold")
-    (made / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    (made / "answers.toml").write_text(ANSWERS, encoding="utf-8")
+    (made / "problem.toml").write_text(PROBLEM, "utf-8")
+    (made / "answers.toml").write_text(ANSWERS, "utf-8")
     return made
 
 
@@ -113,7 +110,7 @@ LISTS = ["list", "list mechanisms", "list settings", "list mechanism layer_norm"
          "list misconceptions T2", "list settings attention", "list languages"]  # fmt: skip
 
 
-def shown(arguments: str) -> str:
+def shown(arguments):
     done = CliRunner().invoke(main, arguments.split(), catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
@@ -138,11 +135,11 @@ def test_a_list_is_remembered_and_says_the_same(folder, tmp_path, monkeypatch):
 DETAILED = ("settings", "misconceptions")
 
 
-def lists_of(everything: str) -> list[str]:
+def lists_of(everything):
     return [line for line in everything.splitlines() if line and not line.startswith(" ")]
 
 
-def refused(*_: object) -> NoReturn:
+def refused(*_):
     raise AssertionError("what is remembered was made again")
 
 
@@ -163,23 +160,23 @@ def package(tmp_path, monkeypatch):
     """A package of which something is remembered, and `made`, what was made of it."""
     own = tmp_path / "own"
     (own / "inner").mkdir(parents=True)
-    (own / "inner" / "file.py").write_text("1", encoding="utf-8")
+    (own / "inner" / "file.py").write_text("1", "utf-8")
     monkeypatch.setattr(remembered, "PACKAGE", own)
     monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path / "kept"))
     return own
 
 
-def asked(package: Path) -> str:
+def asked(package):
     """What is remembered of a package by a process that begins now."""
     remembered.installation.cache_clear()
     try:
         file = package / "inner" / "file.py"
-        return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text(encoding="utf-8"))
+        return remembered.remembered("group", "name", lambda: MADE.append(1) or file.read_text("utf-8"))
     finally:
         remembered.installation.cache_clear()
 
 
-MADE: list[int] = []
+MADE = []
 
 
 def test_what_is_remembered_is_never_stale(package):
@@ -187,13 +184,13 @@ def test_what_is_remembered_is_never_stale(package):
     MADE.clear()
     assert [asked(package), asked(package), len(MADE)] == ["1", "1", 1]
     times = file.stat()
-    file.write_text("2", encoding="utf-8")  # as long as it was, and as old
+    file.write_text("2", "utf-8")  # as long as it was, and as old
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert [asked(package), asked(package), len(MADE)] == ["2", "2", 2]
-    (package / "other.toml").write_text("", encoding="utf-8")
+    (package / "other.toml").write_text("", "utf-8")
     assert [asked(package), asked(package), len(MADE)] == ["2", "2", 3]
     (package / "__pycache__").mkdir()
-    (package / "__pycache__" / "file.pyc").write_text("", encoding="utf-8")
+    (package / "__pycache__" / "file.pyc").write_text("", "utf-8")
     assert [asked(package), len(MADE)] == ["2", 3]
     (package / "other.toml").rename(package / "another.toml")
     assert [asked(package), len(MADE)] == ["2", 4]
@@ -202,14 +199,14 @@ def test_what_is_remembered_is_never_stale(package):
 def test_what_changes_while_it_is_made_is_not_kept(package):
     file = package / "inner" / "file.py"
 
-    def make() -> str:
-        found = file.read_text(encoding="utf-8")
-        file.write_text("2", encoding="utf-8")
+    def make():
+        found = file.read_text("utf-8")
+        file.write_text("2", "utf-8")
         return found
 
     remembered.installation.cache_clear()
     assert remembered.remembered("group", "name", make) == "1"
-    file.write_text("1", encoding="utf-8")
+    file.write_text("1", "utf-8")
     MADE.clear()
     assert [asked(package), len(MADE)] == ["1", 1]
 
@@ -230,7 +227,7 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
         case "nowhere":
             monkeypatch.setenv("SYMATTN_CACHE", "")
         case "a file":
-            (tmp_path / "kept").write_text("", encoding="utf-8")
+            (tmp_path / "kept").write_text("", "utf-8")
         case "the user's own":
             monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
         case "an archive":
@@ -242,7 +239,7 @@ def test_where_nothing_is_kept_it_is_made_each_time(package, tmp_path, monkeypat
     assert not (tmp_path / "kept").is_dir()
 
 
-def with_kept_methods(file: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Compiled, type]:
+def with_kept_methods(file, monkeypatch):
     """A class of which the methods come from a file, or go there."""
     compiled = Compiled(file)
     with monkeypatch.context() as patched:
@@ -280,7 +277,9 @@ def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
     assert [*Compiled(file).codes] == ["other = 1"]
 
 
-@pytest.mark.parametrize(("command", "kept"), [("derive note-002", True), ("--help", False)])
+@pytest.mark.parametrize(
+    ("command", "kept"), [("derive note-002", True), pytest.param("--help", False, marks=pytest.mark.slow)]
+)
 def test_what_a_command_compiles_is_kept_in_the_users_folder(tmp_path, command, kept):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYMATTN_CACHE": str(tmp_path)}
     run = [sys.executable, "-m", "symattn", *command.split()]

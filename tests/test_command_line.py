@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
-from click.testing import CliRunner
+from commands import run
 from tables import tables_beside
 from waiting import GUARD
 from wrong_values import without_caret
@@ -37,11 +37,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-
-
-def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def process(*arguments, cwd, **environment):
     """A real process, as a person starts it."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
@@ -50,11 +46,11 @@ def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.Com
     )  # fmt: skip
 
 
-def files(folder: Path) -> list[str]:
+def files(folder):
     return sorted(contents(folder))
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
@@ -98,7 +94,7 @@ COMBINED = [
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex", "--out", "a", *options.split())
     assert first.exit_code == 0, first.output
-    text = (folder / "a/self-attention-5-01-key.txt").read_text(encoding="utf-8")
+    text = (folder / "a/self-attention-5-01-key.txt").read_text("utf-8")
     found = RECIPE.search(re.sub(r"\s+", " ", text))
     assert found, "no recipe in the footer"
     program, *arguments = shlex.split(found[1])
@@ -128,7 +124,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes_in_every_fo
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
-    (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    (folder / "problem.toml").write_text(PROBLEM, "utf-8")
     result = run("derive", source, "--as", kind)
     assert result.exit_code == 0, result.output
     assert result.output.strip()
@@ -216,7 +212,7 @@ def test_completion_scripts(shell):
     ],
 )
 def test_completion_knows_the_catalogues(folder, typed, begun, right):
-    (folder / "mine.toml").write_text("", encoding="utf-8")
+    (folder / "mine.toml").write_text("", "utf-8")
     complete = BashComplete(main, {}, "symattn", "_SYMATTN_COMPLETE")
     offered = [item.value for item in complete.get_completions(typed, begun)]
     assert sorted(offered) == sorted(right)
@@ -234,14 +230,14 @@ def test_an_error_in_a_real_process_is_one_line_too(folder):
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(folder):
-    (folder / "taken").write_text("a file", encoding="utf-8")
+    (folder / "taken").write_text("a file", "utf-8")
     for out in ("taken", "taken/inside", "/proc/nowhere"):
         result = run("worksheet", "--seed", 1, "--format", "text", "--out", out)
         assert (result.exit_code, result.stdout) == (2, "")
         assert "Nothing can be written to the folder" in result.stderr
         assert result.stderr.count("\n") == 1
     assert files(folder) == ["taken"]
-    assert (folder / "taken").read_text(encoding="utf-8") == "a file"
+    assert (folder / "taken").read_text("utf-8") == "a file"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
@@ -275,7 +271,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
         return ".txt", b"half"
 
     monkeypatch.setattr(sheets, "written_document", failing)
-    result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
+    result = run("worksheet", "-n", "3", "--format", "text", "--out", "o")
     assert result.exit_code == 130
     seed = re.search(r"Interrupted\. The same command with --seed (\d+) makes the whole set\.\n", result.stderr)[1]
     assert files(folder) == []
@@ -287,7 +283,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
 def test_after_an_interruption_it_is_said_whether_the_same_command_continues(folder, monkeypatch):
     from symattn.teaching.exam import deploy
 
-    (folder / "exam.toml").write_text('variants = 2\n[[question]]\ntype = "masks"\n', encoding="utf-8")
+    (folder / "exam.toml").write_text('variants = 2\n[[question]]\ntype = "masks"\n', "utf-8")
     command = ["worksheet", "exam.toml", "--format", "text", "--out", "o"]
 
     def interrupted(*args, **others):
@@ -299,7 +295,7 @@ def test_after_an_interruption_it_is_said_whether_the_same_command_continues(fol
     ):
         with monkeypatch.context() as patched:
             patched.setattr(deploy, name, interrupted)
-            result = CliRunner().invoke(main, command)
+            result = run(*command)
         assert result.exit_code == 130
         assert f"Interrupted. {says}" in result.stderr
     frozen = (folder / "o/exam/exam.json").read_bytes()
@@ -329,7 +325,7 @@ def test_the_recipe_of_settings_in_python_makes_the_same_sheet(settings, folder)
     command = sheet.worksheet.recipe.partition(" (sheet")[0]
     done = run(*shlex.split(command)[1:], "--format", "text", "--out", "again")
     assert done.exit_code == 0, done.output
-    assert sheet.name in (folder / "again" / "attention-3-01.txt").read_text(encoding="utf-8")
+    assert sheet.name in (folder / "again" / "attention-3-01.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("mask", ["[" * 5000, "[[" + "1," * 5000 + "1]]"])
@@ -342,6 +338,6 @@ def test_a_mask_that_is_no_mask_by_thousands_of_signs(mask, folder):
 
 def test_as_many_places_as_are_asked_for(folder):
     assert run("worksheet", "attention", "--seed", 1, "--decimal", "--places", 2, "--format", "text").exit_code == 0
-    key = (folder / "output/attention-1-01-key.txt").read_text(encoding="utf-8")
+    key = (folder / "output/attention-1-01-key.txt").read_text("utf-8")
     assert "--places 2" in key
     assert {len(digits) for digits in re.findall(r"\b\d+\.(\d+)\b", key)} == {2}

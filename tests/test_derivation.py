@@ -27,21 +27,21 @@ from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, matrix
 
 
-def start(**givens) -> Derivation:
+def start(**givens):
     return Derivation({name: matrix(rows) for name, rows in givens.items()})
 
 
 # ------------------------------------------------------------------------------------------------ replaying
 
 
-@tries(30)
+@tries(15)
 @given(strategies.problems())
 def test_replaying_without_a_change_changes_nothing(problem):
     derivation = problem.run()
     assert derivation.replay() == derivation
 
 
-@tries(20)
+@tries(10)
 @given(strategies.problems(), st.data())
 def test_replaying_with_other_givens_is_deriving_from_them(problem, data):
     name = data.draw(st.sampled_from(sorted(problem.givens)))
@@ -56,7 +56,7 @@ def test_replaying_with_other_givens_is_deriving_from_them(problem, data):
     assert replayed == anew
 
 
-@tries(20)
+@tries(10)
 @given(strategies.problems(exotic=False), st.data())
 def test_pinned_results_flow_on(problem, data):
     derivation = problem.run()
@@ -207,7 +207,7 @@ def test_no_hint_is_given_where_none_helps():
 # ------------------------------------------------------------------------------------------------ attention
 
 
-@tries(30)
+@tries(15)
 @given(strategies.problems())
 def test_token_by_token_gives_exactly_what_matrices_give(problem):
     by_matrix = problem.run(by="matrix").value("Z")
@@ -215,7 +215,7 @@ def test_token_by_token_gives_exactly_what_matrices_give(problem):
         assert problem.run(by="token", scores=scores).value("Z") == by_matrix
 
 
-@tries(30)
+@tries(15)
 @given(strategies.problems())
 def test_with_columns_everything_is_the_transpose(problem):
     rows = problem.run(by="matrix", orientation="rows")
@@ -231,7 +231,7 @@ def scores_with_shifts(draw):
     return scores, draw(st.lists(strategies.entries, min_size=rows, max_size=rows))
 
 
-@tries(12)
+@tries(6)
 @given(st.data(), st.sampled_from(["e", 2, 3]))
 def test_softmax_does_not_notice_a_shift_of_a_row(data, base):
     scores, shifts = scores_with_shifts(data.draw)
@@ -240,7 +240,7 @@ def test_softmax_does_not_notice_a_shift_of_a_row(data, base):
     assert oracles.same_matrix(plain, moved)
 
 
-@tries(30)
+@tries(15)
 @given(st.data())
 def test_with_base_e_the_shift_is_decided_and_not_guessed(data):
     scores, shifts = scores_with_shifts(data.draw)
@@ -248,7 +248,7 @@ def test_with_base_e_the_shift_is_decided_and_not_guessed(data):
     assert Softmax().apply(Matrix(scores)) == Softmax().apply(Matrix(shifted))
 
 
-@tries(30)
+@tries(15)
 @given(st.data(), st.sampled_from(["rows", "columns"]))
 def test_softmax_sums_to_exactly_1(data, along):
     scores, _ = scores_with_shifts(data.draw)
@@ -259,7 +259,7 @@ def test_softmax_sums_to_exactly_1(data, along):
     assert all(0 < x <= 1 for x in map(float, weights.sympy()))
 
 
-@tries(20)
+@tries(10)
 @given(strategies.problems("attention", {"orientation": "rows"}, exotic=False), st.randoms())
 def test_without_a_mask_permuting_the_tokens_permutes_the_outputs(problem, random):
     n, m = problem.sizes["n"], problem.sizes["m"]
@@ -291,7 +291,7 @@ def test_masking_is_softmax_and_then_renormalising(data):
             assert oracles.same(masked[i, j], whole[i, j] / left if seen else 0)
 
 
-@tries(20)
+@tries(10)
 @given(strategies.problems("self_attention", {"orientation": "rows"}, exotic=False), st.data())
 def test_a_bias_of_the_keys_cancels(problem, data):
     width = problem.sizes["d_k"]

@@ -8,15 +8,15 @@ from types import ModuleType
 import symattn
 
 
-def modules() -> list[str]:
+def modules():
     return [one.name for one in pkgutil.walk_packages(symattn.__path__, "symattn.") if one.name != "symattn.__main__"]
 
 
-def examples(module: ModuleType) -> list[doctest.DocTest]:
+def examples(module):
     return [test for test in doctest.DocTestFinder(exclude_empty=True).find(module) if test.examples]
 
 
-def test_every_example_of_a_docstring() -> None:
+def test_every_example_of_a_docstring():
     tried, failures = 0, list[str]()
     for name in modules():
         for test in examples(importlib.import_module(name)):
@@ -25,7 +25,7 @@ def test_every_example_of_a_docstring() -> None:
     assert tried > 100
 
 
-def test_an_example_that_is_not_so_is_found() -> None:
+def test_an_example_that_is_not_so_is_found():
     wrong = ModuleType("wrong", "A module.\n\n>>> 1 + 1\n3\n")
     (test,) = examples(wrong)
     assert doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None).failed == 1

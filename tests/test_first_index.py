@@ -8,7 +8,7 @@ from symattn.api import derive
 from symattn.page.notation import read_notation
 
 
-def entries(latex: str) -> list[tuple[str, int, int]]:
+def entries(latex):
     """Every entry's name at the head of an equation: (letter, row, column)."""
     found = re.findall(r"^ *([qkvsaz])_\{(\d)(\d)\} &?=", latex, re.MULTILINE)
     return [(letter, int(i), int(j)) for letter, i, j in found]
@@ -16,7 +16,7 @@ def entries(latex: str) -> list[tuple[str, int, int]]:
 
 def test_entries_count_from_zero(tmp_path):
     path = tmp_path / "zero.toml"
-    path.write_text("first_index = 0\n", encoding="utf-8")
+    path.write_text("first_index = 0\n", "utf-8")
     ones = entries(derive("note-000", notation="standard").text("latex"))
     zeros = entries(derive("note-000", notation=path).text("latex"))
     assert len(ones) >= 25
@@ -25,7 +25,7 @@ def test_entries_count_from_zero(tmp_path):
 
 def test_sums_over_letters_end_one_earlier(tmp_path):
     path = tmp_path / "zero.toml"
-    path.write_text("first_index = 0\n", encoding="utf-8")
+    path.write_text("first_index = 0\n", "utf-8")
     sizes = {"n": 2, "d_model": "d", "d_k": "p", "d_v": "p"}
     for notation, lower, upper in (("standard", "1", "d"), (path, "0", "d - 1")):
         page = derive("self_attention", symbolic=True, sizes=sizes, notation=notation).text("latex")

@@ -1,10 +1,7 @@
 """Flow sheets: each asked entry has one box in one picture, keys hold what NumPy gives, a blank tells nothing."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from html import escape, unescape
@@ -21,14 +18,14 @@ from printed_lines import value
 from test_submissions_markdown import agree, numbers_only
 
 import symattn
-from symattn.formula import NOTHING, Formula, Fraction, Name, Relation
+from symattn.formula import NOTHING, Fraction, Name, Relation
 from symattn.formula.nodes import children
 from symattn.formula.speech import speak
 from symattn.formula.width import width
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import speaking
 from symattn.marking.submissions import read_submission
-from symattn.page.document import AnswerGrid, Document, Flow, FlowGrid, FlowSheet, Look, Solved, Words, all_blocks
+from symattn.page.document import AnswerGrid, Flow, FlowSheet, Look, Solved, Words, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.writers import flow, html, latex, text
 from symattn.page.writers.common import Page, inlines_width
@@ -36,54 +33,50 @@ from symattn.page.writers.figures import Line
 from symattn.page.writers.pdf import write_pdf
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.parts import wording_of
-from symattn.teaching.sheets import Sheet, make_sheet
+from symattn.teaching.sheets import make_sheet
 
 CASES = [("attention", "standard"), ("self_attention", "columns"), ("multi_head_attention", "standard")]
 SMALLEST = 8 / 11  # of 11 pt: 8 pt
 
 
 @cache
-def drawn_sheet(name: str, notation: str = "standard", exact: bool = True, **sizes: int) -> Sheet:
+def drawn_sheet(name, notation="standard", exact=True, **sizes):
     [made] = symattn.worksheet(name, seed=7, notation=notation, exact=exact, sizes=sizes or None)
     return made
 
 
-def pictures_of(made: Sheet) -> Solved:
+def pictures_of(made):
     """The flow sheets that may stand in the place of the question."""
     [block] = made.document("key", layout="flow").blocks
-    assert isinstance(block, Flow)
     [solved] = block.sheet
-    assert isinstance(solved, Solved)
     return solved
 
 
-def only(blocks: tuple[object, ...]) -> FlowSheet:
+def only(blocks):
     [sheet] = blocks
-    assert isinstance(sheet, FlowSheet)
     return sheet
 
 
-def entries_of(grid: FlowGrid) -> Iterator[tuple[str, int, int]]:
+def entries_of(grid):
     """The boxes of a grid, by the step and the place that they are the answer's."""
     inside = grid.inside
-    assert isinstance(inside, AnswerGrid)
     return (
         (inside.step, i + grid.start[0], j + grid.start[1]) for i in range(inside.rows) for j in range(inside.columns)
     )
 
 
-def asked(made: Sheet) -> Counter[tuple[str, int, int]]:
+def asked(made):
     shapes = {step.name: step.result.shape for step in made.problem.asked_steps}
     return Counter(
         (name, i, j) for name, (rows, columns) in shapes.items() for i in range(rows) for j in range(columns)
-    )  # type: ignore[arg-type]
+    )
 
 
 # ------------------------------------------------------------------------------------------------ boxes
 
 
 @pytest.mark.parametrize(("name", "notation"), CASES)
-def test_every_entry_that_is_asked_for_has_one_box(name: str, notation: str) -> None:
+def test_every_entry_that_is_asked_for_has_one_box(name, notation):
     made = drawn_sheet(name, notation)
     sheet = only(pictures_of(made).ask)
     placed = [grid for picture in flow.fitted(sheet, Page()) for grid in picture.grids]
@@ -96,7 +89,7 @@ def test_every_entry_that_is_asked_for_has_one_box(name: str, notation: str) -> 
 
 
 @pytest.mark.parametrize(("name", "notation"), CASES)
-def test_the_boxes_of_a_key_hold_the_results_of_their_steps(name: str, notation: str) -> None:
+def test_the_boxes_of_a_key_hold_the_results_of_their_steps(name, notation):
     made = drawn_sheet(name, notation)
     sheet = only(pictures_of(made).worked)
     heads = {grid.head: grid for grid in sheet.grids if grid.role == "sum"}
@@ -107,17 +100,17 @@ def test_the_boxes_of_a_key_hold_the_results_of_their_steps(name: str, notation:
         if grid.inside.step not in asked_names(made):
             continue
         values = floats(made.problem.derivation.value(grid.inside.step))
-        sums = [shown(x, {}) for _, x in heads[grid.head].inside.filled] if grid.head in heads else ()  # type: ignore[union-attr]
+        sums = [shown(x, {}) for _, x in heads[grid.head].inside.filled] if grid.head in heads else ()
         for (i, j), formula in grid.inside.filled:
             expected = values[i + grid.start[0], j + grid.start[1]]
             assert shown(formula, dict(enumerate(sums, 1))) == pytest.approx(expected, abs=5e-3), (grid.role, i, j)
 
 
-def asked_names(made: Sheet) -> set[str]:
+def asked_names(made):
     return {step.name for step in made.problem.asked_steps}
 
 
-def shown(formula: Formula, sums: dict[int, float]) -> float:
+def shown(formula, sums):
     """What stands in a box, as floating point: a number, one over the name of a sum, or a rounded one."""
     match formula:
         case Relation((first, rounded), ("≈",)) if first == NOTHING:
@@ -128,7 +121,7 @@ def shown(formula: Formula, sums: dict[int, float]) -> float:
 
 
 @pytest.mark.parametrize("notation", ["standard", "columns"])
-def test_the_first_token_is_done_on_a_partly_worked_sheet(notation: str) -> None:
+def test_the_first_token_is_done_on_a_partly_worked_sheet(notation):
     sheet = only(pictures_of(drawn_sheet("self_attention", notation)).partly)
     line = 0 if notation == "standard" else 1
     for grid in sheet.grids:
@@ -137,7 +130,7 @@ def test_the_first_token_is_done_on_a_partly_worked_sheet(notation: str) -> None
             assert {cell[1 - line if turned else line] for cell, _ in grid.inside.filled} == {0}
 
 
-def test_a_key_gives_exactly_what_has_no_room_in_its_box() -> None:
+def test_a_key_gives_exactly_what_has_no_room_in_its_box():
     made = drawn_sheet("self_attention", n=4, d_model=4, d_k=4, d_v=4)
     solved = pictures_of(made)
     rounded = {
@@ -149,14 +142,14 @@ def test_a_key_gives_exactly_what_has_no_room_in_its_box() -> None:
     said = [repr(block) for block in solved.key]
     assert rounded
     for step in rounded:
-        assert any(repr(wording.number(made.problem.derivation.value(step)[0, 0])) in block for block in said)  # type: ignore[index]
+        assert any(repr(wording.number(made.problem.derivation.value(step)[0, 0])) in block for block in said)
 
 
 # ------------------------------------------------------------------------------------------------ the picture
 
 
 @pytest.mark.parametrize(("name", "notation"), CASES)
-def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name: str, notation: str) -> None:
+def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name, notation):
     for version in (pictures_of(drawn_sheet(name, notation)).ask, pictures_of(drawn_sheet(name, notation)).worked):
         [picture] = flow.fitted(only(version), Page())
         placed = [shape for shape in picture.shapes if isinstance(shape, flow.Boxes)]
@@ -182,12 +175,9 @@ def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name
                 assert factor[1] > bottom
 
 
-Area = tuple[float, float, float, float]  # left, top, right, bottom
-
-
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize(("name", "notation"), CASES[1:2])
-def test_no_words_touch_anything_else_or_stand_out_of_the_picture(name: str, notation: str, exact: bool) -> None:
+def test_no_words_touch_anything_else_or_stand_out_of_the_picture(name, notation, exact):
     for version in (blocks := pictures_of(drawn_sheet(name, notation, exact))).ask, blocks.worked:
         [picture] = flow.fitted(only(version), Page())
         things = list(areas_of(picture))
@@ -198,7 +188,7 @@ def test_no_words_touch_anything_else_or_stand_out_of_the_picture(name: str, not
                 assert apart or "words" not in (kind, other), ((left, top, right, bottom), (x, y, x_end, y_end))
 
 
-def areas_of(picture: flow.Picture) -> Iterator[tuple[str, Area]]:
+def areas_of(picture):
     """What every shape takes of the picture, words by their estimated width; an arrow for each of its pieces."""
     em, x_height = 3.88 * 0.95, 1.7  # in millimetres at 11 pt: widths are reckoned generously
     for shape in picture.shapes:
@@ -222,7 +212,7 @@ def areas_of(picture: flow.Picture) -> Iterator[tuple[str, Area]]:
                     yield "arrow", (min(x, x_end), min(y, y_end), max(x, x_end), max(y, y_end))
 
 
-def given_sheet(n: int, d: int, exact: bool) -> Sheet:
+def given_sheet(n, d, exact):
     """A sheet of n tokens of d features, with any numbers: such that come out well take long to find for many."""
     rng = Random(n)
     shapes = {"X": (n, d), "W_Q": (d, d), "W_K": (d, d), "W_V": (d, d)}
@@ -233,18 +223,19 @@ def given_sheet(n: int, d: int, exact: bool) -> Sheet:
     return make_sheet(replace(symattn.derive("self_attention", **given).problem, exact=exact))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("n", "d", "exact"), [(2, 6, False), (4, 3, True), (6, 6, True)])
-def test_nothing_is_too_small_to_read_whatever_the_sizes(n: int, d: int, exact: bool) -> None:
+def test_nothing_is_too_small_to_read_whatever_the_sizes(n, d, exact):
     made = given_sheet(n, d, exact)
     for paper in ("a4", "letter"):
-        page = Page(Look(paper=paper))  # type: ignore[arg-type]
+        page = Page(Look(paper=paper))
         pictures = flow.fitted(only(pictures_of(made).ask), page)
         assert 1 <= len(pictures) <= 2
         assert all(picture.smaller(page) >= SMALLEST for picture in pictures)
         assert Counter(e for p in pictures for g in p.grids if g.heading for e in entries_of(g)) == asked(made)
 
 
-def test_tokens_differ_in_their_marks() -> None:
+def test_tokens_differ_in_their_marks():
     sheet = only(pictures_of(drawn_sheet("cross_attention")).ask)
     [picture] = flow.fitted(sheet, Page())
     told = {shape.token for shape in picture.shapes if isinstance(shape, flow.Token)}
@@ -252,7 +243,7 @@ def test_tokens_differ_in_their_marks() -> None:
     assert len({token % flow.PATTERNS for token in told}) == len(told)
 
 
-def test_the_dot_product_tells_no_number_on_a_blank_sheet() -> None:
+def test_the_dot_product_tells_no_number_on_a_blank_sheet():
     for sheet, numbers in ((only(pictures_of(drawn_sheet("self_attention")).ask), False),
                            (only(pictures_of(drawn_sheet("self_attention")).worked), True)):  # fmt: skip
         names = [text.on_one_line(part) for part in sheet.dot]
@@ -265,7 +256,7 @@ def test_the_dot_product_tells_no_number_on_a_blank_sheet() -> None:
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "notation"), CASES[1:])
-def test_a_sheet_is_one_page_and_accessible(name: str, notation: str) -> None:
+def test_a_sheet_is_one_page_and_accessible(name, notation):
     made = drawn_sheet(name, notation)
     blank = presented(replace(made.document(layout="flow"), look=Look(fillable=True)))
     data = write_pdf(blank)
@@ -278,32 +269,32 @@ def test_a_sheet_is_one_page_and_accessible(name: str, notation: str) -> None:
     assert fields == Counter(f"{parts.index(step) + 1}/grid/1/{i + 1}/{j + 1}" for step, i, j in asked(made))
 
 
-def test_latex_draws_every_number_of_a_key_and_none_of_a_blank_sheet() -> None:
+def test_latex_draws_every_number_of_a_key_and_none_of_a_blank_sheet():
     made = drawn_sheet("self_attention")
     blank, worked = (latex.write(made.document(s, layout="flow")) for s in ("blank", "worked"))
     body = blank[blank.index("\\begin{document}") :]
     assert body.count("\\begin{flowsheet}") == 1
     assert worked.count("\\begin{flowsheet}") > 1  # all versions, with a switch
-    given = sum(m.shape[0] * m.shape[1] for m in made.problem.givens.values())  # type: ignore[operator]
+    given = sum(m.shape[0] * m.shape[1] for m in made.problem.givens.values())
     assert body.count("\\flowentry") == given
 
 
 @pytest.mark.parametrize(("size", "paper"), [(24, "letter")])
-def test_large_print_has_the_usual_form(size: int, paper: str) -> None:
+def test_large_print_has_the_usual_form(size, paper):
     made = drawn_sheet("self_attention")
-    look = Look(text_size=size, paper=paper)  # type: ignore[arg-type]
-    usual, other = (html.write(replace(made.document(layout=x), look=look)) for x in ("matrix", "flow"))  # type: ignore[arg-type]
+    look = Look(text_size=size, paper=paper)
+    usual, other = (html.write(replace(made.document(layout=x), look=look)) for x in ("matrix", "flow"))
     assert main_of(other) == main_of(usual)
 
 
-def main_of(page: str) -> str:
+def main_of(page):
     return page[page.index("<main>") :]
 
 
 # ------------------------------------------------------------------------------------------------ reading back
 
 
-def test_a_form_filled_in_is_read_back() -> None:
+def test_a_form_filled_in_is_read_back():
     q = drawn_sheet("multi_head_attention").question
     sheet, wanted = identity(q.frozen), numbers_only(q)
     document = question_document(q, sheet, "symattn worksheet x", layout="flow")
@@ -317,9 +308,7 @@ def test_a_form_filled_in_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(("name", "notation", "language"), [(*CASES[1], "en"), ("cross_attention", "standard", "de")])
-def test_a_page_filled_in_is_all_right_whatever_stands_in_the_boxes_for_working(
-    name: str, notation: str, language: str
-) -> None:
+def test_a_page_filled_in_is_all_right_whatever_stands_in_the_boxes_for_working(name, notation, language):
     made = drawn_sheet(name, notation)
     page = html.write(presented(replace(made.document(layout="flow"), look=Look(language=language))))
     assert "<details" not in page
@@ -329,12 +318,12 @@ def test_a_page_filled_in_is_all_right_whatever_stands_in_the_boxes_for_working(
     assert marking.right
 
 
-def filled(page: str, made: Sheet, working: str) -> str:
+def filled(page, made, working):
     """The page with every answer in its box, found by what is read out for it, and something in all others."""
     wording = wording_of(made.problem)
     steps = {speak(wording.name(step.name)): step for step in made.problem.asked_steps}
 
-    def answered(found: re.Match[str]) -> str:
+    def answered(found):
         label = re.search(r'aria-label="([^"]*)"', found[0])
         assert label
         numbers = re.findall(r"\d+", label[1])
@@ -342,7 +331,7 @@ def filled(page: str, made: Sheet, working: str) -> str:
         if len(numbers) < 2:
             return found[0]  # a line of the head
         i, j = (int(x) - 1 for x in numbers[-2:])
-        value = str(steps[name].result[i, j]) if name else working  # type: ignore[index]
+        value = str(steps[name].result[i, j]) if name else working
         return found[0].replace('placeholder=" "', f'placeholder=" " value="{escape(value)}"')
 
     return re.sub(r'<input type="text"[^>]*/>', answered, page)
@@ -361,25 +350,25 @@ def filled(page: str, made: Sheet, working: str) -> str:
         ("attention", {"problem": "masks"}),
     ],
 )
-def test_what_has_no_flow_sheet_stands_in_the_usual_form(name: str, more: dict[str, object]) -> None:
-    [made] = symattn.worksheet(name, seed=3, **more) if "problem" not in more else symattn.worksheet(seed=3, **more)  # type: ignore[arg-type]
+def test_what_has_no_flow_sheet_stands_in_the_usual_form(name, more):
+    [made] = symattn.worksheet(name, seed=3, **more) if "problem" not in more else symattn.worksheet(seed=3, **more)
     for solutions in ("blank", "key"):
-        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))
         assert other == usual
 
 
 @pytest.mark.parametrize("writer", ["text", "markdown", "notebook"])
-def test_formats_without_pictures_have_the_usual_form(writer: str) -> None:
+def test_formats_without_pictures_have_the_usual_form(writer):
     write = __import__(f"symattn.page.writers.{writer}", fromlist=["write"]).write
     made = drawn_sheet("self_attention")
     for solutions in ("partly", "key"):
-        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+        usual, other = (made.document(solutions, layout=layout) for layout in ("matrix", "flow"))
         assert write(other) == write(usual)
 
 
-def test_a_derivation_begins_with_its_sheet_and_says_all_that_it_said() -> None:
+def test_a_derivation_begins_with_its_sheet_and_says_all_that_it_said():
     numbers = {"Q": [[1, 0], [2, 1]], "K": [[1, 2], [0, 1]], "V": [[1, 3], [2, 0]]}
-    usual, other = (symattn.derive("attention", layout=layout, **numbers).document for layout in ("matrix", "flow"))  # type: ignore[arg-type]
+    usual, other = (symattn.derive("attention", layout=layout, **numbers).document for layout in ("matrix", "flow"))
     [picture] = [block for block in other.blocks if isinstance(block, Flow)]
     assert not picture.otherwise
     assert [block for block in other.blocks if block is not picture] == list(usual.blocks)
@@ -387,15 +376,15 @@ def test_a_derivation_begins_with_its_sheet_and_says_all_that_it_said() -> None:
                for grid in only(picture.sheet).grids if isinstance(grid.inside, AnswerGrid))  # fmt: skip
 
 
-def test_no_solution_is_in_a_blank_document() -> None:
+def test_no_solution_is_in_a_blank_document():
     for name, _ in CASES:
-        document: Document = drawn_sheet(name).document(layout="flow")
+        document = drawn_sheet(name).document(layout="flow")
         assert not any(isinstance(block, Solved) for block in all_blocks(document.blocks))
         for sheet in (block for block in all_blocks(document.blocks) if isinstance(block, FlowSheet)):
             assert all(isinstance(x, Name) for part in sheet.dot for x in _leaves(part))
 
 
-def _leaves(formula: Formula) -> Iterator[Formula]:
+def _leaves(formula):
     if isinstance(formula, Name) or not (inside := tuple(children(formula))):
         yield formula
     for child in () if isinstance(formula, Name) else inside:

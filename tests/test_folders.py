@@ -49,7 +49,7 @@ def test_a_run_that_was_killed_holds_no_folder(holder, tmp_path):
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["page"]
 
 
-def waited_for(holder, caplog, work) -> None:
+def waited_for(holder, caplog, work):
     """`work` is begun while another process holds the folder, waits and says so, and ends when it is let go."""
     with caplog.at_level(logging.WARNING, "symattn"):
         waiting = threading.Thread(target=work)

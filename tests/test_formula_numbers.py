@@ -71,7 +71,7 @@ def value_of(parts):
     return total
 
 
-@tries(40)
+@tries(15)
 @given(st.lists(terms, min_size=1, max_size=3), st.lists(terms, min_size=1, max_size=2))
 def test_what_is_written_is_the_value(above, below):
     top, bottom = value_of(above), value_of(below)

@@ -194,7 +194,6 @@ def test_a_long_matrix_has_dots_in_three_directions():
 @pytest.mark.parametrize("text", ["W^Q", "S''", "q_{1,2}", "hat(s)_i", "w^Q_{i,j}", "x", "softmax"])
 def test_names_are_written_as_they_are_typed(text):
     name = read_formula(text)
-    assert isinstance(name, Name)
     assert read_formula(written(name)) == name
 
 
@@ -245,7 +244,7 @@ ALPHABET = [
 ]
 
 
-@tries(300)
+@tries(100)
 @given(st.lists(st.sampled_from(ALPHABET), max_size=25).map("".join) | st.text(max_size=30))
 def test_whatever_is_typed_is_read_or_refused(text):
     try:
@@ -258,7 +257,7 @@ def test_whatever_is_typed_is_read_or_refused(text):
     assert pointer
 
 
-@tries(100)
+@tries(40)
 @given(st.recursive(
     st.sampled_from(["2", "7", "10"]),
     lambda inner: st.tuples(inner, st.sampled_from(["+", "-", "·"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")

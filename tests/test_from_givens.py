@@ -1,7 +1,6 @@
 """`--expanded` where sizes are letters: what is printed of any entry, worked out from the givens, is that entry."""
 
 import math
-from collections.abc import Mapping
 from functools import cache
 from random import Random
 
@@ -21,7 +20,6 @@ from symattn.formula import (
     Bracketed,
     Call,
     Dots,
-    Formula,
     ListOf,
     Name,
     Relation,
@@ -42,9 +40,9 @@ Rows = list[list[float]]
 class Reader:
     """Works formulas out in floating point, in the way that a reader does: letters for indices, names for matrices."""
 
-    def __init__(self, wording: Wording, matrices: Mapping[str, Rows], sizes: Mapping[str, int]) -> None:
+    def __init__(self, wording, matrices, sizes):
         self.sizes = sizes
-        self.named: dict[str, list[tuple[Formula, Rows]]] = {}
+        self.named = {}
         for name, rows in matrices.items():
             pattern = wording.entry(name, "i", "j")
             self.named.setdefault(first_letter(pattern), []).append((pattern, rows))
@@ -53,10 +51,10 @@ class Reader:
         self.seen_after = abs(len(masked[0]) - len(masked))
         """A causal mask lets the last query see every key."""
 
-    def value(self, node: Formula, env: Mapping[str, int]) -> float:
+    def value(self, node, env):
         return float(printed_lines.value(node, lambda part: self.known(part, env)))
 
-    def known(self, node: Formula, env: Mapping[str, int]) -> float | None:
+    def known(self, node, env):
         """What has a value by its letters: an entry, a size, an index, a sum over one."""
         value = self.value
         if as_typed(node) in self.sizes:  # d_k, where an entry may be d_i
@@ -82,17 +80,17 @@ class Reader:
                 return env.get(letter, 0.25)  # an index, or the ratio of the slopes
         return None
 
-    def entry(self, node: Formula, env: Mapping[str, int]) -> float | None:
+    def entry(self, node, env):
         """The number of an entry that is written by its name."""
         for pattern, rows in self.named.get(first_letter(node), ()):
-            place: dict[str, int] = {}
+            place = {}
             if self.fits(pattern, node, place, env):
                 i, j = place.get("i", 1), place.get("j", 1)
                 if i <= len(rows) and j <= len(rows[0]):  # the rows of a cache are called as those of the keys
                     return rows[i - 1][j - 1]
         return None
 
-    def fits(self, pattern: Formula, node: Formula, place: dict[str, int], env: Mapping[str, int]) -> bool:
+    def fits(self, pattern, node, place, env):
         """Whether a formula is the pattern with indices in place of i and j, which are added to `place`."""
         if pattern in (Name("i"), Name("j")):
             place[pattern.base] = round(self.value(node, env))
@@ -105,23 +103,23 @@ class Reader:
 
 
 @cache
-def skeleton(node: Formula) -> Formula:
+def skeleton(node):
     """The node with nothing inside."""
     return rebuilt(node, lambda _: ZERO)
 
 
-def first_letter(node: Formula) -> str:
+def first_letter(node):
     """The letter of an entry that is written by its name: σ of σ²_i."""
     names = (part for part in parts_of(node) if isinstance(part, Name))
     return next((name.base for name in names), "")
 
 
-def as_typed(node: Formula) -> str:
+def as_typed(node):
     """A name with its index as it is typed: d_k."""
     return "_".join(part.base for part in parts_of(node) if isinstance(part, Name)) if isinstance(node, Name) else ""
 
 
-def in_numbers(letters: symattn.Solution, settings: dict[str, str]) -> tuple[dict[str, Rows], dict[str, int]]:
+def in_numbers(letters, settings):
     """Every matrix of the mechanism for random givens, worked out in numbers."""
     name = letters.problem.mechanism
     rng, sizes = Random(name), {letter: SIZES[letter] for letter in mechanisms()[name].letters}
@@ -142,7 +140,7 @@ def in_numbers(letters: symattn.Solution, settings: dict[str, str]) -> tuple[dic
     return {one: oracles.floats(rows).tolist() for one, rows in matrices.items()}, sizes
 
 
-def printed(expanded: symattn.Solution, wording: Wording) -> dict[str, Formula]:
+def printed(expanded, wording):
     """The working of any entry of every step that is written out, as it stands on the page."""
     found = {}
     for step in expanded:
@@ -163,7 +161,7 @@ CASES = [
 """In either notation each operation is somewhere."""
 
 
-@pytest.mark.covering(most=10)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize(("name", "settings", "notation"), CASES)
 def test_what_is_printed_of_an_entry_is_that_entry_and_has_room(name, settings, notation):
     more = {"orientation": "columns"} if notation == "columns" else {}

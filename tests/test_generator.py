@@ -22,14 +22,14 @@ SIZES = [
 LIMITS = {"Q": 4, "K": 4, "V": 9, "S": 12}
 
 
-def dull(rows: np.ndarray) -> bool:
+def dull(rows):
     """Rows of zeros, or two equal rows."""
     if (rows == 0).all(axis=1).any():
         return True
     return len(rows) > 1 and len(np.unique(rows, axis=0)) < len(rows)
 
 
-def check(name: str, givens: dict, mask: str | None, scale: float, activation: str = "identity") -> None:
+def check(name, givens, mask, scale, activation="identity"):
     """What a student would see of a variant with tokens as rows; what a weight matrix hides shows in its product."""
     arrays = {key: oracles.floats(m) for key, m in givens.items()}
     for key, rows in arrays.items():
@@ -83,7 +83,7 @@ def test_drawn_weights_are_tenths_that_sum_to_1(sizes):
         assert not dull(oracles.floats(givens["V"]))
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "stated",
     [*({"mask": mask} for mask in ("padding:2", "window:2", "blocks:1,2")), {"activation": "relu"},
@@ -119,6 +119,7 @@ def test_sizes_that_leave_no_room_are_an_error_that_says_why():
         draw(chosen, Settings(), {"n": 9, "m": 9, "d_k": 1, "d_v": 1}, random.Random(1))
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize(
     ("name", "settings", "sizes"),
     [
@@ -135,7 +136,7 @@ def test_sizes_that_leave_no_room_are_an_error_that_says_why():
         ("positional_self_attention", {}, {"d_model": 5}),
     ],
 )
-def test_no_stated_number_and_no_ordinary_size_leaves_nothing_to_set(name: str, settings: dict, sizes: dict) -> None:
+def test_no_stated_number_and_no_ordinary_size_leaves_nothing_to_set(name, settings, sizes):
     """Slopes of 1/256 stand in every variant, and are no reason to draw another; nor is a single feature."""
     spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
     drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))

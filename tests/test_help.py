@@ -1,7 +1,6 @@
 """Help and lists: every option stands in one group, on one line; every setting is explained."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import fields
 
 import click
@@ -9,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.cli.options import GROUPS, SETTINGS, Command, Option
+from symattn.cli.options import GROUPS, SETTINGS, Option
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES, NOT_OF_ALL
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
@@ -21,20 +20,19 @@ LINES = 65
 """What the help of a command may have."""
 
 
-def output(*arguments: str) -> list[str]:
+def output(*arguments):
     done = CliRunner().invoke(main, arguments, catch_exceptions=False, terminal_width=100)
     assert done.exit_code == 0, done.output
     return done.output.splitlines()
 
 
-def options_of(name: str) -> list[click.Option]:
+def options_of(name):
     return [one for one in main.commands[name].params if isinstance(one, click.Option)]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_in_exactly_one_group(name):
     command = main.commands[name]
-    assert isinstance(command, Command)
     beneath = main.make_context("symattn", [name])  # click keeps the first help option it makes, so it has -h here too
     groups = command.groups(click.Context(command, parent=beneath))
     assert list(groups) == [group for group in GROUPS if group in groups]  # in this order
@@ -94,7 +92,7 @@ def test_the_settings_of_a_mechanism_are_those_that_it_takes_with_its_defaults(n
             assert getattr(Settings.read({**mechanism(name).defaults, setting: text}), setting) == value
 
 
-def words_of(lines: Iterable[str]) -> str:
+def words_of(lines):
     return " ".join(" ".join(lines).split())
 
 
@@ -117,7 +115,7 @@ def test_every_misconception_and_slip_is_explained():
 def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scores = "[[2, 4, 4], [4, 16, 12], [4, 12, 10]]"
-    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', encoding="utf-8")
+    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', "utf-8")
     said = words_of(output("check", "note-002", "answers.toml", "--for", "teacher"))
     command = re.search(r"similar mistakes: symattn (list misconceptions (?:\w+ ?)+)\.", said)
     assert command, said

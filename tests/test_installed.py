@@ -27,7 +27,7 @@ print(all(solution.text(form) for form in ("html", "latex", "markdown", "typst")
 BUILD = "import sys; from hatchling import build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
 
 
-def python(*arguments: object, cwd: Path, path: Path | None = None) -> str:
+def python(*arguments, cwd, path=None):
     """What Python prints in a folder that has nothing of ours, with this one on its path."""
     elsewhere = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SYMATTN_PATH")}
     run = subprocess.run(
@@ -38,13 +38,13 @@ def python(*arguments: object, cwd: Path, path: Path | None = None) -> str:
     return run.stdout
 
 
-def built(kind: str, project: Path, into: Path) -> Path:
+def built(kind, project, into):
     """A wheel, a source distribution or an editable wheel of a project, made as pip has it made."""
     into.mkdir(exist_ok=True)
     return into / python("-c", BUILD, f"build_{kind}", into, cwd=project).split()[-1]
 
 
-def unpacked(file: Path, into: Path) -> Path:
+def unpacked(file, into):
     if file.suffix == ".whl":
         with zipfile.ZipFile(file) as wheel:
             wheel.extractall(into)
@@ -54,7 +54,7 @@ def unpacked(file: Path, into: Path) -> Path:
     return next(into.iterdir())
 
 
-def expect_found(at: Path, folder: Path, work: Path) -> None:
+def expect_found(at, folder, work):
     """What runs from a folder finds all templates in that place, and makes pages with them."""
     place, names, written = python("-c", PAGE, cwd=work, path=folder).splitlines()
     assert Path(place) == at.resolve()
@@ -74,6 +74,7 @@ def site(tmp_path_factory):
     return unpacked(built("wheel", ROOT, folder / "dist"), folder / "site")
 
 
+@pytest.mark.slow
 def test_a_wheel_has_the_templates_inside_the_package(site, tmp_path):
     assert sorted(path.name.split("-")[0] for path in site.iterdir()) == ["symattn", "symattn"]  # and its dist-info
     expect_found(site / "symattn" / "templates", site, tmp_path)
@@ -102,7 +103,7 @@ def test_an_editable_install_finds_those_of_its_checkout(tmp_path):
     site = unpacked(built("editable", ROOT, tmp_path / "dist"), tmp_path / "site")
     assert not (site / "symattn").exists()
     (pointer,) = site.glob("*.pth")
-    expect_found(ROOT / "templates", Path(pointer.read_text(encoding="utf-8").strip()), tmp_path)
+    expect_found(ROOT / "templates", Path(pointer.read_text("utf-8").strip()), tmp_path)
 
 
 @pytest.mark.parametrize("where", ["beside", pytest.param("inside", marks=pytest.mark.slow)])

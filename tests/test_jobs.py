@@ -33,7 +33,7 @@ class Here(Executor):
     def submit(self, call, text, names):
         assert (call, text) == (eval, WORK)
         _, make, settings, job, *_ = names["given"]
-        done: Future[str] = Future()
+        done = Future()
         try:
             done.set_result(text_of({"said": made(make, read_back(settings))(read_back(job))}))
         except symattn.SymattnError as error:
@@ -55,7 +55,7 @@ HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(t
 )
 def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path):
     recipe = make_recipe("attention", {}, seed=3, level="starter")
-    steps: list[object] = []
+    steps = []
     alone = write_set(recipe, 2, tmp_path / "one", HOW, Crew(), **kinds)
     by_many = write_set(recipe, 2, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)
     assert [p.name for p in by_many] == [p.name for p in alone]
@@ -118,8 +118,8 @@ given = { Q = [[1, 0]], K = [[1, 0], [0, 1]], V = [[1], [2]] }
 
 @pytest.mark.slow
 def test_an_exam_is_the_same_byte_for_byte_and_a_crew_continues_it(here, tmp_path):
-    (tmp_path / "class.csv").write_text("name,id,text size\nAda,s1,18\nAlan,s2,\nEmmy,s3,\n", encoding="utf-8")
-    (tmp_path / "midterm.toml").write_text(EXAM, encoding="utf-8")
+    (tmp_path / "class.csv").write_text("name,id,text size\nAda,s1,18\nAlan,s2,\nEmmy,s3,\n", "utf-8")
+    (tmp_path / "midterm.toml").write_text(EXAM, "utf-8")
     spec, steps, out = read_exam_file(tmp_path / "midterm.toml"), [], tmp_path / "out"
     write_exam(spec, tmp_path / "alone", ("latex", "pdf"), Dice.seeded(5))
     write_exam(spec, out, ("latex", "pdf"), Dice.seeded(5), steps.append, crew=here)
@@ -137,8 +137,8 @@ ALONE = 'level = "starter"\nsizes = {n = 1, m = 1, d_k = 1, d_v = 1}'
 
 
 def test_what_an_exam_cannot_have_is_said_before_anything_is_frozen(here, tmp_path):
-    (tmp_path / "class.csv").write_text("name,id\nAda,s1\n", encoding="utf-8")
-    (tmp_path / "e.toml").write_text(EXAM.replace("points = 12", ALONE), encoding="utf-8")
+    (tmp_path / "class.csv").write_text("name,id\nAda,s1\n", "utf-8")
+    (tmp_path / "e.toml").write_text(EXAM.replace("points = 12", ALONE), "utf-8")
     said = []
     for those in (Crew(), here):
         with pytest.raises(InputError, match=r"Question 2: A family needs at least two keys") as refused:
@@ -184,7 +184,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing_half_written_and_no_process(tmp_pat
     until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
-def _children(pid: int) -> list[str]:
+def _children(pid):
     found = Path(f"/proc/{pid}/task")
     return [child for task in found.glob("*") for child in (task / "children").read_text().split()]
 

@@ -1,7 +1,5 @@
 """Languages: files that are sound, pages that say the same in every language, words of people that stay theirs."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import textwrap
@@ -10,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from catalogue_sheets import leaves
@@ -21,7 +18,7 @@ from tables import tables_beside
 from writer_samples import FORMULAS
 
 from symattn.errors import InputError
-from symattn.formula import Formula, Name, Number, Product
+from symattn.formula import Name, Number, Product
 from symattn.formula.speech import speak
 from symattn.foundation import languages as languages_read
 from symattn.foundation.dice import Dice
@@ -44,7 +41,6 @@ from symattn.marking.reports import feedback_document
 from symattn.marking.submissions import fill, read_submission
 from symattn.page.document import (
     Document,
-    Inlines,
     Look,
     Math,
     Paragraph,
@@ -61,14 +57,13 @@ from symattn.page.writers import text as terminal
 from symattn.page.writers.blocks import columns_of
 from symattn.page.writers.common import visible
 from symattn.page.writers.text import plain, wrapped
-from symattn.teaching.exam import Exam, make_exam
+from symattn.teaching.exam import make_exam
 from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type, problem_types
-from symattn.teaching.question import Question
 
 TABLES = tables_beside(__file__)
 
@@ -77,20 +72,20 @@ TYPES = sorted(problem_types())
 in_every_language = pytest.mark.parametrize("language", OTHERS)
 
 
-def in_(language: str, document: Document) -> Document:
+def in_(language, document):
     return translated(replace(document, look=Look(language=language)))
 
 
 @cache
-def question(name: str, notation: str = "standard") -> Question:
+def question(name, notation="standard"):
     return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(2026))))
 
 
-def page(*contents: Inlines) -> Document:
+def page(*contents):
     return Document("", tuple(map(Paragraph, contents)))
 
 
-def words(text: str) -> Inlines:
+def words(text):
     return (Words(text),)
 
 
@@ -104,11 +99,11 @@ msgstr ""
 """
 
 
-def file_with(*entries: str, head: str = HEAD) -> str:
+def file_with(*entries, head=HEAD):
     return "\n\n".join((head, *entries)) + "\n"
 
 
-def entry(one: str, said: str) -> str:
+def entry(one, said):
     return f'msgid "{one}"\nmsgstr "{said}"'
 
 
@@ -155,10 +150,10 @@ def test_a_file_that_is_none_is_refused(tmp_path, name, content, complaint):
 
 def test_a_file_of_ones_own_speaks_as_far_as_it_goes(tmp_path):
     path = tmp_path / "mine.po"
-    path.write_text(file_with(entry("Rows {a} of {tokens} tokens.", "{tokens} T: {a}.")), encoding="utf-8")
+    path.write_text(file_with(entry("Rows {a} of {tokens} tokens.", "{tokens} T: {a}.")), "utf-8")
     content = (*sentence("Rows {a} of {tokens} tokens.", a=Name("A"), tokens=3), Words(" "), Words("Other words."))
     said = in_(str(path), page(content))
-    assert plain(said.blocks[0].content) == "3 T: A. Other words."  # type: ignore[union-attr]
+    assert plain(said.blocks[0].content) == "3 T: A. Other words."
     assert untranslated(replace(page(content), look=Look(language=str(path)))) == ["Other words."]
 
 
@@ -170,7 +165,7 @@ def test_a_fuzzy_translation_waits_for_its_translator():
 
 def test_what_a_language_lacks_is_said_once(tmp_path, caplog):
     path = tmp_path / "mine.po"
-    path.write_text(file_with(), encoding="utf-8")
+    path.write_text(file_with(), "utf-8")
     for text in ("Fill in every box.", "Give exact values.", "Fill in every box."):
         in_(str(path), page(words(text)))
     assert [record.getMessage() for record in caplog.records] == [
@@ -212,7 +207,7 @@ def test_lists_are_their_own_english(items):
 # ------------------------------------------------------------------------------------------------ pages
 
 
-def numbers(text: str) -> Counter[str]:
+def numbers(text):
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
@@ -258,12 +253,12 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
-EXAM: dict[str, Any] = TABLES["exam"]
+EXAM = TABLES["exam"]
 """An exam with everything that a paper can have; words of the teacher's look like messages and are none."""
 
 
 @cache
-def exam() -> Exam:
+def exam():
     return make_exam(exam_spec(EXAM, Path("exam.toml")), Dice.seeded(2026))
 
 
@@ -332,12 +327,12 @@ def test_formulas_are_spoken_with_every_number_and_letter(name):
         assert not _letters(FORMULAS[name]) - Counter(re.findall(r"[A-Za-z]+", said))
 
 
-def _letters(formula: Formula) -> Counter[str]:
+def _letters(formula):
     """The names of one capital letter, each at least so often."""
     return Counter(name.base for name in leaves(formula, Name) if re.fullmatch("[A-Z]", name.base))
 
 
-def spoken(language: str, name: str) -> str:
+def spoken(language, name):
     with speaking(language):
         return speak(FORMULAS[name])
 

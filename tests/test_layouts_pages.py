@@ -1,11 +1,8 @@
 """Where pages may end: boxes and space for working stay with what they are for, marks stay with their reasons."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
@@ -35,12 +32,12 @@ from symattn.page.writers.typst import write
 from symattn.teaching.explanation.solutions import with_answer_space
 
 
-def texts(document: Document) -> list[str]:
+def texts(document):
     return [page.extract_text() for page in PdfReader(io.BytesIO(write_pdf(document))).pages]
 
 
 @pytest.mark.parametrize("boxes", [AnswerGrid(Name("Q"), 2, 2), Falk(MatrixOf(()), MatrixOf(()), MatrixOf(()))])
-def test_boxes_have_their_space_for_working_round_them(boxes: AnswerGrid | Falk) -> None:
+def test_boxes_have_their_space_for_working_round_them(boxes):
     asked, space, lines = Paragraph((Words("Work it out."),)), WorkingSpace(40), WorkingSpace(40, ruled=True)
     assert with_answer_space((asked, space, boxes)) == (asked, AnswerSpace(boxes, space))
     assert with_answer_space((asked, space)) == (asked, space)
@@ -59,27 +56,27 @@ PIECE = WorkingSpace(7, width=50, count=12)
         (8, 2, 0),  # 11 lines of 2 beside
     ],
 )
-def test_space_below_boxes_is_what_has_no_room_beside_them(rows: int, columns: int, below: int) -> None:
+def test_space_below_boxes_is_what_has_no_room_beside_them(rows, columns, below):
     room = 174 - columns * 12 - 16 - 9
     beside = max(min(1, room // 50), int(0.85 * room / 50)) * ((rows * 10 + 3) // 7)
     expected = 7 * -(-max(0, 12 - beside) // 3)
     assert below_boxes(AnswerSpace(AnswerGrid(Name("Q"), rows, columns), PIECE), Page()) == below == expected
 
 
-def test_space_for_working_is_named() -> None:
+def test_space_for_working_is_named():
     for block in (WorkingSpace(40), AnswerSpace(AnswerGrid(Name("Q"), 2, 2), PIECE)):
         document = Document("A sheet", (block,))
         assert "Working" in texts(document)[0]
         assert "{Working}" in latex.write_beside_macros(document)
 
 
-def test_space_for_working_is_on_one_page() -> None:
+def test_space_for_working_is_on_one_page():
     """Three spaces, each higher than half a page, take three pages."""
     assert len(texts(Document("A sheet", (WorkingSpace(140),) * 3))) == 3
 
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="pdftoppm is not installed")
-def test_what_is_left_of_a_page_is_space_for_working(tmp_path: Path) -> None:
+def test_what_is_left_of_a_page_is_space_for_working(tmp_path):
     """A frame that cannot be followed by the next one on its page goes down to its end."""
     answer = Together((AnswerSpace(AnswerGrid(Name("Q"), 3, 2), WorkingSpace(100)),))
     (tmp_path / "a.pdf").write_bytes(write_pdf(Document("A sheet", (answer,) * 2)))
@@ -94,7 +91,7 @@ def test_what_is_left_of_a_page_is_space_for_working(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [11, 24])
-def test_a_row_of_a_table_is_on_one_page(size: int) -> None:
+def test_a_row_of_a_table_is_on_one_page(size):
     """Also where a table is too high for what is left of a page: its rows have the same word at start and end."""
     long = " ".join(["word"] * 40)
     rows = tuple(((Words(f"start{k} {long} end{k}"),), (Words("x"),)) for k in range(30))
@@ -107,7 +104,7 @@ def test_a_row_of_a_table_is_on_one_page(size: int) -> None:
         ]
 
 
-def test_no_heading_in_large_print_is_left_alone() -> None:
+def test_no_heading_in_large_print_is_left_alone():
     """Options that are nearly as high as a page go on on the next one."""
     options = tuple((Words(f"option {k} " + "with some words " * 5),) for k in range(8))
     asked = Together((Paragraph((Words("Tick everything that is true."),)), Choices(options)))
@@ -116,7 +113,7 @@ def test_no_heading_in_large_print_is_left_alone() -> None:
     assert "option 0" in page.replace("\n", " ")
 
 
-def test_marks_stay_with_what_earns_them() -> None:
+def test_marks_stay_with_what_earns_them():
     marks, listed = Paragraph((Words("Marks"),), "B1"), ItemList(((Words("a reason"),),))
     short, long = (Display((Relation((Name("x"), Number("1")), ("=",)),) * lines) for lines in (3, 30))
     words = Paragraph((Words("Said."),))
@@ -126,14 +123,14 @@ def test_marks_stay_with_what_earns_them() -> None:
     assert stays_with_next([Heading((Words("4. One token"),)), words, short], False) == [False, True, False]
 
 
-def test_aligned_lines_are_one_block_however_high_if_they_fit() -> None:
+def test_aligned_lines_are_one_block_however_high_if_they_fit():
     """Rows of given matrices begin at the same place, also where they are higher together than half a page."""
     column = MatrixOf(tuple((Number(str(k)),) for k in range(9)))
     lines = tuple(Relation((Name("W", (Name(c),)), column), ("=",)) for c in "abcd")
     assert write(Document("A sheet", (Display(lines),))).count("#formulas(") == 1
 
 
-def test_a_blank_in_a_table_has_room_for_handwriting() -> None:
+def test_a_blank_in_a_table_has_room_for_handwriting():
     cell = (Math(Blank("integer")),)
     table = Table(((Words("Matrix"),), (Words("Rows"),)), (((Words("Q"),), cell), ((Words("K"),), (Words("3"),))))
     assert write(Document("A sheet", (table,))).count("[#room-to-write") == 1

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import refusal, run
 from wrong_values import without_caret
 
 from symattn.cli import main
@@ -27,7 +27,7 @@ def hands():
     own.close()
 
 
-def asked(hands: Hands, job: object, seconds: float, memory: int = 2**31) -> object:
+def asked(hands, job, seconds, memory=2**31):
     """What comes of a job (`odd_jobs.told`) within limits."""
     return answer_of(hands.do("odd_jobs:told", "null", text_of(job), Limits(seconds, memory)))["answer"]
 
@@ -80,18 +80,9 @@ RIGHT = 'S = [[1, 0]]\nA = [["e/(e+1)", "1/(1+e)"]]\nZ = [["(e+2)/(e+1)"]]\n'
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    (tmp_path / "right.toml").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(PROBLEM, "utf-8")
+    (tmp_path / "right.toml").write_text(RIGHT, "utf-8")
     return tmp_path
-
-
-def refusal(*arguments: object) -> str:
-    """The one sentence that something gets."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.output.startswith("Error: ")
-    assert result.output.count("\n") == 1
-    return result.output
 
 
 @pytest.mark.slow
@@ -162,7 +153,7 @@ LARGE = {
 def test_a_template_that_cannot_be_filled_is_a_sentence(folder, what):
     template, said = TEMPLATES.get(what) or (LARGE[what], "The template document.md.j2 in the folder own is too large.")
     (folder / "own").mkdir()
-    (folder / "own" / "document.md.j2").write_text(template, encoding="utf-8")
+    (folder / "own" / "document.md.j2").write_text(template, "utf-8")
     assert said in refusal("derive", "problem.toml", "--format", "markdown", "--templates", "own")
     result = run("derive", "problem.toml", "--format", "markdown")
     assert result.exit_code == 0  # and nothing is limited any more

@@ -1,6 +1,5 @@
 """An operation is one class: everything that it does not say itself follows from its rule."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy
@@ -8,12 +7,11 @@ import pytest
 import sympy
 
 import symattn
-from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.derivation import Pull, RuleOp, convention
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
-from symattn.formula import Call, Formula, Name
+from symattn.formula import Call, Name
 from symattn.page.writers import FORMATS
 from symattn.teaching.sheets import render
 
@@ -25,22 +23,22 @@ class Shares(RuleOp):
     along: str = field(default="rows")
     title = "Shares of cubes"
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape(self, *shapes):
         return shapes[0]
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule(self, A, i, j, *operands):
         x = operands[0] if self.along == "rows" else operands[0].transposed
         i, j = (i, j) if self.along == "rows" else (j, i)
         squares = A.total(x.columns, lambda k: A.square(x[i, k]))
         return A.quotient(A.product(x[i, j], A.square(x[i, j])), A.sum(A.number(1), squares))
 
-    def pull(self, use: Use) -> Pull:
+    def pull(self, use):
         return Pull((use.g, use.operand, use.result), SharesGradient(self.along))
 
-    def written(self, style: Style, *operands: Formula) -> Formula:
+    def written(self, style, *operands):
         return Call(Name("shares"), operands)
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+    def conventions(self, steps, signs):
         s = Name("s")
         return [
             convention(
@@ -48,10 +46,10 @@ class Shares(RuleOp):
             )
         ]
 
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+    def in_brief(self, steps, signs):
         return [convention("Cubes: {rule}", rule=signs.equation(steps[0]))]
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness(self, *operands):
         x = numpy.array(operands[0])
         return (x**3 / (1 + (x**2).sum(axis=1 if self.along == "rows" else 0, keepdims=True))).tolist()
 
@@ -64,10 +62,10 @@ class SharesGradient(RuleOp):
     arity = 3
     title = "Back through shares of cubes"
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape(self, *shapes):
         return shapes[0]
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule(self, A, i, j, *operands):
         g, x, y = operands if self.along == "rows" else (operand.transposed for operand in operands)
         i, j = (i, j) if self.along == "rows" else (j, i)
         one = A.product(A.number(3), A.square(x[i, j]), g[i, j])
@@ -75,10 +73,10 @@ class SharesGradient(RuleOp):
         squares = A.total(x.columns, lambda k: A.square(x[i, k]))
         return A.quotient(A.minus(one, all_of_line), A.sum(A.number(1), squares))
 
-    def written(self, style: Style, *operands: Formula) -> Formula:
+    def written(self, style, *operands):
         return Call(Name("shares", primes=1), operands)
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness(self, *operands):
         g, x, y = map(numpy.array, operands)
         axis = 1 if self.along == "rows" else 0
         both = 2 * x * (g * y).sum(axis=axis, keepdims=True)
@@ -114,7 +112,7 @@ GRADIENTS = [{"of": "A", "wrt": "Q"}]
 UPSTREAM = [[1, -2], [0, 3]]
 
 
-def loss(q: numpy.ndarray) -> numpy.ndarray:
+def loss(q):
     s = q @ numpy.array(K).T
     cubes = s**3 / (1 + (s**2).sum(axis=1, keepdims=True))
     powers = numpy.exp(cubes)
@@ -158,7 +156,7 @@ def test_every_format_shows_it_and_its_program_runs(solution):
     exec(source, {})  # it asserts what the page says
 
 
-def program(notebook: str) -> str:
+def program(notebook):
     import nbformat
 
     return "\n".join(cell.source for cell in nbformat.reads(notebook, 4).cells if cell.cell_type == "code")

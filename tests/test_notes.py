@@ -25,7 +25,7 @@ from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
-from symattn.page.document import Block, Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
+from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers import typst
 from symattn.page.writers.common import Page
 from symattn.teaching.explanation.wording import Wording
@@ -48,11 +48,11 @@ Q, K, V = [[1, 0, 2], [2, 2, 2], [2, 1, 3]], [[0, 1, 1], [4, 4, 0], [2, 3, 1]], 
 S = [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
 
 
-def figures(note: str, mistakes: bool = True) -> dict[str, list[str]]:
+def figures(note, mistakes=True):
     """The figures of a transcription by heading, perhaps without `mistakes`; remarks such as (sic) are left out."""
-    found: dict[str, list[str]] = {}
+    found = {}
     heading = ""
-    for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines():
+    for line in (FOLDER / f"{note}.md").read_text("utf-8").splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ")
         elif line.startswith("- ") and (mistakes or "(sic" not in line):
@@ -60,12 +60,12 @@ def figures(note: str, mistakes: bool = True) -> dict[str, list[str]]:
     return found
 
 
-def squeezed(text: str) -> str:
+def squeezed(text):
     """Blanks beside signs do not count, and all others are one blank."""
     return re.sub(r"\s+", " ", re.sub(r"\s*([,;()\[\]⟨⟩=·×⊙→^+−])\s*", r"\1", text))
 
 
-def labelled(block: Block) -> Block:
+def labelled(block):
     """Headings with their numbers before them, as pages print them."""
     if isinstance(block, Heading):
         return replace(block, content=block.whole, label=())
@@ -73,18 +73,18 @@ def labelled(block: Block) -> Block:
 
 
 @cache
-def lines_of(note: str, corrected: bool) -> tuple[str, ...]:
+def lines_of(note, corrected):
     """Its title and its page without the errata, as it is read."""
     document = derive(note, corrected=corrected).document
     document = replace(document, blocks=tuple(map(labelled, document.blocks)))
     return tuple(map(squeezed, [document.title, *oracles.page_lines(document, until="Errata")]))
 
 
-def page_of(note: str, corrected: bool) -> str:
+def page_of(note, corrected):
     return squeezed("\n".join(lines_of(note, corrected)))
 
 
-def in_order(listed: list[str], page: str, heading: str) -> None:
+def in_order(listed, page, heading):
     at = 0
     for figure in listed:
         found = page.find(squeezed(figure), at)
@@ -222,7 +222,7 @@ def test_without_its_patch_the_place_is_as_corrected(note, erratum):
     assert not set(changed) <= set(corrected), f"{changed} stands in the corrected text as well"
 
 
-def is_right_elsewhere(note: str, figure: str) -> bool:
+def is_right_elsewhere(note, figure):
     """Whether the same words stand in a line that is right: "For Input 1:" is so in step 4."""
     right = (line for lines in figures(note, mistakes=False).values() for line in lines)
     return any(squeezed(figure) in squeezed(line) for line in right)
@@ -230,7 +230,7 @@ def is_right_elsewhere(note: str, figure: str) -> bool:
 
 @pytest.mark.parametrize("note", NOTES)
 def test_no_mistake_is_left_in_the_corrected_text(note):
-    text = (FOLDER / f"{note}.md").read_text(encoding="utf-8")
+    text = (FOLDER / f"{note}.md").read_text("utf-8")
     wrong = re.findall(r"^- (.*) \(sic", text, re.MULTILINE)
     assert wrong
     page = page_of(note, corrected=True)

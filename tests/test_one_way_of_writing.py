@@ -1,7 +1,5 @@
 """Signs and numbers are written one way on all pages."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import unescape
@@ -19,19 +17,19 @@ from symattn.page.document import Look, Words, spans
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.wording import in_signs, step_in_signs
-from symattn.teaching.sheets import Sheet, sheets
+from symattn.teaching.sheets import sheets
 
 TABLES = tables_beside(__file__)
 
 GAP = "\N{NO-BREAK SPACE}"
 
 
-def sheet(problem: str, **options: object) -> Sheet:
+def sheet(problem, **options):
     [made] = sheets(make_recipe("", {}, problem=problem, **options), 1)
     return made
 
 
-def words_on(made: Sheet) -> str:
+def words_on(made):
     return "\n".join(
         FORMATS["text"].write(replace(document, sheet="", recipe="")) for document in (made.worksheet, made.key)
     )
@@ -39,7 +37,7 @@ def words_on(made: Sheet) -> str:
 
 @pytest.mark.parametrize("language", ["fr", "zh"])
 @pytest.mark.parametrize("writer", ["html", "latex", "markdown", "notebook", "text", "typst"])
-def test_a_label_has_the_colon_of_its_language(writer: str, language: str) -> None:
+def test_a_label_has_the_colon_of_its_language(writer, language):
     page = replace(document(ROWS[0]), look=Look(language=language))
     written = unescape(FORMATS[writer].write(presented(page)))
     gap = GAP
@@ -56,18 +54,18 @@ def test_a_label_has_the_colon_of_its_language(writer: str, language: str) -> No
 
 
 @pytest.mark.parametrize("problem", ["recurrence", "counts"])
-def test_weights_have_one_sign_in_a_notation(problem: str) -> None:
+def test_weights_have_one_sign_in_a_notation(problem):
     for seed in (1, 2, 11):
         said = words_on(sheet(problem, seed=seed))
         assert not re.search(r"W_[QKVO]", said)
 
 
-def test_no_name_of_a_matrix_runs_into_the_number_of_its_rows() -> None:
+def test_no_name_of_a_matrix_runs_into_the_number_of_its_rows():
     """mask = 2: the equals sign beside row 2 of four."""
     assert not re.search(r"mask *= *\d", words_on(sheet("masks", seed=11)))
 
 
-def test_names_and_powers_are_formulas_in_what_is_said_of_mistakes() -> None:
+def test_names_and_powers_are_formulas_in_what_is_said_of_mistakes():
     for known in (*misconceptions().values(), *SLIPS.values()):
         said = in_signs(known.name)
         in_words = "".join(part.text for part in spans(said) if isinstance(part, Words))
@@ -76,7 +74,7 @@ def test_names_and_powers_are_formulas_in_what_is_said_of_mistakes() -> None:
         assert not re.search(r"[_^]", "".join(re.sub(r"\{\w+\}", "", part) for part in around)), known.id
 
 
-def test_steps_are_formulas_where_they_are_names_of_matrices() -> None:
+def test_steps_are_formulas_where_they_are_names_of_matrices():
     assert [isinstance(part, Words) for step in ("S'", "A_1", "Z", "(b)", "A.1") for part in step_in_signs(step)] == [
         False, False, False, True, True,
     ]  # fmt: skip
@@ -89,7 +87,7 @@ INTEGERS = TABLES["integers"]
     ("settings", "fractions"),
     TABLES["fractions"],
 )  # fmt: skip
-def test_fractions_are_spoken_of_where_there_are_any(settings: dict[str, str], fractions: bool) -> None:
+def test_fractions_are_spoken_of_where_there_are_any(settings, fractions):
     made = symattn.derive("self_attention", **INTEGERS, **settings).worksheet()
     entries = [entry for step in made.problem.asked_steps for entry in step.result]
     assert fractions == any(not isinstance(entry, int) and entry is not NEGATIVE_INFINITY for entry in entries)

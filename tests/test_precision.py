@@ -9,7 +9,7 @@ TESTS = Path(__file__).parent
 SET, OF_ALL = {"dps", "prec"}, ("mp", "mpmath", "getcontext()")
 
 
-def set_for_good(tree: ast.AST) -> list[int]:
+def set_for_good(tree):
     """Where the precision of mpmath or of decimals is set and not given back, as by `workdps` and `localcontext`."""
     stored = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
     return sorted(n.lineno for n in stored if n.attr in SET and ast.unparse(n.value).endswith(OF_ALL))
@@ -17,7 +17,7 @@ def set_for_good(tree: ast.AST) -> list[int]:
 
 @pytest.mark.slow
 def test_precision_is_given_back():
-    lines = {path.name: set_for_good(ast.parse(path.read_text(encoding="utf-8"))) for path in TESTS.rglob("*.py")}
+    lines = {path.name: set_for_good(ast.parse(path.read_text("utf-8"))) for path in TESTS.rglob("*.py")}
     assert not {name: found for name, found in lines.items() if found}
 
 

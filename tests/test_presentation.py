@@ -1,7 +1,5 @@
 """The reader's choices: decimal sign, brackets, transpose sign, and that nothing else changes with them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -25,7 +23,7 @@ from symattn.formula import (
     Sum,
     Transposed,
 )
-from symattn.page.document import Document, Heading, Look, Math, Paragraph, Strong, Words
+from symattn.page.document import Document, Heading, Look, Math, Paragraph, Words
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.sheets import render
@@ -34,11 +32,11 @@ COMMA = Look(decimal=",")
 
 
 @pytest.fixture(scope="module")
-def key() -> Document:
+def key():
     return document(next(row for row in ROWS if row.name == "self_attention"), "key")
 
 
-def one(*content: Words | Strong | Math) -> Document:
+def one(*content):
     return Document("", (Paragraph(tuple(content)),))
 
 
@@ -61,7 +59,6 @@ def test_what_a_look_does_not_change_is_the_same_object(key):
 def test_every_format_has_the_comma(form, key):
     plain, comma = (render(replace(key, look=look), form)[1].decode() for look in (Look(), COMMA))
     weight = re.search(r"0\.\d{4}", render(key, "text")[1].decode())
-    assert weight is not None
     assert weight[0] in plain
     assert weight[0] not in comma
     assert re.search(weight[0].replace(".", r"\{?,\}?"), comma.replace("\\,", ","))
@@ -75,9 +72,7 @@ def test_every_format_has_the_comma(form, key):
 ])  # fmt: skip
 def test_what_commas_parted_semicolons_part(node):
     [paragraph] = presented(replace(one(Math(node)), look=COMMA)).blocks
-    assert isinstance(paragraph, Paragraph)
     [math] = paragraph.content
-    assert isinstance(math, Math)
     assert getattr(math.formula, "separator", "") == ";"
 
 

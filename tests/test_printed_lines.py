@@ -1,7 +1,5 @@
 """Whoever checks a key with a calculator comes to what is printed: a law over keys of every mechanism."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import oracles
@@ -10,7 +8,7 @@ import pytest
 from tables import tables_beside
 
 from symattn import formula as f
-from symattn.api import Solution, derive, worksheet
+from symattn.api import derive, worksheet
 from symattn.marking.reports.worked import Own
 from symattn.page.document import Display, Document, Look
 from symattn.page.notation import load_notation
@@ -18,14 +16,14 @@ from symattn.teaching.explanation.wording import Wording
 
 TABLES = tables_beside(__file__)
 
-FEW: list[tuple[str, dict[str, object], int]] = TABLES["few"]
+FEW = TABLES["few"]
 """Mechanisms with their givens, and how many lines with decimals on the left their pages have at least."""
 
-KEYS: list[tuple[str, dict[str, object]]] = TABLES["keys"]
+KEYS = TABLES["keys"]
 """Mechanisms with settings whose keys go on in decimals: those of all others are exact."""
 
 
-def lines_that_follow(document: Document) -> int:
+def lines_that_follow(document):
     """How many lines with decimals on the left there are, all of which follow."""
     found = list(printed_lines.lines(document))
     assert [str(line) for line in found if not line.follows] == []
@@ -52,7 +50,7 @@ def test_lines_of_every_key_follow(mechanism, settings):
 STEPS = TABLES["steps"]
 
 
-def sums_of_roots(**settings: object) -> Solution:
+def sums_of_roots(**settings):
     """√3 − √2 = 0.31784 and √3 + √2 = 3.14626."""
     return derive("custom", steps=STEPS, X=[[3]], Y=[[2]], **settings)
 
@@ -94,7 +92,7 @@ def test_every_format_has_the_same_digits(form, language):
 # ------------------------------------------------------------------------------------------------ the witness
 
 
-def line(*digits: str) -> printed_lines.Line:
+def line(*digits):
     """a − b ≈ c."""
     a, b, c = map(f.Number, digits)
     shown = Display((f.Relation((f.Name("x"), f.Sum((a, f.Negative(b))), c), ("≈", "≈")),))

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,16 +15,16 @@ PROTOCOLS = re.compile(r"_repr_\w+_")
 
 
 @cache
-def private() -> frozenset[str]:
+def private():
     """Every private name that is defined in the package: functions, classes, variables, attributes."""
-    nodes = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    nodes = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     names |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
     return frozenset(n for n in names if re.match(r"_[a-zA-Z]", n) and not PROTOCOLS.fullmatch(n))
 
 
-def used(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def used(tree):
     """Private names that are imported, reached through a dot, or named to be patched."""
     for node in ast.walk(tree):
         match node:
@@ -40,7 +39,7 @@ def used(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @pytest.mark.slow
 def test_no_test_uses_a_private_name():
     for path in TESTS.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(path.read_text("utf-8"))
         own = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
         own |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
         for line, name in used(tree):

@@ -1,7 +1,6 @@
 """Problem files: what they can say, and one sentence for everything that is wrong with one."""
 
 import tomllib
-from pathlib import Path
 
 import oracles
 import pytest
@@ -38,9 +37,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def written(folder: Path, text: str, name: str = "problem.toml") -> Path:
+def written(folder, text, name="problem.toml"):
     path = folder / name
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     return path
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from click.testing import CliRunner
+from commands import here, run
 
-from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
 from symattn.practice import engine
 from symattn.teaching.problems import problem_types
@@ -18,17 +17,17 @@ ROOT = Path(__file__).parent.parent
 GENERATED = "reference.md"
 """It has tests of its own."""
 
-PAGES = {path.relative_to(ROOT): path.read_text(encoding="utf-8")
+PAGES = {path.relative_to(ROOT): path.read_text("utf-8")
          for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.name != GENERATED}  # fmt: skip
 README = PAGES[Path("README.md")]
 LINK = re.compile(r"(!?)\[([^\]]+)\]\(([^)#]*)(?:#([^)]+))?\)")
 
 
-def blocks(language: str, text: str) -> list[str]:
+def blocks(language, text):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def everywhere(language: str) -> list[str]:
+def everywhere(language):
     return [block for text in PAGES.values() for block in blocks(language, text)]
 
 
@@ -38,31 +37,31 @@ COMMANDS = list(dict.fromkeys(
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages print, named by their first line."""
     monkeypatch.chdir(tmp_path)
     for block in (*everywhere("toml"), *everywhere("csv")):
         name, _, text = block.removeprefix("# ").partition("\n")
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "secret.txt").write_text("what only the teacher has\n", encoding="utf-8")
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "secret.txt").write_text("what only the teacher has\n", "utf-8")
     return tmp_path
 
 
 @pytest.fixture(scope="module")
-def exam_of_two_papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exam_of_two_papers(tmp_path_factory):
     """The exam of the pages with fewer papers, made once."""
     folder = tmp_path_factory.mktemp("exam")
     for block in (*everywhere("toml"), *everywhere("csv")):
         name, _, text = block.removeprefix("# ").partition("\n")
-        (folder / name).write_text(text.replace("variants = 4", "variants = 2"), encoding="utf-8")
+        (folder / name).write_text(text.replace("variants = 4", "variants = 2"), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        made = CliRunner().invoke(main, shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
+        made = run(*shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
     assert made.exit_code == 0, made.output
     return folder / "output"
 
 
-def handed_in(made: Path, folder: Path) -> None:
+def handed_in(made, folder):
     """An exam that was made, and two papers of it handed in: one still blank, and one that is no paper."""
     copytree(made, folder / "output")
     submissions = folder / "submissions"
@@ -72,7 +71,7 @@ def handed_in(made: Path, folder: Path) -> None:
     (submissions / "002-1912.md").write_bytes(b"\xff\xfe\x00no paper")
 
 
-def test_there_are_commands_and_files_to_run() -> None:
+def test_there_are_commands_and_files_to_run():
     assert len(COMMANDS) >= 40
     assert len(everywhere("toml")) == 6
     assert len(PAGES) >= 7
@@ -80,20 +79,21 @@ def test_there_are_commands_and_files_to_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
     monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
+    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
     shortened = command.replace("-n 30", "-n 2").replace("--marking -n 2", "--marking -n 1")  # tested elsewhere
     papers = 2 if "--secret" in command else 4
     file = folder / "exam.toml"
     file.write_text(file.read_text("utf-8").replace("variants = 4", f"variants = {papers}"), "utf-8")
-    done = CliRunner().invoke(main, shlex.split(shortened)[1:])
+    done = run(*shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
     if command.startswith("symattn grade"):
-        assert (folder / "marked" / "gradebook.csv").read_text(encoding="utf-8").count("\n") >= 4
+        assert (folder / "marked" / "gradebook.csv").read_text("utf-8").count("\n") >= 4
     elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"
         assert done.output.startswith(f"{made.relative_to(folder)}: {papers} papers with keys")
@@ -107,16 +107,16 @@ def test_command(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, re
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if ">>>" in text], ids=str)
-def test_python_session(page: Path) -> None:
+def test_python_session(page):
     session = "\n".join(block for block in blocks("python", PAGES[page]) if ">>>" in block)
     examples = doctest.DocTestParser().get_doctest(session, {}, str(page), str(page), 0)
     assert len(examples.examples) >= 3
-    failures: list[str] = []
+    failures = []
     doctest.DocTestRunner(verbose=False).run(examples, out=failures.append)
     assert not failures, "".join(failures)
 
 
-def test_the_two_commands_stand_where_ci_finds_them() -> None:
+def test_the_two_commands_stand_where_ci_finds_them():
     marked = README.split("<!-- run -->")[1].split("<!-- end -->")[0]
     lines = [line for line in marked.splitlines() if line and not line.startswith("```")]
     assert len(lines) == 2
@@ -124,7 +124,7 @@ def test_the_two_commands_stand_where_ci_finds_them() -> None:
     assert "pytest" in lines[1]
 
 
-def anchors(text: str) -> list[str]:
+def anchors(text):
     """What headings can be linked by, as GitHub makes them."""
     plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", plain, re.MULTILINE)
@@ -132,7 +132,7 @@ def anchors(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_leads_somewhere(page):
     for picture, _, target, anchor in LINK.findall(PAGES[page]):
         if target.startswith("http"):
             continue
@@ -141,10 +141,10 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if picture:
             assert there.read_bytes().startswith(b"\x89PNG")
         if anchor:
-            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{target}#{anchor}"
+            assert anchor in anchors(there.read_text("utf-8")), f"{target}#{anchor}"
 
 
-def test_every_page_is_linked_from_the_readme_and_has_its_contents() -> None:
+def test_every_page_is_linked_from_the_readme_and_has_its_contents():
     linked = {target for _, _, target, _ in LINK.findall(README)}
     assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} <= linked
     for page, text in PAGES.items():
@@ -153,7 +153,7 @@ def test_every_page_is_linked_from_the_readme_and_has_its_contents() -> None:
         assert listed == sections, page
 
 
-def test_the_tables_name_problem_types_and_mechanisms_that_there_are() -> None:
+def test_the_tables_name_problem_types_and_mechanisms_that_there_are():
     """Those that are not there are in docs/reference.md, which is made: who adds one has no table to fill in."""
     types, chosen = PAGES[Path("docs/worksheets.md")].split("## Types of problem")[1].split("## Mechanisms")
     named = re.findall(r"^\| `([\w-]+)` \|", types, re.MULTILINE)
@@ -166,6 +166,6 @@ def test_the_tables_name_problem_types_and_mechanisms_that_there_are() -> None:
     assert set(worked_out) <= set(mechanisms())
 
 
-def test_the_readme_says_that_there_is_no_licence_yet() -> None:
+def test_the_readme_says_that_there_is_no_licence_yet():
     assert "No licence has been chosen yet." in README
     assert not [path for path in ROOT.iterdir() if re.match(r"(?i)licen[cs]e|copying", path.name)]

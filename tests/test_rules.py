@@ -17,16 +17,16 @@ from symattn.teaching.pool import OVERLAP
 from symattn.teaching.problems import problem_types
 
 ROOT = Path(symattn.__file__).parent.parent
-RULES = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+RULES = (ROOT / "docs" / "rules.md").read_text("utf-8")
 SECTIONS = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", RULES, re.MULTILINE))
 CITED = re.compile(r"rules\.md (\d+(?:\.\d+)?)")
 
 
-def section(number: str) -> str:
+def section(number):
     return re.split(r"^##+ ", RULES.partition(f"# {number} ")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def table(number: str) -> dict[str, list[str]]:
+def table(number):
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in section(number).splitlines() if "|" in line
     ]
@@ -37,7 +37,7 @@ def test_every_rule_that_is_cited_is_there():
     cited = {}
     for folder in ("symattn", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text("utf-8")
             cited |= dict.fromkeys(CITED.findall(text), path.name)
             assert path.name in ("test_rules.py", "test_help.py") or "PEDAGOGY" not in text, path.name
     assert len(cited) > 20
@@ -58,7 +58,7 @@ def test_the_weights_of_a_load():
 def test_the_targets(column, level):
     target, rows = TARGETS[level], table("4.8")
 
-    def numbers(row: str) -> tuple[float, ...]:
+    def numbers(row):
         return tuple(float(x.replace("−", "-")) for x in re.findall(r"−?[\d.]+", rows[row][column]))
 
     assert numbers("entries") == target.entries

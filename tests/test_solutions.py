@@ -1,71 +1,45 @@
 """Worksheets and keys from one source: blank, partly worked, worked, and with marks."""
 
-from __future__ import annotations
-
-import random
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from catalogue_sheets import ROWS, every_row, only, sheet, the
+from commands import run
 
 import symattn
-from symattn.cli import main
-from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
 from symattn.formula import Name
-from symattn.formula.nodes import Formula, children
+from symattn.formula.nodes import children
 from symattn.page.document import (
     AnswerGrid,
-    Document,
     Entries,
     Heading,
     Paragraph,
     Program,
-    Solutions,
     Solved,
     all_blocks,
     settled,
 )
-from symattn.page.notation import load_notation
-from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
 from symattn.teaching.explanation import Pages, question_document
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import draw
-from symattn.teaching.problem import Problem
-from symattn.teaching.problems import problem_type, problem_types
-from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import Question, StepAnswer, marks_text, matrix_of
+from symattn.teaching.question import marks_text, matrix_of
 from symattn.teaching.sheets import SOLUTIONS, read_besides, render
 
-TYPES = list(problem_types())
-MECHANISMS = list(mechanisms())
-LAYOUTS = ("matrix", "falk", "columns")
+OF = {row.name: row for row in ROWS}
+every_type = only(kind="type")
 
 
-@cache
-def of_type(name: str) -> Question:
-    [made] = symattn.worksheet(problem=name, level="starter", seed=5)
-    return made.question
+def question_of(name):
+    return sheet(OF[name]).question
 
 
-@cache
-def of_mechanism(name: str, exact: bool = True) -> Question:
-    chosen, spec = mechanism(name), problem_type("full").spec({"mechanism": name})
-    settings = spec.chosen_settings()
-    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(5)).givens, settings)
-    problem = Problem(chosen.title, name, d, load_notation("standard"), exact=exact)
-    return full_question(problem, {})
-
-
-def grids(document: Document) -> list[AnswerGrid]:
+def grids(document):
     return [block for block in all_blocks(settled(document).blocks) if isinstance(block, AnswerGrid)]
 
 
-def parts(document: Document) -> list[Solved]:
+def parts(document):
     """The parts of a question: what is neither its introduction nor what comes after."""
     found = [block for block in all_blocks(document.blocks) if isinstance(block, Solved)]
     return [block for block in found if block.ask and block.worked]
@@ -74,34 +48,32 @@ def parts(document: Document) -> list[Solved]:
 # ------------------------------------------------------------------------------------------------ blank
 
 
-@pytest.mark.covering(most=9, product=False)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: str) -> None:
+@pytest.mark.covering(most=5)
+@every_row
+def test_a_blank_one_is_the_same_whatever_its_solutions_say(row):
     """Nothing of a key can be in a document that does not change with it."""
-    question = of_type(name)
+    question = sheet(row).question
     other = replace(
         question,
         parts=tuple(replace(part, key=(Paragraph(()),), marking=()) for part in question.parts),
         checks=tuple,
     )
-    blank = question_document(question, layout=layout)  # type: ignore[arg-type]
-    assert blank == question_document(other, layout=layout)  # type: ignore[arg-type]
+    blank = question_document(question, layout=row.layout)
+    assert blank == question_document(other, layout=row.layout)
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
-@pytest.mark.covering(most=12, product=False)
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", TYPES)
-def test_a_format_needs_nothing_else_of_a_document_than_it_says(name: str, form: str) -> None:
-    pages = Pages(of_type(name), "falk" if len(name) % 2 else "matrix")
+@pytest.mark.covering(most=8)
+@every_row
+def test_a_format_needs_nothing_else_of_a_document_than_it_says(row):
+    pages = Pages(sheet(row).question, row.layout)
     for solutions in SOLUTIONS[:4]:
-        everything, read = pages.document(solutions), pages.document(solutions, besides=read_besides([form]))
-        assert render(read, form) == render(everything, form)
+        everything, read = pages.document(solutions), pages.document(solutions, besides=read_besides([row.form]))
+        assert render(read, row.form) == render(everything, row.form)
 
 
-def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
-    shown = Pages(of_type("full")).document("key", besides=read_besides(["markdown", "text"]))
+def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version():
+    shown = Pages(question_of("full")).document("key", besides=read_besides(["markdown", "text"]))
     blocks = list(all_blocks(shown.blocks))
     assert not any(isinstance(block, Solved | Program | AnswerGrid) for block in blocks)
     assert any(isinstance(block, Entries) for block in blocks)
@@ -110,13 +82,11 @@ def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version() -> None:
 # ------------------------------------------------------------------------------------------------ one structure
 
 
-@pytest.mark.covering(most=24, product=False)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", TYPES)
-def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout: str) -> None:
-    question = of_type(name)
-    made: dict[Solutions, Document] = {
-        solutions: question_document(question, "X", "", solutions, layout)  # type: ignore[arg-type]
+@every_type
+def test_all_are_one_document_of_which_something_else_is_shown(row):
+    question = sheet(row).question
+    made = {
+        solutions: question_document(question, "X", "", solutions, row.layout)
         for solutions in SOLUTIONS
         if solutions != "diagnosis"
     }
@@ -128,9 +98,9 @@ def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout
     assert marks == [f"[{sum(m.number for m in part.marks)}]" for part in question.parts if part.marks]
 
 
-@pytest.mark.parametrize("name", TYPES)
-def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
-    question = of_type(name)
+@every_type
+def test_codes_of_marks_are_for_the_marker_alone(row):
+    question = sheet(row).question
     codes = [marks_text(part.marks) for part in question.parts if part.marks]
     for solutions in (solutions for solutions in SOLUTIONS if question.diagnosis or solutions != "diagnosis"):
         blocks = all_blocks(settled(question_document(question, solutions=solutions)).blocks)
@@ -141,19 +111,18 @@ def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ partly worked
 
 
-@pytest.mark.covering(most=4, product=False)
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("name", MECHANISMS[1::3])
-def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
-    question = of_mechanism(name, exact)
-    assert question.problem is not None
+@pytest.mark.covering(most=6)
+@the(*(row for row in ROWS if row.kind == "mechanism"))
+def test_the_first_row_is_given_and_right(row):
+    """Where tokens are columns, the first column."""
+    question = sheet(row).question
+    along = -1 if question.problem.derivation.orientation == "columns" else 1
     document = question_document(question, solutions="partly")
     for part, solved in zip(question.parts, parts(document), strict=True):
-        assert isinstance(part.answer, StepAnswer)
         result = matrix_of(question.problem.derivation, part.answer.step)
         [grid] = [block for block in all_blocks(solved.partly) if isinstance(block, AnswerGrid)]
-        rows, columns = result.shape
-        given = [cell for cell, _ in grid.filled]
+        rows, columns = result.shape[::along]
+        given = [cell[::along] for cell, _ in grid.filled]
         if rows > 1:
             assert given == [(0, j) for j in range(columns)]
         else:
@@ -166,14 +135,15 @@ def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
                 assert on_one_line(shown).replace("−", "-") == decimal_text(result[cell], 4).replace("−", "-")
 
 
-def names(formula: Formula) -> set[str]:
+def names(formula):
     found = {on_one_line(formula)} if isinstance(formula, Name) else set()
     return found.union(*map(names, children(formula))) if not isinstance(formula, Name) else found
 
 
-def test_what_is_still_to_be_found_stands_by_name() -> None:
+def test_what_is_still_to_be_found_stands_by_name():
     """The working of s_12 takes the first query, which is given, and the second key, which is not."""
-    question = of_mechanism("self_attention")
+    [made] = symattn.worksheet("self_attention", seed=5)
+    question = made.question
     scores = next(p for p, part in enumerate(question.parts) if part.name == "S")
     solved = parts(question_document(question, solutions="partly"))[scores]
     [working] = [block for block in all_blocks(solved.partly) if isinstance(block, Entries)]
@@ -184,9 +154,9 @@ def test_what_is_still_to_be_found_stands_by_name() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", TYPES)
-def test_at_least_one_box_is_left_and_what_is_printed_stays(name: str) -> None:
-    question = of_type(name)
+@every_type
+def test_at_least_one_box_is_left_and_what_is_printed_stays(row):
+    question = sheet(row).question
     blank, partly = question_document(question), question_document(question, solutions="partly")
     for before, after in zip(grids(blank), grids(partly), strict=True):
         assert set(before.filled) <= set(after.filled)
@@ -196,7 +166,7 @@ def test_at_least_one_box_is_left_and_what_is_printed_stays(name: str) -> None:
         assert replace(after, filled=before.filled) == before
 
 
-def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
+def test_letters_for_sizes_have_no_boxes_to_begin():
     sheet = symattn.derive("note-001").worksheet()
     assert settled(sheet.document("partly")).blocks == sheet.worksheet.blocks
 
@@ -205,13 +175,13 @@ def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("name", MECHANISMS[::3])
-def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
+@only(kind="mechanism")
+def test_a_bare_box_leaves_no_convention_out(row):
     """It has a line wherever the full box has one or more."""
-    question = of_mechanism(name)
+    question = sheet(row).question
     for conventions in ("bare", "full"):
-        [box] = [b for b in question_document(question, conventions=conventions).blocks if hasattr(b, "title")]  # type: ignore[arg-type]
-        items = box.blocks[0].items  # type: ignore[union-attr]
+        [box] = [b for b in question_document(question, conventions=conventions).blocks if hasattr(b, "title")]
+        items = box.blocks[0].items
         assert len(items) == len(question.conventions) or conventions == "bare"
         assert len(items) >= len(question.conventions) - 1
 
@@ -219,12 +189,10 @@ def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ choosing
 
 
-def test_the_files_of_a_set(tmp_path) -> None:
-    def written(*options: str) -> list[str]:
+def test_the_files_of_a_set(tmp_path):
+    def written(*options):
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        done = CliRunner().invoke(
-            main, ["worksheet", "attention", "--seed", "3", "--format", "text", "--out", str(folder), *options]
-        )
+        done = run("worksheet", "attention", "--seed", 3, "--format", "text", "--out", folder, *options)
         assert done.exit_code == 0, done.output
         return sorted(path.stem for path in folder.glob("*.txt"))
 
@@ -233,9 +201,9 @@ def test_the_files_of_a_set(tmp_path) -> None:
     assert written("--together", "--solutions", "blank,worked") == ["attention-3-all", "attention-3-all-worked"]
 
 
-def test_derive_writes_them_too() -> None:
-    def printed(*options: str) -> str:
-        done = CliRunner().invoke(main, ["derive", "note-002", *options])
+def test_derive_writes_them_too():
+    def printed(*options):
+        done = run("derive", "note-002", *options)
         assert done.exit_code == 0, done.output
         return done.output
 
@@ -245,25 +213,24 @@ def test_derive_writes_them_too() -> None:
     assert printed("--as", "worksheet", "--solutions", "blank") == printed("--as", "worksheet")
 
 
-def test_what_there_is_not_is_named() -> None:
+def test_what_there_is_not_is_named():
     with pytest.raises(InputError, match="Questions of the type drills have no common wrong answers to list"):
-        question_document(of_type("drills"), solutions="diagnosis")
+        question_document(question_of("drills"), solutions="diagnosis")
     with pytest.raises(InputError, match="solutions is 'half'"):
-        question_document(of_mechanism("attention"), solutions="half")  # type: ignore[arg-type]
+        question_document(question_of("attention"), solutions="half")
     with pytest.raises(InputError, match="conventions is 'few'"):
-        question_document(of_mechanism("attention"), conventions="few")  # type: ignore[arg-type]
+        question_document(question_of("attention"), conventions="few")
 
 
-def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path: Path) -> None:
-    drawn = ["--problem", "counts", "--seed", "3", "--format", "markdown", "--out", str(tmp_path)]
-    asked = ["worksheet", *drawn, "--solutions"]
-    run = CliRunner().invoke(main, [*asked, "blank,key,diagnosis"])
-    assert run.exit_code == 0
-    assert "Questions of the type counts have no common wrong answers, so no diagnosis was written." in run.stderr
+def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path):
+    asked = ("worksheet", "--problem", "counts", "--seed", 3, "--format", "markdown", "--out", tmp_path, "--solutions")
+    done = run(*asked, "blank,key,diagnosis")
+    assert done.exit_code == 0
+    assert "Questions of the type counts have no common wrong answers, so no diagnosis was written." in done.stderr
     assert sorted(path.name for path in tmp_path.glob("*.md")) == [
         "counts-self-attention-3-01-key.md",
         "counts-self-attention-3-01.md",
     ]
-    run = CliRunner().invoke(main, [*asked, "diagnosis"])
-    assert run.exit_code == 2
-    assert "leave out diagnosis." in run.stderr
+    done = run(*asked, "diagnosis")
+    assert done.exit_code == 2
+    assert "leave out diagnosis." in done.stderr

@@ -16,7 +16,7 @@ SEPARATORS = ",;|\t"
 HOSTILE = "foo;=cmd|' /C calc'!A0"
 
 
-def fields_of(line: str) -> list[str]:
+def fields_of(line):
     """Whatever can become of a line, by separator and way of quoting."""
     found = []
     for separator in SEPARATORS:
@@ -29,7 +29,7 @@ def fields_of(line: str) -> list[str]:
     return found
 
 
-def runs(field: str) -> bool:
+def runs(field):
     """Whether a spreadsheet may take it for a formula: it begins with a sign of one, and not with a whole number."""
     text = unicodedata.normalize("NFKC", field).strip(' "\r\n\t')
     return text[:1] in ("=", "+", "-", "@") and not re.match(r'[+-]\d+(\.\d+)?[ "]*($|[,;|\t])', text)
@@ -55,7 +55,7 @@ def test_it_is_still_the_table(cells):
     [line] = csv_lines([cells])
     [back] = csv.reader([line])
 
-    def plain(cell: object) -> str:
+    def plain(cell):
         return "".join(str("" if cell is None else cell).replace("'", "").split())
 
     assert [plain(cell) for cell in back] == [plain(cell) for cell in cells]

@@ -1,7 +1,5 @@
 """Programs of steps and the contents of problem files, given in Python: as from a file, and errors name the place."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -44,8 +42,7 @@ def test_results_of_other_derivations_are_givens_exactly():
     assert all(sympy.simplify(x) == 0 for x in step.result.sympy() - right)
 
 
-def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch():
-    torch = pytest.importorskip("torch")
+def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch(torch):
     q, k, v = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (*QK.values(), [[1.0], [2.0]]))
     upstream = torch.tensor([[3.0], [-1.0]], dtype=torch.float64)
     (torch.softmax(q @ k.T, dim=1) @ v).backward(upstream)
@@ -60,7 +57,7 @@ def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch():
 def test_every_op_comes_out_as_from_a_file(tmp_path):
     steps, givens = test_self_check.STEPS, test_self_check.GIVENS
     path = tmp_path / "every-op.toml"
-    path.write_text(dumps({"mechanism": "custom", "given": givens, "step": steps}), encoding="utf-8")
+    path.write_text(dumps({"mechanism": "custom", "given": givens, "step": steps}), "utf-8")
     by_file = symattn.derive(path)
     of = [{**step, "operands": tuple(step["operands"])} for step in steps]
     by_words, by_dict = (
@@ -99,10 +96,10 @@ def test_errors_keep_their_kind():
 def test_a_file_may_say_of_for_operands_and_is_told_of_settings_that_do_nothing(tmp_path):
     path = tmp_path / "custom.toml"
     text = dumps({"mechanism": "custom", "given": QK, "step": [SCORES, WEIGHTS]})
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     assert tomllib.loads(text)["step"][0]["of"] == ["Q", "K^T"]
     assert symattn.derive(path)["A"].result.sympy()[0, 0] == sympy.Rational(2, 3)
-    path.write_text(f'scale = "none"\n{text}', encoding="utf-8")
+    path.write_text(f'scale = "none"\n{text}', "utf-8")
     with pytest.raises(InputError, match="A custom problem has no setting 'scale'"):
         symattn.derive(path)
 

@@ -6,13 +6,12 @@ import re
 import oracles
 import pytest
 import sympy
-from click.testing import CliRunner
+from commands import run
 from sympy import Matrix
 from tables import tables_beside
 
 import symattn
 from symattn.api import derive
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.formula import BigSum
 
@@ -21,7 +20,7 @@ TABLES = tables_beside(__file__)
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
 
-def named(letter: str, rows: int, columns: int) -> Matrix:
+def named(letter, rows, columns):
     return Matrix(rows, columns, lambda i, j: sympy.Symbol(f"{letter}_{{{i + 1}{j + 1}}}", real=True))
 
 
@@ -214,12 +213,11 @@ def test_what_cannot_be_compiled_is_said_in_a_sentence(attention):
 
 
 def test_expanded_on_the_command_line():
-    arguments = ["derive", "self_attention", "--symbolic", "--size", "n=1,d_model=1,d_k=1,d_v=1"]
-    runner = CliRunner()
-    assert "v₁₁ = x₁₁·w₁₁^V" in runner.invoke(main, arguments).output
-    expanded = runner.invoke(main, [*arguments, "--expanded"]).output
+    arguments = ("derive", "self_attention", "--symbolic", "--size", "n=1,d_model=1,d_k=1,d_v=1")
+    assert "v₁₁ = x₁₁·w₁₁^V" in run(*arguments).output
+    expanded = run(*arguments, "--expanded").output
     assert "x₁₁²" in expanded.replace(" ", "")
-    refused = runner.invoke(main, ["derive", "note-000", "--expanded"])
+    refused = run("derive", "note-000", "--expanded")
     assert refused.exit_code
     assert "it goes with --symbolic" in refused.output
 

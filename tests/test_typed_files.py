@@ -3,11 +3,9 @@
 A key that is added to one of these types is tried here without a further test.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from functools import partial
 from pathlib import Path
@@ -44,11 +42,11 @@ DAY = dt.date(1979, 5, 27)
 Data = dict[str, Any]
 
 
-def step(op: str, data: Data) -> object:
+def step(op, data):
     return custom.run({"A": [[1, 2], [3, 4]]}, [{"name": "B", "op": op, "operands": ["A"], **data}])
 
 
-FILES: Mapping[str, tuple[type, str, Callable[[Data], object]]] = {
+FILES = {
     "problem": (ProblemFile, "problem.toml", lambda data: problem_file(data, "problem.toml")),
     "exam": (ExamFile, "exam.toml", lambda data: exam_spec({"question": [{}], **data}, Path("exam.toml"))),
     "question": (
@@ -82,16 +80,16 @@ class Spot:
     keys: tuple[str, ...]
 
     @property
-    def place(self) -> str:
+    def place(self):
         return (
             f"{self.table}{', ' if re.search(r' [0-9]+$', self.table) else '.'}{self.key}" if self.table else self.key
         )
 
-    def having(self, value: Any) -> Data:
+    def having(self, value):
         return self.fill({**self.others, self.key: value})
 
 
-def example(kind: Kind) -> Any:
+def example(kind):
     """A value for a key that must be there."""
     match kind:
         case Choice():
@@ -105,12 +103,12 @@ def example(kind: Kind) -> Any:
     return {"a text": "x", "a whole number": 1, "true or false": True}.get(kind.expected, {})
 
 
-def minimal(table: Table) -> Data:
+def minimal(table):
     must = {key: kind for key, (f, kind) in table.fields.items() if f.default is f.default_factory is MISSING}
     return {key: ALSO_GIVEN.get(key) or example(kind) for key, kind in must.items()}
 
 
-def spots(table: Table, at: str = "", fill: Callable[[Data], Data] = dict) -> Iterator[Spot]:
+def spots(table, at="", fill=dict):
     """Every key, at any depth."""
     others = minimal(table)
     rests = {key: spot for rest in table.rest.values() for key, spot in rest.items()}
@@ -121,7 +119,7 @@ def spots(table: Table, at: str = "", fill: Callable[[Data], Data] = dict) -> It
         yield from inside(kind, spot)
 
 
-def inside(kind: Kind, spot: Spot) -> Iterator[Spot]:
+def inside(kind, spot):
     match kind:
         case Constrained() | OneOrSeveral():
             yield from inside(kind.kind, spot)
@@ -138,7 +136,7 @@ def inside(kind: Kind, spot: Spot) -> Iterator[Spot]:
             yield from spots(table, f"{spot.place}.k", lambda data: spot.having({"k": data}))
 
 
-def said(name: str, data: Data) -> str:
+def said(name, data):
     """The sentence; a file that says nothing of it was read."""
     try:
         FILES[name][2](data)
@@ -147,7 +145,7 @@ def said(name: str, data: Data) -> str:
     return ""
 
 
-def placed(name: str, place: str) -> str:
+def placed(name, place):
     """How a sentence about a place in a file begins."""
     _, file, _ = FILES[name]
     if not file or not place:
@@ -160,7 +158,7 @@ ALL = [(name, spot) for name, (kind, _, _) in FILES.items() for spot in spots(Ta
 NAMES = pytest.mark.parametrize("name", FILES)
 
 
-def those_of(name: str) -> list[Spot]:
+def those_of(name):
     return [spot for file, spot in ALL if file == name]
 
 
@@ -208,7 +206,7 @@ def test_a_key_that_is_missing(name):
             assert sentence.endswith(" was expected.")
 
 
-def ranges(hint: Any) -> Iterator[Between]:
+def ranges(hint):
     """The ranges that are said of the value itself."""
     if isinstance(hint, Between):
         yield hint

@@ -1,9 +1,6 @@
 """The work of steps: what loops would do, polynomials that agree with numbers, masks that save some."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import fields
 from math import exp, sqrt
 from typing import ClassVar
@@ -29,34 +26,34 @@ class Worker:
 
     done: ClassVar[Counter[str]] = Counter()
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value):
         self.value = value
 
-    def __mul__(self, other: Worker) -> Worker:
+    def __mul__(self, other):
         self.done["multiplications"] += 1
         return Worker(self.value * other.value)
 
-    def __add__(self, other: Worker) -> Worker:
+    def __add__(self, other):
         self.done["additions"] += 1
         return Worker(self.value + other.value)
 
-    def __truediv__(self, other: Worker) -> Worker:
+    def __truediv__(self, other):
         self.done["divisions"] += 1
         return Worker(self.value / other.value)
 
-    def exponential(self) -> Worker:
+    def exponential(self):
         self.done["exponentials"] += 1
         return Worker(exp(self.value))
 
 
-def added(terms: Sequence[Worker]) -> Worker:
+def added(terms):
     total = terms[0]
     for term in terms[1:]:
         total = total + term
     return total
 
 
-def worked(n: int, m: int, k: int, v: int, seen: Sequence[Sequence[bool]]) -> Counter[str]:
+def worked(n, m, k, v, seen):
     """Attention with every query, key and value of ones, in loops; `seen` says which keys a query sees."""
     Worker.done = Counter()
     q, keys, values = ([[Worker(1.0) for _ in range(w)] for _ in range(r)] for r, w in ((n, k), (m, k), (m, v)))

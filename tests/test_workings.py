@@ -1,6 +1,5 @@
 """What is written beside an entry, worked out by a reader, is that entry: for every op, entry and mechanism."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import oracles
@@ -13,14 +12,14 @@ from trials import tries
 
 from symattn import formula as f
 from symattn.api import derive
-from symattn.derivation.derivation import Derivation, View
+from symattn.derivation.derivation import View
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.page.notation import load_notation, notations
 from symattn.teaching.explanation.wording import Wording
 
 
-def named_view(letter: str, matrix: Matrix, long: bool = False) -> View:
+def named_view(letter, matrix, long=False):
     """Entries as names a_{i,j}: what they mean is told apart from how they are written."""
 
     def entry(i, j):
@@ -30,7 +29,7 @@ def named_view(letter: str, matrix: Matrix, long: bool = False) -> View:
     return View(matrix.shape, entry, long)
 
 
-def meaning(operands: list[Matrix]) -> oracles.Lookup:
+def meaning(operands):
     tables = {letter: m.sympy() for letter, m in zip("abcd", operands, strict=False)}
 
     def lookup(name, bound):
@@ -75,7 +74,7 @@ def uses(draw):
     )
 
 
-@tries(40)
+@tries(15)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use
@@ -123,7 +122,7 @@ def test_the_entry_for_any_i_and_j_is_right_for_each_of_them(op, rows):
 # ------------------------------------------------------------------------------------------------ mechanisms
 
 
-def check_workings(derivation: Derivation, notation: str) -> int:
+def check_workings(derivation, notation):
     """Every entry's working, with the numbers filled in as the page shows them; how many there were."""
     wording = Wording(derivation, load_notation(notation))
     count = 0
@@ -174,7 +173,7 @@ def test_a_multiplicative_mask_is_written_as_a_product():
 # ------------------------------------------------------------------------------------------------ letters
 
 
-def symbol_table(wording: Wording, names: Iterable[str]) -> dict[str, sympy.Expr]:
+def symbol_table(wording, names):
     """What each written entry of these matrices means: the symbol that stands for it."""
     meant = {}
     for name in names:
@@ -185,7 +184,7 @@ def symbol_table(wording: Wording, names: Iterable[str]) -> dict[str, sympy.Expr
     return meant
 
 
-def named_entries(**settings) -> Wording:
+def named_entries(**settings):
     sizes = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
     solution = derive("self_attention", symbolic=True, sizes=sizes, **settings)
     return Wording(solution.derivation, solution.problem.notation)

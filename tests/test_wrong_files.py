@@ -1,12 +1,9 @@
 """Whatever stands in a file that somebody wrote: it is used, or refused in one sentence that says why."""
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from wrong_values import WRONG, dumps, mutations, places, spoilt
@@ -25,48 +22,48 @@ from symattn.teaching.exam.spec import ExamFile, exam_spec
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.problem_file import ProblemFile, problem_file
 
-RIGHT = tomllib.loads(Path(__file__).with_name("right_files.toml").read_text(encoding="utf-8"))
+RIGHT = tomllib.loads(Path(__file__).with_name("right_files.toml").read_text("utf-8"))
 QKV = RIGHT["problem"]["given"]
 
 
-def derived(data: dict[str, Any]) -> None:
+def derived(data):
     text.write(derivation_document(problem_file(data, "x.toml").problem()))
 
 
-def as_written(data: dict[str, Any]) -> None:
+def as_written(data):
     file = problem_file(data, "x.toml")
     file.problem(corrected=False)
     if "miniature" in data:
         file.problem(miniature=True)
 
 
-def exam(data: dict[str, Any]) -> None:
+def exam(data):
     exam_spec(data, Path("exam.toml"))
 
 
-def notation(data: dict[str, Any]) -> None:
+def notation(data):
     read = read_notation(data, "x")
     text.write(derivation_document(problem_file(ATTENTION, "x.toml").problem(notation=read)))
 
 
-def scheme(data: dict[str, Any]) -> None:
+def scheme(data):
     read = read_scheme(dumps(data))
     mark(asked(), right(), read.over(Policy("ecf", "")), read)
 
 
-def language(data: dict[str, Any]) -> None:
+def language(data):
     known = read_catalogue(catalogue_text(data), "xx.po")
     for n in (0, 1, 2, 10**30):
         known.text(counted("{n} file", "{n} files", n=n))
     known.text("blank")
 
 
-def catalogue_text(data: Mapping[str, Any]) -> str:
+def catalogue_text(data):
     """A .po file of a table as in `right_files.toml`, whatever stands in it, keys that gettext has not, too.
 
     A value that is no table where one was expected is a line of its own.
     """
-    lines: list[str] = []
+    lines = []
     for kind, entries in data.items():
         for entry in entries if isinstance(entries, list) else [entries]:
             if not isinstance(entry, Mapping):
@@ -79,13 +76,13 @@ def catalogue_text(data: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def quoted(text: str) -> str:
+def quoted(text):
     for sign, written in {"\\": "\\\\", '"': '\\"', "\n": "\\n"}.items():
         text = text.replace(sign, written)
     return f'"{text}"'
 
 
-def answers(data: dict[str, Any]) -> None:
+def answers(data):
     submission = read_submission(dumps(data), [asked()], form="toml")
     mark(asked(), submission.attempts[0])
 
@@ -103,10 +100,10 @@ def right():
     return read_submission(dumps({"S": [[1, 0], [0, 1]]}), [asked()], form="toml").attempts[0]
 
 
-_asked: list[Any] = []
+_asked = []
 
 KEYS = set(keys(ProblemFile))
-READERS: Mapping[str, tuple[Callable[[dict[str, Any]], None], dict[str, Any], set[str]]] = {
+READERS = {
     "problem": (derived, RIGHT["problem"], KEYS),
     "problem as written": (as_written, RIGHT["problem"], KEYS),
     "steps": (derived, RIGHT["steps"], KEYS),
@@ -118,7 +115,7 @@ READERS: Mapping[str, tuple[Callable[[dict[str, Any]], None], dict[str, Any], se
 }
 
 
-def trouble(read: Callable[[dict[str, Any]], None], data: dict[str, Any]) -> str:
+def trouble(read, data):
     """What is wrong with how a file is taken: "" if it is used, or refused in one sentence."""
     try:
         read(tomllib.loads(dumps(data)))

@@ -3,24 +3,20 @@
 The table is `wrong_input.toml`: problem files, notations, exams, catalogues, commands, arguments in Python.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from wrong_values import without_caret
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.languages import read_catalogue
 
-TABLE = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text(encoding="utf-8"))
+TABLE = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text("utf-8"))
 RIGHT = 'mechanism = "attention"\n[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [2]]\n'
 FILES = {
     "problem": ("problem.toml", "derive problem.toml"),
@@ -37,14 +33,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def files(folder: Path) -> dict[Path, bytes]:
+def files(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refused(folder: Path, command: str) -> str:
+def refused(folder, command):
     """The sentence with which a command ends that must fail and write nothing."""
     before = files(folder)
-    done = CliRunner().invoke(main, shlex.split(command), catch_exceptions=False)
+    done = run(*shlex.split(command))
     assert (done.exit_code, done.stdout) == (2, ""), done.output
     assert files(folder) == before
     lines = without_caret(done.stderr)
@@ -54,7 +50,7 @@ def refused(folder: Path, command: str) -> str:
     return sentence.removeprefix("Error: ")
 
 
-def assert_says(sentence: str, row: dict[str, Any]) -> None:
+def assert_says(sentence, row):
     assert [words for words in row["says"] if words not in sentence] == [], sentence
     assert re.search(r"[.?)\]]$", sentence), f"no whole sentence: {sentence}"
     assert "\n" not in sentence
@@ -65,8 +61,8 @@ def assert_says(sentence: str, row: dict[str, Any]) -> None:
 def test_what_is_wrong_in_a_file_is_said_with_its_place(folder, kind, what):
     name, command = FILES[kind]
     row = TABLE[kind][what]
-    (folder / "right.toml").write_text(RIGHT, encoding="utf-8")
-    (folder / name).write_text(row["text"], encoding="utf-8")
+    (folder / "right.toml").write_text(RIGHT, "utf-8")
+    (folder / name).write_text(row["text"], "utf-8")
     sentence = refused(folder, row.get("run", command))
     assert_says(sentence, row)
     assert (name in sentence) == row.get("placed", True)

@@ -6,15 +6,13 @@ The witness is all texts that are one typing error away, listed one by one.
 import random
 import re
 import string
-from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 
 import symattn
-from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES
@@ -48,28 +46,28 @@ SOLVED = symattn.derive("attention", **ATTENTION)
 MARKED = symattn.check(SOLVED, {"S": [[1]]})
 
 
-def cli(*arguments: str) -> None:
-    result = CliRunner().invoke(main, arguments)
+def cli(*arguments):
+    result = run(*arguments)
     if result.exit_code == 2:
         raise InputError(result.stderr.removeprefix("Error: ").strip())
 
 
-def _derive(name: str) -> None:
+def _derive(name):
     symattn.derive("attention", **ATTENTION, **{name: 1})
 
 
-def _erratum(key: str) -> None:
+def _erratum(key):
     problem_file({"erratum": [{**dict.fromkeys(("id", "kind", "as_written", "corrected"), "x"), key: "x"}]}, "x")
 
 
-def _gradient(what: str) -> None:
+def _gradient(what):
     problem_type("gradient").spec({"options": {"what": what}})
 
 
 ALSO = {"arguments of derive": ("Q", "K", "V", "K_past", "V_past", "B", "B_1")}
 """What may be meant as well: what attention is given."""
 
-CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
+CATALOGUES = {
     "mechanisms": (mechanisms(), mechanism),
     "what is derived": ((*mechanisms(), *examples()), symattn.derive),
     "what is worked on": (mechanisms(), lambda name: cli("worksheet", name)),
@@ -125,7 +123,7 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
 }  # fmt: skip
 
 
-def one_error_away(text: str) -> set[str]:
+def one_error_away(text):
     """Every text that comes of one letter left out, put in, put in the place of another, or exchanged with the next."""
     cuts = [(text[:i], text[i:]) for i in range(len(text) + 1)]
     return {
@@ -136,7 +134,7 @@ def one_error_away(text: str) -> set[str]:
     }
 
 
-def plain(name: str) -> str:
+def plain(name):
     return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 

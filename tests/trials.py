@@ -9,7 +9,7 @@ LONG = frozenset({
 """Mechanisms of so many steps that the fast suite leaves them out where a test takes a few mechanisms only."""
 
 
-def tries(count: int) -> settings:
+def tries(count):
     """So many examples; `make thorough` tries ten times as many."""
     same_every_time = settings.default.derandomize  # which the thorough profile is not
     return settings(max_examples=count if same_every_time else count * 10)

@@ -1,9 +1,6 @@
 """Waiting for what another process does: for the event, however long a busy machine takes over it."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -11,7 +8,7 @@ GUARD = 1200
 """Seconds after which a test that hangs is ended: far more than any takes, so that nothing depends on them."""
 
 
-def until(happened: Callable[[], object]) -> None:
+def until(happened):
     """Wait until something holds."""
     given_up = time.monotonic() + GUARD
     while not happened():

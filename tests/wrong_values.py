@@ -1,18 +1,14 @@
 """Files of TOML with something wrong in them: every key gets every kind of value that it should not have."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
-from random import Random
-from typing import Any
 
 DAY = dt.date(1979, 5, 27)
-WRONG: tuple[Any, ...] = (
+WRONG = (
     DAY, dt.datetime(1979, 5, 27, 7, 32), dt.time(7, 32), [], [[]], [1], ["a"], [[1, "a"]], [[1], [1, 2]], [DAY], {},
     {"a": 1}, [{"a": 1}], [[{"a": 1}]], {"a": {"b": [1]}}, True, False, 0, -1, 7, 10**30, -(10**18), 1.5, -0.0,
     math.nan, math.inf, -math.inf, "", " ", "x", "x" * 5000, "a\nb", "\U0001f642", "1/0", "((((", "sqrt(-1)",
@@ -21,7 +17,7 @@ WRONG: tuple[Any, ...] = (
 """Every kind of value that TOML has, and texts that are no name of anything."""
 
 
-def without_caret(output: str) -> list[str]:
+def without_caret(output):
     """The lines of an error without a text that could not be read and the caret below it."""
     lines = output.removesuffix("\n").split("\n")
     return lines[:-2] if re.fullmatch(r" +\^", lines[-1]) else lines
@@ -30,12 +26,12 @@ def without_caret(output: str) -> list[str]:
 Path = tuple[str | int, ...]
 
 
-def dumps(data: Mapping[str, Any]) -> str:
+def dumps(data):
     """A table as TOML, everything below the first keys inline."""
     return "".join(f"{json.dumps(key, ensure_ascii=False)} = {_value(value)}\n" for key, value in data.items())
 
 
-def _value(value: Any) -> str:
+def _value(value):
     match value:
         case bool():
             return str(value).lower()
@@ -50,7 +46,7 @@ def _value(value: Any) -> str:
     return f"{{{', '.join(f'{json.dumps(key, ensure_ascii=False)} = {_value(x)}' for key, x in value.items())}}}"
 
 
-def places(data: Any, at: Path = ()) -> Iterator[Path]:
+def places(data, at=()):
     """Every key of a table and every item of a list, at any depth."""
     inside = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
     for key, value in inside:
@@ -58,26 +54,26 @@ def places(data: Any, at: Path = ()) -> Iterator[Path]:
         yield from places(value, (*at, key))
 
 
-def spoilt(data: Mapping[str, Any], at: Path, value: Any) -> dict[str, Any]:
+def spoilt(data, at, value):
     """The table with another value at one place."""
     copied = deepcopy(dict(data))
-    inside: Any = copied
+    inside = copied
     for key in at[:-1]:
         inside = inside[key]
     inside[at[-1]] = deepcopy(value)
     return copied
 
 
-def without(data: Mapping[str, Any], at: Path) -> dict[str, Any]:
+def without(data, at):
     copied = deepcopy(dict(data))
-    inside: Any = copied
+    inside = copied
     for key in at[:-1]:
         inside = inside[key]
     del inside[at[-1]]
     return copied
 
 
-def mutations(data: Mapping[str, Any], rng: Random, more: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def mutations(data, rng, more):
     """Tables with a value exchanged, taken away or added, without end; `more` are keys that could stand at its top."""
     listed = list(places(data))
     while True:

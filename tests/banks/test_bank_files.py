@@ -72,7 +72,7 @@ def test_a_set_of_worksheets_is_one_pool(tmp_path):
 
 @pytest.mark.slow
 def test_an_exam_is_a_pool_for_each_question(tmp_path):
-    (tmp_path / "exam.toml").write_text(EXAM, encoding="utf-8")
+    (tmp_path / "exam.toml").write_text(EXAM, "utf-8")
     words = ["worksheet", tmp_path / "exam.toml", "--seed", 3, "--format", ",".join(FORMATS), "--out", tmp_path]
     assert "Moodle marks every entry by itself" in run(*words).stderr
     folder = tmp_path / "exam"

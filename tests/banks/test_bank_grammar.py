@@ -180,6 +180,7 @@ def paper(request, tmp_path_factory):
     return Paper(tmp_path_factory.mktemp("grammar"), *request.param)
 
 
+@pytest.mark.covering(most=1)
 def test_the_form_of_answers_is_said_by_the_boxes_alone(paper):
     """The worksheet asks for fractions, roots and powers of e, and decimals from some line on."""
     first, *parts = paper.question.text.split("<h4")
@@ -190,7 +191,7 @@ def test_the_form_of_answers_is_said_by_the_boxes_alone(paper):
     assert {type(grammar) for grammar in paper.grammars} == ({Fractions, Decimals} if irrational else {Fractions})
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_text_of_the_grammar_has_full_marks_and_no_value_two_tolerances_away_has_any(paper, form):
     dice = random.Random(7)
@@ -201,7 +202,7 @@ def test_every_text_of_the_grammar_has_full_marks_and_no_value_two_tolerances_aw
         assert paper.points(form, texts) == 0, texts
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("form", FORMATS)
 def test_nothing_is_right_for_a_number_other_than_zero(paper, form):
     """Neither 0 nor twice the number, which are two tolerances off where it is small."""

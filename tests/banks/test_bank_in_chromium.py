@@ -27,7 +27,7 @@ def scored(folder, scripts):
     with ZipFile(folder / "own.qti3.zip") as archive:
         (name,) = (name for name in archive.namelist() if name.startswith("items/"))
         (folder / "item.xml").write_bytes(archive.read(name))
-    (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    (folder / "cases.json").write_text(json.dumps(cases), "utf-8")
     run = subprocess.run(
         ["node", str(RUNNER), str(folder / "item.xml"), str(folder / "cases.json")],
         capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": chromium()},

@@ -8,20 +8,17 @@ thread, so that other processes do not count.  SymPy is warmed up before, and th
 need not look through the answers that wait.  The goal: median < 1 ms, 99 of 100 < 10 ms.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
 sys.path.append(str(Path(__file__).parent.parent / "marking"))
-from written_forms import FORMS, NEAR_MISSES, PROBLEMS, Entry, entries, one_fraction
+from written_forms import FORMS, NEAR_MISSES, PROBLEMS, entries, one_fraction
 
 from symattn.api import worksheet
 from symattn.exact import Value, decimal_text
@@ -35,7 +32,7 @@ Case = tuple[str, str, str, Value, bool]
 """Form, what is wrong with it ("right" if nothing), the text, the key, whether it is right."""
 
 
-def cases(seeds: int) -> Iterator[Case]:
+def cases(seeds):
     for seed in range(1, seeds + 1):
         yield from integers(seed)
         for kind in PROBLEMS:
@@ -44,7 +41,7 @@ def cases(seeds: int) -> Iterator[Case]:
                 yield from decimals(entry)
 
 
-def integers(seed: int) -> Iterator[Case]:
+def integers(seed):
     [sheet] = worksheet(seed=seed)
     for name in ("Q", "K", "V", "S"):
         for x in sheet.problem[name].result:
@@ -54,8 +51,8 @@ def integers(seed: int) -> Iterator[Case]:
                 yield "plain integer", f"a fraction added, 1e-{places}", f"{x} + 1/10^{places}", x, False
 
 
-def forms(entry: Entry) -> Iterator[Case]:
-    written: dict[str, Callable[[Entry], object]] = dict(FORMS)
+def forms(entry):
+    written = dict(FORMS)
     if entry.base:
         written["one fraction"] = one_fraction
     for name, form in written.items():
@@ -67,14 +64,14 @@ def forms(entry: Entry) -> Iterator[Case]:
                 yield name, f"{miss}, 1e-{places}", spoil(entry, form, places).text, entry.truth, False
 
 
-def decimals(entry: Entry) -> Iterator[Case]:
+def decimals(entry):
     text = decimal_text(entry.truth, PLACES)
     next_text = decimal_text(Fraction(text) + Fraction(1, 10**PLACES), PLACES)
     yield "decimal", "right", text, entry.truth, True
     yield "decimal", "1 unit off", next_text, entry.truth, False
 
 
-def verdict(form: str, text: str, truth: Value) -> bool | None:
+def verdict(form, text, truth):
     """What marking asks of one entry."""
     reading = read(text)
     if form == "decimal":
@@ -82,31 +79,31 @@ def verdict(form: str, text: str, truth: Value) -> bool | None:
     return decide_reading(reading, truth).equal
 
 
-def percentile(times: list[float], share: float) -> float:
+def percentile(times, share):
     return sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def row(name: str, times: list[float]) -> str:
+def row(name, times):
     return (
         f"{name:<34} {len(times):>7} {median(times):>9.3f} {percentile(times, 0.9):>9.3f} "
         f"{percentile(times, 0.99):>9.3f} {max(times):>9.3f}"
     )
 
 
-def table(title: str, groups: dict[str, list[float]]) -> None:
+def table(title, groups):
     print(f"\n{title:<34} {'entries':>7} {'median':>9} {'p90':>9} {'p99':>9} {'slowest':>9}   (ms)")
     for name, times in groups.items():
         print(row(name, times))
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10, help="derivations of each kind")
     parser.add_argument("--slowest", type=int, default=5, help="how many of the slowest entries are shown")
     options = parser.parse_args()
 
     by_form, by_miss, both = (defaultdict[str, list[float]](list) for _ in range(3))
-    slowest: list[tuple[float, str, str, str]] = []
+    slowest = []
     wrong = []
     waiting = list(cases(options.seeds))
     read("ln(2)/3 + e^(e^2)").evaluate()

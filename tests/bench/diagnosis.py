@@ -9,34 +9,29 @@ rightly from it.  A mistake is named if it is one event and what was planted is 
 misconception that would have the same in every box.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from random import Random
-from typing import Any
 
 import sympy
 
 from symattn.api import make_recipe
 from symattn.derivation.algebra import IN_SYMPY, Entries
-from symattn.derivation.derivation import Derivation, RuleOp, Step
+from symattn.derivation.derivation import Derivation, RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import followed
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, from_sympy, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text, from_sympy, to_sympy
 from symattn.exact.reading import typed
 from symattn.exact.values import is_symbolic
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.trial import script, value_of
-from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 
 PLACES = 4
@@ -75,15 +70,15 @@ class Planted:
 
 
 @cache
-def asked(name: str) -> tuple[Question, Derivation, tuple[str, ...]]:
+def asked(name):
     """The question about a mechanism, its derivation, and the steps that are asked for.
 
     After the mechanism settings, sizes and a seed may be stated: "attention mask=causal+window:2 n=5 seed=8".
     """
     chosen, *stated = name.split()
-    settings: dict[str, object] = dict(setting.split("=", 1) for setting in stated)
-    seed = int(str(settings.pop("seed", 7)))
-    sizes = {letter: int(str(settings.pop(letter))) for letter in mechanism(chosen).letters if letter in settings}
+    settings = dict(setting.split("=", 1) for setting in stated)
+    seed = int(settings.pop("seed", 7))
+    sizes = {letter: int(settings.pop(letter)) for letter in mechanism(chosen).letters if letter in settings}
     [sheet] = sheets(make_recipe(chosen, settings, seed=seed, sizes=sizes or None), 1)
     return sheet.question, sheet.problem.derivation, tuple(step.name for step in sheet.problem.asked_steps)
 
@@ -91,7 +86,7 @@ def asked(name: str) -> tuple[Question, Derivation, tuple[str, ...]]:
 # ------------------------------------------------------------------------------------------------ misconceptions
 
 
-def beliefs(name: str) -> Iterator[Planted]:
+def beliefs(name):
     """Every misconception that can be carried through and is seen in a box."""
     _, d, steps = asked(name)
     for wrong in replayed(d):
@@ -101,13 +96,13 @@ def beliefs(name: str) -> Iterator[Planted]:
             yield Planted("misconception", id, wrong.first or "", frozenset({id}), wrong.derivation, decimals)
 
 
-def foreign(wrong: Derivation, right: Derivation, step: str) -> bool:
+def foreign(wrong, right, step):
     """Whether a step has numbers such as sin 90 rad and should have none: these are written in decimals."""
     values, own = value_of(wrong, step), value_of(right, step)
     return values is not None and any(map(is_symbolic, values)) and not any(map(is_symbolic, own or ()))
 
 
-def in_part(name: str, rng: Random) -> Iterator[Planted]:
+def in_part(name, rng):
     """Misconceptions that hold in one row or column of the first line that they spoil, or in all but one."""
     _, d, steps = asked(name)
     for wrong in replayed(d):
@@ -136,7 +131,7 @@ def in_part(name: str, rng: Random) -> Iterator[Planted]:
 # ------------------------------------------------------------------------------------------------ slips
 
 
-def slips(name: str, rng: Random) -> Iterator[Planted]:
+def slips(name, rng):
     """A slip of each kind in each step, in an entry chosen at random, in random order."""
     _, d, steps = asked(name)
     places = [(step, kind) for step in d if step.name in steps for kind in SLIPS]
@@ -151,7 +146,7 @@ def slips(name: str, rng: Random) -> Iterator[Planted]:
                 break
 
 
-def spoilt_by(d: Derivation, step: Step, i: int, j: int, kind: str, value: Value, rng: Random) -> Planted | None:
+def spoilt_by(d, step, i, j, kind, value, rng):
     rows = [list(row) for row in step.result.rows]
     right = rows[i][j]
     rational = isinstance(value, int | Fraction) and value.denominator < 10**6
@@ -173,7 +168,7 @@ def spoilt_by(d: Derivation, step: Step, i: int, j: int, kind: str, value: Value
     return Planted("slip", kind, step.name, frozenset(SLIPS[kind]), after, decimals, f"({i + 1}, {j + 1})")
 
 
-def made(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterator[Value]:
+def made(d, step, i, j, kind):
     """The values that a slip of this kind makes of an entry."""
     right, row = step.result[i, j], step.result.rows[i]
     match kind:
@@ -204,17 +199,17 @@ def made(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterator[Value
             yield from by_the_rule(d, step, i, j, kind)
 
 
-def by_the_rule(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterator[Value]:
+def by_the_rule(d, step, i, j, kind):
     if not isinstance(step.op, RuleOp):
         return
     matrices = [operand.of(d.value(operand.name)) for operand in step.operands]
     if any(isinstance(x, float) for m in matrices for x in m):
         return
-    values: dict[Any, Value] = {}
+    values = {}
     seen = []
     for k, m in enumerate(matrices):
 
-        def entry(r: Any, c: Any, k: int = k, m: Matrix = m) -> Any:
+        def entry(r, c, k=k, m=m):
             if m[r, c] is NEGATIVE_INFINITY:
                 return -sympy.oo
             symbol = sympy.Symbol(f"m{k}_{r}_{c}", real=True)
@@ -238,7 +233,7 @@ def by_the_rule(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterato
             yield value
 
 
-def changed(node: Any, kind: str, values: dict[Any, Value]) -> Iterator[Any]:
+def changed(node, kind, values):
     """The expression with one sub-term of it changed, in every place where that can be done."""
     args = node.args
     rest = [args[:k] + args[k + 1 :] for k in range(len(args))]
@@ -275,7 +270,7 @@ def changed(node: Any, kind: str, values: dict[Any, Value]) -> Iterator[Any]:
             yield node.func(*args[:k], other, *args[k + 1 :])
 
 
-def evaluated(expression: Any, values: dict[Any, Value]) -> Value | None:
+def evaluated(expression, values):
     """Exactly where everything is rational, else with 30 digits; None where it is not defined."""
     number = expression.subs({s: to_sympy(x) for s, x in values.items() if s in expression.free_symbols})
     if number.is_Rational:
@@ -286,13 +281,13 @@ def evaluated(expression: Any, values: dict[Any, Value]) -> Value | None:
     return Fraction(str(near))
 
 
-def gone_on(d: Derivation, step: str, value: Matrix) -> Derivation | None:
+def gone_on(d, step, value):
     """What somebody hands in who has this for a step, and goes on rightly."""
     after, failed = followed(d, {step: replace(d[step], result=value, pinned=True)})
     return after if failed is None else None
 
 
-def same(a: Matrix | None, b: Matrix | None) -> bool:
+def same(a, b):
     if a is None or b is None or a.shape != b.shape:
         return a is b
     return all(decide(x, y).equal is not False for x, y in zip(a, b, strict=True))
@@ -309,16 +304,16 @@ class Outcome:
     seconds: float
 
     @property
-    def one(self) -> bool:
+    def one(self):
         return len(self.report.events) <= 1
 
     @property
-    def named(self) -> bool:
+    def named(self):
         ids = {c.id for e in self.report.events for c in e.candidates}
         by_last_resort = self.planted.kind == "off by one" and bool(ids)  # named only where nothing else fits
         return self.one and (bool(ids & self.planted.ids) or by_last_resort or self.collides(ids))
 
-    def collides(self, ids: set[str]) -> bool:
+    def collides(self, ids):
         """Whether a misconception that is named would have the same in every box."""
         _, d, steps = asked(self.mechanism)
         known = [id for id in ids if id in misconceptions()]
@@ -329,23 +324,21 @@ class Outcome:
         )
 
     @property
-    def explained(self) -> bool:
+    def explained(self):
         """Whether it has a name at all: another one that gives the same is a name, too."""
         return self.one and all(e.candidates for e in self.report.events)
 
     @property
-    def several(self) -> bool:
+    def several(self):
         return not self.one
 
-    def __str__(self) -> str:
+    def __str__(self):
         events = ", ".join(f"{e.part}: {e.kind} {'/'.join(c.id for c in e.candidates)}" for e in self.report.events)
         p = self.planted
         return f"{self.mechanism}: {p.kind} in {p.step} {p.where} ({'decimals' if p.decimals else 'exact'}): {events}"
 
 
-def tried(
-    names: Iterable[str], slip_count: int, part_count: int, seed: int, belief_count: int | None = None
-) -> Iterator[Outcome]:
+def tried(names, slip_count, part_count, seed, belief_count=None):
     """Every planted mistake marked; at most so many slips and misconceptions for each mechanism."""
     for name in names:
         question, d, _ = asked(name)
@@ -364,7 +357,7 @@ def tried(
                 yield Outcome(name, planted, report, seconds)
 
 
-def few(name: str, slip_count: int, part_count: int, seed: int, belief_count: int | None = None) -> Iterator[Planted]:
+def few(name, slip_count, part_count, seed, belief_count=None):
     rng = Random(f"{name} {seed}")
     whole = list(beliefs(name))
     yield from whole if belief_count is None else rng.sample(whole, min(belief_count, len(whole)))
@@ -374,7 +367,7 @@ def few(name: str, slip_count: int, part_count: int, seed: int, belief_count: in
         yield planted
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=list(mechanisms()))
     parser.add_argument("--beliefs", type=int, help="misconceptions for each mechanism; all, if it is not said")
@@ -383,12 +376,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="what was not named, script by script")
     options = parser.parse_args()
-    outcomes: list[Outcome] = []
+    outcomes = []
     for name in options.only:
         start = time.process_time()
         outcomes += tried([name], options.slips, options.parts, options.seed, options.beliefs)
         print(f"{name}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
-    tables: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    tables = defaultdict(list)
     for o in outcomes:
         for table in ("all", "mechanism", "kind"):
             what = {

@@ -3,11 +3,8 @@
 python tests/bench/enclosures.py: microseconds of processor time, the least of several runs, at 40 digits.
 """
 
-from __future__ import annotations
-
 import random
 import time
-from collections.abc import Callable
 from fractions import Fraction
 
 from mpmath import iv
@@ -18,8 +15,8 @@ BITS = 140  # some 42 digits
 TERMS = 64
 
 
-def microseconds(work: Callable[[], object], times: int) -> float:
-    def once() -> float:
+def microseconds(work, times):
+    def once():
         start = time.process_time()
         for _ in range(times):
             work()
@@ -28,7 +25,7 @@ def microseconds(work: Callable[[], object], times: int) -> float:
     return min(once() for _ in range(5))
 
 
-def libraries() -> dict[str, tuple[Callable[[Fraction], object], dict[str, Callable]]]:
+def libraries():
     """How each makes a number of a fraction, and its operations."""
     ring = interval_ring(LEAST_DIGITS)
     found = {
@@ -50,14 +47,14 @@ def libraries() -> dict[str, tuple[Callable[[Fraction], object], dict[str, Calla
     return {**found, "python-flint": (lambda q: flint.arb(q.numerator) / q.denominator, operations)}
 
 
-def main() -> None:
+def main():
     rng = random.Random(1)
     pairs = [(Fraction(rng.randint(-99, 99), 7), Fraction(rng.randint(-99, 99), 11)) for _ in range(TERMS)]
     for name, (number, operations) in libraries().items():
         left = [operations["exp"](number(a)) for a, _ in pairs]
         right = [number(b) for _, b in pairs]
 
-        def dot(left=left, right=right, operations=operations, number=number) -> object:
+        def dot(left=left, right=right, operations=operations, number=number):
             total = number(Fraction(0))
             for a, b in zip(left, right, strict=True):
                 total = operations["+"](total, operations["·"](a, b))

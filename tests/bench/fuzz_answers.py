@@ -10,8 +10,6 @@ processes do not count.  An audit hook watches for anything that would open a fi
 execute.
 """
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import gc
@@ -20,13 +18,11 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-from symattn.exact import Value
 from symattn.exact.reading import read
 from symattn.marking.marker.answers import in_letters
 from symattn.marking.marker.policy import POLICIES
@@ -70,11 +66,11 @@ CODE = (
 Kind = Callable[[random.Random, str], str]
 
 
-def soup(rng: random.Random, right: str) -> str:
+def soup(rng, right):
     return "".join(rng.choices(TOKENS, k=rng.randint(1, 30)))
 
 
-def mutation(rng: random.Random, right: str) -> str:
+def mutation(rng, right):
     """A right answer with some characters or pieces put in, left out, exchanged or repeated."""
     characters = list(right)
     for _ in range(rng.randint(1, 4)):
@@ -93,7 +89,7 @@ def mutation(rng: random.Random, right: str) -> str:
     return "".join(characters)
 
 
-def nesting(rng: random.Random, right: str) -> str:
+def nesting(rng, right):
     depth = rng.choice((2, 3, 5, 10, 30, 58, 61, 200, 1900))
     opening, closing = rng.choice(
         (
@@ -107,7 +103,7 @@ def nesting(rng: random.Random, right: str) -> str:
     return (opening * depth + inner + closing * rng.choice((depth, depth, depth, depth - 1)))[:6000]
 
 
-def huge(rng: random.Random, right: str) -> str:
+def huge(rng, right):
     digits = "".join(rng.choices("0123456789", k=rng.choice((20, 60, 199, 200, 201, 1000, 4000, 20000))))
     power = rng.choice((9, 99, 200, 201, 1000, 10**9))
     forms = (
@@ -127,7 +123,7 @@ def huge(rng: random.Random, right: str) -> str:
     return rng.choice(forms)
 
 
-def look_alike(rng: random.Random, right: str) -> str:
+def look_alike(rng, right):
     if rng.random() < 0.3:
         return "".join(
             chr(rng.choice((rng.randrange(32, 0x3000), rng.randrange(0x2000, 0x2C00), rng.randrange(0xD7FF))))
@@ -136,11 +132,11 @@ def look_alike(rng: random.Random, right: str) -> str:
     return "".join(rng.choice(LOOK_ALIKES[c]) if c in LOOK_ALIKES and rng.random() < 0.4 else c for c in right)
 
 
-def code(rng: random.Random, right: str) -> str:
+def code(rng, right):
     return rng.choice((rng.choice(CODE), f"{right}{rng.choice(CODE)}", f"{rng.choice(CODE)}+{right}"))
 
 
-def dressed(rng: random.Random, right: str) -> str:
+def dressed(rng, right):
     """A right answer, equal or near, as people and programs write it."""
     form = rng.choice(
         (
@@ -174,14 +170,14 @@ NUMBERS = (
 SIZES = (1, 2, 3, 7, 12, 20, 30, 99, 199, 200, 201, 400, 1000, 10**12)
 
 
-def expression(rng: random.Random, right: str, depth: int | None = None) -> str:
+def expression(rng, right, depth=None):
     """Functions of functions, and powers with exponents of both signs and of every size."""
     if depth is None:
         depth = rng.choice((1, 2, 2, 3, 3, 4, 5, 6, 9))
     if depth <= 0:
         return rng.choice((*NUMBERS, right))
 
-    def inner() -> str:
+    def inner():
         return expression(rng, right, depth - rng.choice((1, 1, 1, 2, 3)))
 
     sign, size = rng.choice(("", "-")), rng.choice(SIZES)
@@ -215,7 +211,7 @@ def expression(rng: random.Random, right: str, depth: int | None = None) -> str:
             return f"{rng.choice(('1+', '1-', '-', '10^-200*', '10^200*'))}{inner()}"
 
 
-KINDS: tuple[Kind, ...] = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed, expression, expression)
+KINDS = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed, expression, expression)
 
 
 @dataclass
@@ -229,20 +225,20 @@ class Tally:
     crashes: list[tuple[str, str, str]] = field(default_factory=list)
     events: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other):
         self.outcomes += other.outcomes
         self.times += other.times
         self.events += other.events
         self.slowest = sorted(self.slowest + other.slowest, reverse=True)[:200]
         self.crashes += other.crashes
 
-    def timed(self, seconds: float, kind: str, text: str) -> None:
+    def timed(self, seconds, kind, text):
         microseconds = round(seconds * 1e6)
         self.times[microseconds // 50 * 50 if microseconds < 5000 else microseconds // 500 * 500] += 1
         if seconds > 0.005:
             self.slowest = sorted([*self.slowest, (seconds, kind, text[:400])], reverse=True)[:100]
 
-    def percentile(self, share: float) -> float:
+    def percentile(self, share):
         """In milliseconds, from above."""
         left = share * self.times.total()
         for step in sorted(self.times):
@@ -254,10 +250,10 @@ class Tally:
 
 WATCHED = frozenset({"exec", "compile", "open", "import", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen",
                      "socket.connect", "ctypes.dlopen", "os.remove", "shutil.rmtree"})  # fmt: skip
-_watching: list[Counter[str]] = []
+_watching = []
 
 
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+def _hook(event, arguments):
     if _watching and event in WATCHED:
         _watching[0][f"{event} {str(arguments[0])[:60] if arguments else ''}"] += 1
 
@@ -265,7 +261,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 ACCEPTS = Accepts(POLICIES["ecf"], exact=True, places=4)
 
 
-def judge(text: str, truth: Value, symbols: bool, mark: str) -> str:
+def judge(text, truth, symbols, mark):
     """One answer read and decided, as marking does it; how that went in a word."""
     said = entry(text, mark, symbols=symbols)
     if said.blank:
@@ -276,7 +272,7 @@ def judge(text: str, truth: Value, symbols: bool, mark: str) -> str:
     return f"{'accepted' if accepted else 'refused'}: {proof.split(' to ')[0] or 'no proof'}"
 
 
-def warm_up() -> list[tuple[str, Value, bool]]:
+def warm_up():
     """The true values; everything that is imported when it is first needed has been, after this."""
     import sympy.assumptions.wrapper  # noqa: F401  (SymPy imports it only for some expressions)
 
@@ -291,10 +287,7 @@ def warm_up() -> list[tuple[str, Value, bool]]:
     return truths
 
 
-Job = tuple[int, int, tuple[Kind, ...]]
-
-
-def run(job: Job) -> Tally:
+def run(job):
     """So many answers from one seed, of these kinds."""
     seed, count, kinds = job
     truths = warm_up()
@@ -324,12 +317,12 @@ def run(job: Job) -> Tally:
     return tally
 
 
-def jobs(count: int, seed: int, kinds: tuple[Kind, ...], size: int = 5000) -> Iterator[Job]:
+def jobs(count, seed, kinds, size=5000):
     for start in range(0, count, size):
         yield seed * 1_000_003 + start, min(size, count - start), kinds
 
 
-def fuzz(count: int, seed: int = 1, processes: int = 1, kinds: tuple[Kind, ...] = KINDS) -> Tally:
+def fuzz(count, seed=1, processes=1, kinds=KINDS):
     """`count` answers; the same seed gives the same ones, on however many processes."""
     whole = Tally()
     if processes == 1:
@@ -345,7 +338,7 @@ def fuzz(count: int, seed: int = 1, processes: int = 1, kinds: tuple[Kind, ...] 
     return whole
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-n", type=int, default=1_000_000, help="how many answers")
     parser.add_argument("--seed", type=int, default=1)

@@ -9,8 +9,6 @@ The tests that are named in `mutants.toml` run first, in one process unless -n s
 these find nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
@@ -39,22 +37,22 @@ class Mutant:
     new: str
     tests: str
 
-    def planted(self) -> str:
+    def planted(self):
         """The file with the fault in it; `ValueError` if the line is not there once."""
-        text = (ROOT / self.file).read_text(encoding="utf-8")
+        text = (ROOT / self.file).read_text("utf-8")
         if text.count(self.old) != 1:
             raise ValueError(f"{self.file} has {self.old!r} {text.count(self.old)} times; once was expected.")
         return text.replace(self.old, self.new)
 
 
-def mutants() -> list[Mutant]:
-    return [Mutant(**mutant) for mutant in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
+def mutants():
+    return [Mutant(**mutant) for mutant in tomllib.loads(FILE.read_text("utf-8"))["mutant"]]
 
 
-def killed_by(mutant: Mutant, tree: Path, whole: bool, options: list[str], first_alone: bool) -> str:
+def killed_by(mutant, tree, whole, options, first_alone):
     """The first test that fails with the mutant planted; "" if none does."""
     path = tree / mutant.file
-    right = path.read_text(encoding="utf-8")
+    right = path.read_text("utf-8")
     put(path, mutant.planted())
     try:
         if test := failing(tree, mutant.tests.split(), whole, ["-n", "0", *options]):
@@ -64,14 +62,14 @@ def killed_by(mutant: Mutant, tree: Path, whole: bool, options: list[str], first
         put(path, right)
 
 
-def put(path: Path, source: str) -> None:
+def put(path, source):
     """Write a module; what Python keeps of it may be of the same second and length, and would be taken for it."""
-    path.write_text(source, encoding="utf-8")
+    path.write_text(source, "utf-8")
     for kept in path.parent.glob(f"__pycache__/{path.stem}.*"):
         kept.unlink()
 
 
-def failing(tree: Path, tests: list[str], whole: bool, options: list[str]) -> str:
+def failing(tree, tests, whole, options):
     everything = ["-m", ""] if whole else []
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
@@ -87,7 +85,7 @@ def failing(tree: Path, tests: list[str], whole: bool, options: list[str]) -> st
     return failed[0].split(" - ")[0] if failed else done.stdout.strip().rpartition("\n")[2]
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true", help="every test, and not the fast suite alone")
     parser.add_argument("--first", action="store_true", help="only the tests that are named with the mutant")
@@ -99,7 +97,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.j) as planters:
         trees = copies(Path(name), min(options.j, len(chosen)))
 
-        def killer(mutant: Mutant) -> str:
+        def killer(mutant):
             tree = trees.get()
             try:
                 return killed_by(mutant, tree, options.whole, own, options.first)
@@ -113,7 +111,7 @@ def main() -> None:
     sys.exit(survivors > 0)
 
 
-def copies(folder: Path, count: int) -> SimpleQueue[Path]:
+def copies(folder, count):
     """Trees in which nobody plants yet."""
     left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
     trees = SimpleQueue[Path]()

@@ -6,13 +6,10 @@ Takes every type of problem with every mechanism that it accepts, and types that
 point, at as many as there are lines, at its own, at twice as many, and at some between; or at every value.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -25,7 +22,7 @@ import symattn
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
 from symattn.teaching.problems import problem_types
-from symattn.teaching.question import Question, marked_together
+from symattn.teaching.question import marked_together
 
 DRAWN = 4
 """How often a type is drawn without a mechanism."""
@@ -33,7 +30,7 @@ DRAWN = 4
 POLICIES = ("ecf", "ib", "uk", "strict")
 
 
-def questions(types: list[str], seed: int) -> Iterator[tuple[str, Question]]:
+def questions(types, seed):
     """Every type with every mechanism that it takes, no question twice: some types set the same with any mechanism."""
     for name in types:
         seen = set[tuple[str, ...]]()
@@ -52,7 +49,7 @@ def questions(types: list[str], seed: int) -> Iterator[tuple[str, Question]]:
                 seen.add(entries)
 
 
-def values(q: Question, every: bool, rng: Random) -> list[int]:
+def values(q, every, rng):
     """The points that a question is tried with."""
     if every:
         return list(range(1, 2 * q.marks + 1))
@@ -62,7 +59,7 @@ def values(q: Question, every: bool, rng: Random) -> list[int]:
     return sorted(points for points in some if points <= 2 * q.marks)
 
 
-def main() -> None:
+def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--types", default=",".join(problem_types()), help="in this order")

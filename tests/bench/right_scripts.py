@@ -10,8 +10,6 @@ scores shifted before the softmax, 1/√d in place of √d, steps left out.
 pass without a word.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -20,14 +18,12 @@ from dataclasses import replace
 from decimal import Decimal, DivisionByZero, InvalidOperation
 from pathlib import Path
 from random import Random
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symattn.api import make_recipe
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import NEGATIVE_INFINITY
-from symattn.marking.attempt import Grid
 from symattn.marking.marker import mark
 from symattn.marking.marker.diagnosis import ROUNDING
 from symattn.marking.submissions.entries import grid
@@ -40,7 +36,7 @@ SUBJECTS = (
 )  # fmt: skip
 
 
-def main() -> None:
+def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("-n", type=int, default=2000)
     arguments.add_argument("--wrong", type=int, default=0)
@@ -79,7 +75,7 @@ def main() -> None:
     off_by_ten(given.outputs, Random(given.seed), drawn, given.list)
 
 
-def wrong(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) -> None:
+def wrong(number, rng, drawn, listed):
     """Scripts with one slip or one misconception, gone on with: how many pass as rounding, by kind."""
     planted, passed = Counter[str](), Counter[str]()
     while planted.total() < number:
@@ -122,7 +118,7 @@ def wrong(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) ->
         print(f"  {kind:20} {passed[kind]:4} of {many}")
 
 
-def off_by_ten(number: int, rng: Random, drawn: dict[str, list[Any]], listed: int) -> None:
+def off_by_ten(number, rng, drawn, listed):
     """Right scripts with an output ten units of its last place farther from the key: how many pass without a word.
 
     Where all lines have as many places, and where every line has its own: there an output of more places than the
@@ -151,7 +147,7 @@ def off_by_ten(number: int, rng: Random, drawn: dict[str, list[Any]], listed: in
         print(f"{told.total()} outputs ten units off, {kind}: {dict(told)}")
 
 
-def ten_units_off(rows: list[list[str]], at: tuple[int, int], key: float, point: str) -> Grid | None:
+def ten_units_off(rows, at, key, point):
     """The matrix with one decimal ten units of its last place farther from the key; none where no decimal is there."""
     typed = rows[at[0]][at[1]].replace(",", ".")
     if "." not in typed or "/" in typed or "%" in typed:
@@ -163,7 +159,7 @@ def ten_units_off(rows: list[list[str]], at: tuple[int, int], key: float, point:
     return grid(other, point)
 
 
-def differs(question: Any, belief: Any) -> bool:
+def differs(question, belief):
     """Whether a belief changes an entry by more than rounding does: one row alone may be the same either way."""
     right = question.problem.derivation
     return any(
@@ -175,7 +171,7 @@ def differs(question: Any, belief: Any) -> bool:
     )
 
 
-def beliefs_at(question: Any) -> list[Any]:
+def beliefs_at(question):
     """The misconceptions that can be carried through."""
     if id(question) not in BELIEFS:
         BELIEFS[id(question)] = [
@@ -184,14 +180,14 @@ def beliefs_at(question: Any) -> list[Any]:
     return BELIEFS[id(question)]
 
 
-BELIEFS: dict[int, list[Any]] = {}
+BELIEFS = {}
 
 
-def texts(attempt: Any) -> dict[str, list[list[str]]]:
+def texts(attempt):
     return {part: [[e.text for e in row] for row in grid.rows] for part, grid in attempt.answers.items()}
 
 
-def swapped_digits(x: Decimal) -> Decimal:
+def swapped_digits(x):
     digits = f"{x:.4f}"
     if digits[-3] == digits[-4]:
         raise InvalidOperation("nothing to swap")

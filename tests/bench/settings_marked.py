@@ -5,8 +5,6 @@
 Says what stopped the marker, which wrong entry was accepted, and how many combinations a mechanism itself refuses.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
@@ -21,12 +19,12 @@ from test_settings_marked import assert_marked, cases, derived
 from symattn.errors import InputError
 
 
-def main() -> None:
+def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--every", type=int, default=1, help="try every so many-th combination")
     arguments.add_argument("--lines", type=int, default=1, help="how many lines of each are wrong, one at a time")
     asked = arguments.parse_args()
-    outcomes: Counter[str] = Counter()
+    outcomes = Counter()
     for case in cases()[:: asked.every]:
         try:
             derived(*case)

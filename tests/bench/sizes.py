@@ -7,17 +7,12 @@ within two seconds or is refused within one, and that the sixtieth costs at most
 ended after `LIMIT` seconds.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import process_time
-from types import FrameType
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -25,7 +20,7 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching.pool import Drawn, Tally, choose
-from symattn.teaching.problems import Spec, problem_type, problem_types
+from symattn.teaching.problems import problem_type, problem_types
 
 LIMIT = 20
 FIRST, REFUSED, GROWTH = 2.0, 1.0, 1.5
@@ -37,18 +32,18 @@ class TooLongError(Exception):
     pass
 
 
-def too_long(number: int, frame: FrameType | None) -> None:
+def too_long(number, frame):
     raise TooLongError
 
 
-def asked(level: str) -> Iterator[tuple[str, Spec]]:
+def asked(level):
     """Every mechanism with the usual sizes and with all sizes alike, and every other type of problem."""
     for name in mechanisms():
         if name == "custom":
             continue
         letters = mechanism(name).letters
         for size in (None, 2, 3, 4, 5, 6):
-            stated: dict[str, Any] = {"mechanism": name, "level": level}
+            stated = {"mechanism": name, "level": level}
             if size:
                 stated["sizes"] = dict.fromkeys(letters, size)
             try:
@@ -60,7 +55,7 @@ def asked(level: str) -> Iterator[tuple[str, Spec]]:
             yield f"{name}, a type", problem_type(name).spec({"level": level})
 
 
-def measured(spec: Spec, variants: int) -> Mapping[str, float | str]:
+def measured(spec, variants):
     """Seconds for the first variant, for one about the tenth, and for one of the last; or what was said."""
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     start, times = process_time(), list[float]()
@@ -82,7 +77,7 @@ def measured(spec: Spec, variants: int) -> Mapping[str, float | str]:
     return {"first": times[0], "tenth": tenth, "last": last}
 
 
-def verdict(found: Mapping[str, float | str]) -> str:
+def verdict(found):
     """Which part of the law does not hold; "" if all of it does."""
     if "ended" in found or float(found.get("first", 0)) > FIRST:
         return "slow"
@@ -92,7 +87,7 @@ def verdict(found: Mapping[str, float | str]) -> str:
     return "grows" if float(found.get("last", 0)) > max(GROWTH * float(found.get("tenth", 0)), few) else ""
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--variants", type=int, default=60)
     parser.add_argument("--only", default="")

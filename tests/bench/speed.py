@@ -7,8 +7,6 @@ noisy, so what counts is the ratio to plain SymPy, which derives the same sheet 
 change since the run before, are in these units.  `--long` adds a thousand sheets.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -19,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from operator import mul
@@ -44,18 +42,18 @@ BYTECODE = tempfile.TemporaryDirectory()
 SQUARE = {"n": 4, "d_model": 4, "d_k": 4, "d_v": 4}
 
 
-def spent() -> float:
+def spent():
     """Milliseconds of processor time that this process and its children have used."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return 1000 * (sum(one.ru_utime + one.ru_stime for one in used) + compiling())
 
 
-def compiling() -> float:
+def compiling():
     """Seconds of processor time of the process that compiles: no child's time is known before it has ended."""
     return time.clock_gettime(~COMPILER.pid << 3 | 2) if COMPILER.pid else 0.0  # its clock, as Linux numbers them
 
 
-def least(work: Callable[[], object], repeats: int = 5) -> float:
+def least(work, repeats=5):
     """The least of several times."""
     times = []
     for _ in range(repeats):
@@ -65,10 +63,10 @@ def least(work: Callable[[], object], repeats: int = 5) -> float:
     return min(times)
 
 
-def each(work: Callable[[], object], count: int, repeats: int = 3) -> float:
+def each(work, count, repeats=3):
     """Of so many small things done one after the other, what one costs."""
 
-    def all_of_them() -> None:
+    def all_of_them():
         for _ in range(count):
             work()
 
@@ -81,7 +79,7 @@ def each(work: Callable[[], object], count: int, repeats: int = 3) -> float:
 DRAWS = random.Random(1)
 
 
-def matrices(n: int, d_model: int, d: int, rng: random.Random = DRAWS) -> list[list[list[int]]]:
+def matrices(n, d_model, d, rng=DRAWS):
     """X, W^Q, W^K, W^V: others each time, for SymPy remembers what it has met."""
     return [
         [[rng.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
@@ -89,7 +87,7 @@ def matrices(n: int, d_model: int, d: int, rng: random.Random = DRAWS) -> list[l
     ]
 
 
-def plain_sympy() -> None:
+def plain_sympy():
     """One sheet as anybody would write it with SymPy: every matrix and every product written out, as LaTeX."""
     x, wq, wk, wv = map(sp.Matrix, matrices(3, 5, 4))
     q, k, v = x * wq, x * wk, x * wv
@@ -106,7 +104,7 @@ def plain_sympy() -> None:
                 sp.latex(sp.Add(*(sp.Mul(*pair, evaluate=False) for pair in terms), evaluate=False))
 
 
-def joined_strings() -> None:
+def joined_strings():
     """The floor: integer products and their LaTeX by joining strings, with nothing proved and nothing chosen."""
     x, *weights = matrices(3, 5, 4)
     for w in weights:
@@ -116,7 +114,7 @@ def joined_strings() -> None:
                 str(sum(map(mul, row, column)))
 
 
-def in_numpy() -> None:
+def in_numpy():
     """The numbers alone, rounded."""
     x, wq, wk, wv = (np.array(m, dtype=float) for m in matrices(3, 5, 4))
     s = np.exp(x @ wq @ (x @ wk).T / math.sqrt(4))
@@ -134,34 +132,34 @@ QUOTED = {
 # ------------------------------------------------------------------------------------------------ what symattn takes
 
 
-def cold(*arguments: str) -> float:
+def cold(*arguments):
     """A command in a process of its own."""
     command = [sys.executable, "-m", "symattn", *arguments]
     with tempfile.TemporaryDirectory() as folder:
         return least(lambda: subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True), 3)
 
 
-def environment() -> dict[str, str]:
+def environment():
     """In which the second run finds bytecode, as every run of an installed package does."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": BYTECODE.name}
 
 
-def drawn(mechanism: str, form: str, count: int = 8, families: int = 5, **chosen: object) -> float:
+def drawn(mechanism, form, count=8, families=5, **chosen):
     """One more variant of a set that has begun: drawn fairly, proved, sheet and key written.
 
     The mean over a few families, for in one it takes three times as long as in another.
     """
     taken = 0.0
     for seed in range(1, 1 + families):
-        made = sheets(make_recipe(mechanism, seed=seed, **chosen), 1 + count)  # type: ignore[arg-type]
+        made = sheets(make_recipe(mechanism, seed=seed, **chosen), 1 + count)
         with tempfile.TemporaryDirectory() as folder:
             write_sheets(islice(made, 1), Path(folder) / "first", Setting([form]))
             taken += least(lambda: write_sheets(made, Path(folder) / "others", Setting([form])), 1)  # noqa: B023
     return taken / count / families
 
 
-def pdf_page() -> float:
+def pdf_page():
     """A page of finished worksheets and keys from their documents to PDF."""
     from pypdf import PdfReader
 
@@ -174,14 +172,14 @@ def pdf_page() -> float:
         return taken / sum(len(PdfReader(path).pages) for path in (Path(folder) / "all").glob("*.pdf"))
 
 
-def derived(n: int) -> float:
+def derived(n):
     """Attention of n tokens, n wide, from integers of −3 … 3, exactly."""
     rng = random.Random(1)
     given = {name: [[rng.randint(-3, 3) for _ in range(n)] for _ in range(n)] for name in "QKV"}
     return least(lambda: derive("attention", **given), 3)
 
 
-def marked(kind: str) -> float:
+def marked(kind):
     """Marking one script of a question that was marked before; the median over scripts."""
     (sheet,) = sheets(make_recipe("self_attention", seed=5), 1)
     question = sheet.question
@@ -202,7 +200,7 @@ def marked(kind: str) -> float:
             for _ in range(9)
         ]
     mark(question, attempts[0])
-    times = sorted(least(lambda a=a: mark(question, a), 1) for a in attempts)  # type: ignore[misc]
+    times = sorted(least(lambda a=a: mark(question, a), 1) for a in attempts)
     return times[len(times) // 2]
 
 
@@ -217,7 +215,7 @@ class Row:
     long: bool = False
 
 
-def rows() -> Iterator[Row]:
+def rows():
     sheet = ("worksheet", "self_attention", "--seed", "5", "--out", "out")
     many = (*sheet, "--jobs", "1")
     for form in ("markdown", "latex"):
@@ -250,17 +248,17 @@ def rows() -> Iterator[Row]:
         yield Row(f"marking, warm: {kind}", before, goal, lambda kind=kind: marked(kind))
 
 
-def checked() -> float:
+def checked():
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "symattn"]
         make = ["worksheet", "self_attention", "--seed", "5", "--format", "markdown", "--out", "."]
         run = {"cwd": folder, "env": environment(), "capture_output": True}
-        subprocess.run([*command, *make], check=True, **run)  # type: ignore[call-overload]
+        subprocess.run([*command, *make], check=True, **run)
         sheet = next(path for path in Path(folder).glob("*.md") if "key" not in path.name)
-        return least(lambda: subprocess.run([*command, "check", sheet.name, sheet.name], **run), 3)  # type: ignore
+        return least(lambda: subprocess.run([*command, "check", sheet.name, sheet.name], **run), 3)
 
 
-def main() -> None:
+def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--long", action="store_true", help="three hundred and a thousand sheets as well")
     arguments.add_argument("--only", default="", metavar="TEXT", help="only lines in whose names this stands")
@@ -269,7 +267,7 @@ def main() -> None:
 
     plain = each(plain_sympy, 5)
     earlier = last_run(given.history)
-    now: dict[str, float] = {}
+    now = {}
     print(f"{'':<42}{'before':>10}{'goal':>9}{'now':>10} ms {'in plain SymPy':>14}{'since last run':>16}")
     for row in rows():
         if given.only not in row.name or (row.long and not given.long):
@@ -295,11 +293,11 @@ def main() -> None:
             history.write(json.dumps({"at": time.strftime("%Y-%m-%d %H:%M"), "in plain SymPy": now}) + "\n")
 
 
-def last_run(history: Path | None) -> dict[str, float]:
+def last_run(history):
     """What each line took in the last run that is written down, in units of plain SymPy."""
-    found: dict[str, float] = {}
+    found = {}
     if history is not None and history.is_file():
-        for line in history.read_text(encoding="utf-8").splitlines():
+        for line in history.read_text("utf-8").splitlines():
             found.update(json.loads(line)["in plain SymPy"])
     return found
 

@@ -6,8 +6,6 @@ A trial ends with one more run, which must leave the whole exam, the same bytes 
 another folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import hashlib
@@ -39,7 +37,7 @@ mechanism = "attention"
 STUDENTS = 16
 
 
-def start(folder: Path, out: str, *options: str) -> subprocess.Popen[str]:
+def start(folder, out, *options):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, "-m", "symattn", "worksheet", "midterm.toml", "--format", "markdown,text", "--out", out,
@@ -48,22 +46,22 @@ def start(folder: Path, out: str, *options: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def prepared(folder: Path) -> None:
-    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
+def prepared(folder):
+    (folder / "midterm.toml").write_text(EXAM, "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["name", "id"], *([f"Student {k}", f"s{k:03}"] for k in range(1, STUDENTS + 1))])
 
 
-def files_in(folder: Path) -> int:
+def files_in(folder):
     """How many files there are in a folder, while others write to it."""
     return sum(len(files) for _, _, files in os.walk(folder))
 
 
-def files_of_a_run(folder: Path) -> int:
+def files_of_a_run(folder):
     """How many files a run leaves."""
     start(folder, "alone").communicate()
     count = files_in(folder / "alone")
@@ -71,7 +69,7 @@ def files_of_a_run(folder: Path) -> int:
     return count
 
 
-def trial(folder: Path, rng: random.Random, whole: int) -> tuple[list[str], int]:
+def trial(folder, rng, whole):
     """What is wrong after two runs and a last one, and how many of the two were killed.
 
     Runs begin and are killed when there are so many files; `whole` is how many a run leaves.
@@ -82,7 +80,7 @@ def trial(folder: Path, rng: random.Random, whole: int) -> tuple[list[str], int]
         events.append((begin, number, "start"))
         if rng.random() < 0.75:
             events.append((min(begin + rng.randrange(whole), whole - 1), number, "kill"))
-    runs: dict[int, subprocess.Popen[str]] = {}
+    runs = {}
     killed = 0
     for count, number, what in sorted(events, key=lambda event: (event[0], event[2] == "kill")):
         while files_in(folder / "out") < count and any(run.poll() is None for run in runs.values()):
@@ -100,7 +98,7 @@ def trial(folder: Path, rng: random.Random, whole: int) -> tuple[list[str], int]
     return [*wrong, *complaints(folder)], killed
 
 
-def complaints(folder: Path) -> list[str]:
+def complaints(folder):
     """What is wrong with the exam in the folder `out`: papers, keys and lists must be those of `exam.json`."""
     out, found = folder / "out" / "midterm", []
     made = contents(out)
@@ -126,7 +124,7 @@ def complaints(folder: Path) -> list[str]:
     return found
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=20, help="how many trials")
     parser.add_argument("--seed", type=int, default=1)

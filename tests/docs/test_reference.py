@@ -12,7 +12,7 @@ from symattn import errors
 from symattn.derivation.mechanisms import Settings, mechanisms
 from symattn.teaching.problems import problem_types
 
-PAGE = reference.FILE.read_text(encoding="utf-8")
+PAGE = reference.FILE.read_text("utf-8")
 HEADINGS = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
 
 

@@ -1,7 +1,5 @@
 """output/samples is what `make samples` would make now: text to the byte, PDF by its words, pictures by being there."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import samples
@@ -11,12 +9,12 @@ HINT = "run `make samples`"
 PINNED = {"key.md", "key.tex", "note-002-as-written.txt", "note-002-marked.txt", "worksheet.md", "worksheet.tex"}
 
 
-def words(pdf: bytes) -> set[str]:
+def words(pdf):
     """Whichever Typst broke the lines and pages, and however wide their margins are."""
     return {word for page in PdfReader(BytesIO(pdf)).pages for word in page.extract_text().split()}
 
 
-def test_samples_are_current() -> None:
+def test_samples_are_current():
     made = samples.samples()
     there = {path.name: path.read_bytes() for path in samples.FOLDER.iterdir() if path.is_file()}
     assert set(there) == set(made), HINT

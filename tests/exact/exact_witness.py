@@ -4,24 +4,19 @@ A recipe is a nested tuple such as ("add", ("exp", ("int", 2)), ("sqrt", ("int",
 which recipes stay inside the class of exact numbers.
 """
 
-from __future__ import annotations
-
-import random
-from collections.abc import Callable
 from fractions import Fraction
 from operator import add, mul, neg, truediv
-from typing import Any
 
 import mpmath
 import sympy
 from hypothesis import strategies as st
 
-from symattn.exact.values import Value, divide, exponential, square_root
+from symattn.exact.values import divide, exponential, square_root
 
 Recipe = tuple
 
 
-def follow(recipe: Recipe, leaf: Callable, divide: Callable, root: Callable, power: Callable) -> Any:
+def follow(recipe, leaf, divide, root, power):
     """A recipe with such numbers for its leaves, and such functions of them."""
     op, *operands = recipe
     if op == "number":
@@ -31,27 +26,27 @@ def follow(recipe: Recipe, leaf: Callable, divide: Callable, root: Callable, pow
     return functions[op](first, *second)
 
 
-def ours(recipe: Recipe) -> Value:
+def ours(recipe):
     return follow(recipe, lambda q: q.numerator if q.denominator == 1 else q, divide, square_root, exponential)
 
 
-def in_mpmath(recipe: Recipe):
+def in_mpmath(recipe):
     """At the precision that is set in mpmath.mp."""
     return follow(recipe, lambda q: mpmath.mpf(q.numerator) / q.denominator, truediv, mpmath.sqrt, mpmath.exp)
 
 
-def in_sympy(recipe: Recipe) -> sympy.Expr:
+def in_sympy(recipe):
     return follow(recipe, lambda q: sympy.Rational(q.numerator, q.denominator), truediv, sympy.sqrt, sympy.exp)
 
 
-def mp_fraction(x) -> Fraction:
+def mp_fraction(x):
     """The exact fraction that an mpmath number is."""
     sign, mantissa, exponent, _ = x._mpf_
     value = Fraction(int(mantissa)) * (Fraction(2) ** exponent)
     return -value if sign else value
 
 
-def number(q: object) -> Recipe:
+def number(q):
     return ("number", Fraction(q))
 
 
@@ -82,7 +77,7 @@ members = st.one_of(small.map(number), surds, sums, quotients)
 everything = st.one_of(members, towers, st.builds(lambda n, d: ("divide", n, ("sqrt", d)), sums, positive_sums))
 
 
-def random_positive(rng: random.Random, depth: int = 2) -> Recipe:
+def random_positive(rng, depth=2):
     """A recipe made of positive parts only, so that every division in it is defined."""
     kind = rng.choice(["number", "exp", "surd"] if depth == 0 else ["add", "add", "multiply", "divide", "exp"])
     match kind:
@@ -96,7 +91,7 @@ def random_positive(rng: random.Random, depth: int = 2) -> Recipe:
     return (kind, random_positive(rng, depth - 1), random_positive(rng, depth - 1))
 
 
-def rewritten(rng: random.Random, recipe: Recipe) -> Recipe:
+def rewritten(rng, recipe):
     """Another recipe for the same number."""
     match recipe:
         case ("add" | "multiply" as op, a, b):

@@ -1,7 +1,5 @@
 """How results are carried on: what stays exact, what becomes a decimal, and that either is the same number."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 
@@ -14,11 +12,11 @@ from symattn.exact.carry import LONGEST_COEFFICIENT, MOST_TERMS, carried, in_dec
 from symattn.exact.real import as_real
 
 
-def same(matrix: Matrix) -> Matrix:
+def same(matrix):
     return matrix
 
 
-def sum_of_powers(terms: int):
+def sum_of_powers(terms):
     return sum((exponential(k) for k in range(1, terms)), exponential(0))
 
 
@@ -61,7 +59,7 @@ def test_what_outgrows_exact_arithmetic_goes_on_in_decimals():
     rng = random.Random(5)
     rows = [[exponential(rng.randint(-(9**6), 9**6)) + exponential(rng.randint(-(9**6), 9**6))] for _ in range(14)]
 
-    def product(matrix: Matrix) -> Matrix:
+    def product(matrix):
         total = 1
         for x in matrix:
             total = total * x

@@ -1,7 +1,5 @@
 """Equality is decided, never guessed: random pairs, towers of roots, near misses, and what stays undecided."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 
@@ -133,7 +131,7 @@ def test_wrong_answers_are_proved_wrong_by_an_interval():
 
 def test_the_modular_test_agrees_with_the_exact_one():
     rng = random.Random(11)
-    for i in range(150):
+    for i in range(60):
         recipe = random_positive(rng)
         a, b = ours(recipe), ours(rewritten(rng, recipe))
         if i % 2:

@@ -1,7 +1,5 @@
 """Rounding to binary formats, against NumPy's and PyTorch's own casts."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +15,7 @@ from symattn.exact.floats import FORMATS, nearest_float
 NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
-def doubles() -> st.SearchStrategy[float]:
+def doubles():
     """Doubles of every size that a format may have: large, ordinary, subnormal, and half-way between two of it."""
     ordinary = st.floats(-70000, 70000)
     tiny = st.integers(-5000, 5000).map(lambda n: n * 2.0**-26)
@@ -40,8 +38,7 @@ def test_a_double_is_rounded_as_numpy_rounds_it(name, x):
 
 
 @given(st.integers(-(2**24), 2**24).map(lambda n: float(n) * 2.0**-10))
-def test_bfloat16_is_that_of_pytorch(x):
-    torch = pytest.importorskip("torch")
+def test_bfloat16_is_that_of_pytorch(torch, x):
     assert nearest_float(Fraction(x), FORMATS["bfloat16"]) == Fraction(torch.tensor(x).bfloat16().item())
 
 
@@ -61,8 +58,7 @@ def test_a_fraction_goes_to_a_nearest_number_of_the_format(name, x, shift):
 
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=str)
-def test_the_limits_are_those_of_the_formats(format):
-    torch = pytest.importorskip("torch")
+def test_the_limits_are_those_of_the_formats(format, torch):
     known = torch.finfo(getattr(torch, format.name))
     assert format.largest == Fraction(known.max)
     assert nearest_float(format.largest, format) == format.largest
@@ -78,7 +74,7 @@ def test_irrational_numbers(x, name):
     assert nearest_float(x, FORMATS[name]) == Fraction(float(NUMPY[name](in_sympy(x))))
 
 
-def in_sympy(x: object) -> float:
+def in_sympy(x):
     """Its double, correctly rounded from forty digits."""
     return float(sympy.N(to_sympy(x), 40))
 

@@ -1,7 +1,5 @@
 """What is printed is in lowest terms.  SymPy's gcd of polynomials is the witness, with t for e."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from random import Random
@@ -28,13 +26,13 @@ polynomials = st.lists(st.integers(-4, 4), min_size=2, max_size=6).filter(lambda
 exponents = st.sampled_from([1, Fraction(1, 2), -1, square_root(2), divide(square_root(3), 3)])
 
 
-def sum_of(coefficients: list[int], step: object) -> ExpSum:
+def sum_of(coefficients, step):
     made = sum((e(step * k) * c for k, c in enumerate(coefficients)), Fraction(0))
     assert isinstance(made, ExpSum)
     return made
 
 
-def poly(coefficients: list[int]) -> sympy.Poly:
+def poly(coefficients):
     return sympy.Poly(list(reversed(coefficients)), t)
 
 

@@ -177,8 +177,7 @@ def test_a_short_number_is_the_shortest_decimal_that_is_rounded_to_it(x):
 
 
 @given(st.floats(-(2.0**126), 2.0**126, width=32))
-def test_a_short_number_is_rounded_back_to_itself(x):
-    torch = pytest.importorskip("torch")
+def test_a_short_number_is_rounded_back_to_itself(torch, x):
     for kind in SHORT:
         number = torch.tensor(x, dtype=getattr(torch, kind))
         if not torch.isfinite(number):
@@ -193,8 +192,7 @@ def test_a_short_number_is_rounded_back_to_itself(x):
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16", "int32", "uint8"])
-def test_tensors_are_taken_wherever_a_matrix_is_given(kind):
-    torch = pytest.importorskip("torch")
+def test_tensors_are_taken_wherever_a_matrix_is_given(kind, torch):
     given = {name: torch.tensor(rows, dtype=getattr(torch, kind)) for name, rows in ATTENTION.items()}
     d = symattn.derive("attention", **given, mask=torch.tensor([[True, True]]))
     right = symattn.derive("attention", **ATTENTION, mask=[[1, 1]])
@@ -205,8 +203,7 @@ def test_tensors_are_taken_wherever_a_matrix_is_given(kind):
     assert Matrix(given["V"]) == Matrix([*given["V"]]) == Matrix([[1], [2]])
 
 
-def test_tensors_of_short_numbers_that_need_a_gradient():
-    torch = pytest.importorskip("torch")
+def test_tensors_of_short_numbers_that_need_a_gradient(torch):
     found = Matrix(torch.tensor([[0.1, 0.3], [1e-5, 2.0]], requires_grad=True))
     assert found.rows == ((Fraction(1, 10), Fraction(3, 10)), (Fraction(1, 10**5), 2))
     assert symattn.decide(torch.tensor(0.1), "1/10").equal

@@ -1,7 +1,5 @@
 """Numbers that are known by intervals: against mpmath to 60 digits, and what is decided about them."""
 
-from __future__ import annotations
-
 import pickle
 from fractions import Fraction
 

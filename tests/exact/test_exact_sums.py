@@ -1,7 +1,5 @@
 """Sums and products that are collected: what mpmath and NumPy give, written as one addition after another."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from trials import tries
 
 from symattn.errors import OutgrownError
-from symattn.exact import NEGATIVE_INFINITY, ExpSum, Matrix, Quotient, Value, divide, exponential, square_root
+from symattn.exact import NEGATIVE_INFINITY, ExpSum, Matrix, Quotient, divide, exponential, square_root
 from symattn.exact.rounding import decimal_text
 from symattn.exact.sums import dot, products, shares, total
 from symattn.exact.values import MOST_TERMS
@@ -27,7 +25,7 @@ rows = st.builds(  # over one denominator
 )
 
 
-def agrees(value: Value, witness: mpmath.mpf) -> bool:
+def agrees(value, witness):
     """To thirty places."""
     return abs(mpmath.mpf(decimal_text(value, 30)) - witness) <= mpmath.mpf(10) ** -30
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from pathlib import Path
 
 import pypdf
 import pytest
@@ -27,6 +26,7 @@ items = 2
 [[question]]
 type = "full"
 mechanism = "attention"
+level = "starter"
 points = 12
 """
 ONE = '[[question]]\ntype = "choice"\nmechanism = "attention"\nitems = 1\n'
@@ -35,12 +35,12 @@ IN_SEAT_ORDER = ["s3", "s2", "s1"]
 ID = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
-def exam(folder: Path, head: str = "", forms=("markdown",), seed: int = 5, questions: str = QUESTIONS):
+def exam(folder, head="", forms=("markdown",), seed=5, questions=QUESTIONS):
     """An exam made for the class: what it is, and its folder."""
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
     path = folder / "midterm.toml"
-    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', encoding="utf-8")
+    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', "utf-8")
     made, _ = write_exam(read_exam_file(path), folder / "out", forms, Dice.seeded(seed))
     return made, folder / "out"
 
@@ -50,30 +50,30 @@ def printed(tmp_path_factory):
     return exam(tmp_path_factory.mktemp("printed"), "separators = true", ("pdf", "markdown"))
 
 
-def pages(path: Path) -> list[str]:
+def pages(path):
     return [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(path).pages]
 
 
-def given_out(folder: Path) -> list[dict[str, str]]:
+def given_out(folder):
     """Who has which paper, as the list beside the papers says."""
     with (folder / "assignment.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def ids(text: str) -> set[str]:
+def ids(text):
     return {found for found in ID.findall(text) if is_identity(found)}
 
 
-def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def read(path):
+    return path.read_text("utf-8")
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
 
 
-def in_parts(path: Path) -> list[tuple[int, list[str]]]:
+def in_parts(path):
     """What is bound, told by the numbers that stand on the pages: where each part begins, from 0, and its pages."""
-    parts: list[tuple[int, list[str]]] = []
+    parts = []
     for position, text in enumerate(pages(path)):
         found = re.search(r"page (\d+) of (\d+)", text)
         if found is None:
@@ -135,7 +135,7 @@ def test_parity_holds_for_papers_of_any_length(tmp_path):
 
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
     path = tmp_path / "quiz.toml"
-    path.write_text(f"variants = 2\nseparators = true\n{ONE}", encoding="utf-8")
+    path.write_text(f"variants = 2\nseparators = true\n{ONE}", "utf-8")
     made, _ = write_exam(read_exam_file(path), tmp_path / "out", ("pdf",), Dice.seeded(1))
     parts = in_parts(tmp_path / "out" / "papers.pdf")
     assert [ids(part[0]) for _, part in parts] == [{name} for name in made.ids for _ in range(2)]
@@ -164,7 +164,7 @@ def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
 # ------------------------------------------------------------------------------------------------ marks, recipes
 
 
-def marks_of(text: str) -> list[int]:
+def marks_of(text):
     """The row of marks in the table on the first page."""
     [row] = [line for line in text.splitlines() if line.startswith("| **Marks** |")][:1]
     return [int(cell) for cell in row.split("|")[2:-1]]

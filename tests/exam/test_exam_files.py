@@ -11,9 +11,9 @@ QUESTION = '[[question]]\ntype = "full"\nmechanism = "attention"\n'
 
 def read(folder, text, class_list=None):
     path = folder / "midterm.toml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     if class_list is not None:
-        (folder / "class.csv").write_text(class_list, encoding="utf-8")
+        (folder / "class.csv").write_text(class_list, "utf-8")
     return read_exam_file(path)
 
 

@@ -57,16 +57,16 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def exam(folder: Path, text: str = EXAM, students: int = 20) -> Path:
+def exam(folder, text=EXAM, students=20):
     path = folder / "midterm.toml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         rows = ([HOSTILE[k % len(HOSTILE)], f"s{k + 1:04}"] for k in range(students))
         csv.writer(file).writerows([["name", "id"], *rows])
     return path
 
 
-def made(path: Path, folder: Path, forms=("markdown",), seed: int | None = 5):
+def made(path, folder, forms=("markdown",), seed=5):
     return write_exam(read_exam_file(path), folder, forms, Dice.seeded(seed) if seed is not None else None)
 
 
@@ -159,23 +159,23 @@ def test_a_run_that_was_broken_off_is_continued_without_a_seed(begun, left):
     assert contents(begun / "out") == before
 
 
-def replaced(folder: Path, name: str, old: str, new: str) -> None:
+def replaced(folder, name, old, new):
     path = folder / name
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
 
 
-def another_key(folder: Path) -> None:
+def another_key(folder):
     frozen = folder / "out/exam.json"
-    data = json.loads(frozen.read_text(encoding="utf-8"))
+    data = json.loads(frozen.read_text("utf-8"))
     data["questions"][1]["variants"][0]["parts"][0]["right"]["[1,1]"] = "99"
-    frozen.write_text(json.dumps(data), encoding="utf-8")
+    frozen.write_text(json.dumps(data), "utf-8")
 
 
-def another_exam(folder: Path) -> None:
+def another_exam(folder):
     """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
     dice = Dice.seeded(6)
     frozen = freeze(make_exam(read_exam_file(folder / "midterm.toml"), dice), dice)
-    (folder / "out/exam.json").write_text(frozen, encoding="utf-8")
+    (folder / "out/exam.json").write_text(frozen, "utf-8")
 
 
 OTHER = "another exam file, notation or class list"
@@ -223,9 +223,9 @@ SAME_EVERYWHERE = ("full", "masks", "design", "prove", "estimate", "counts", "sh
 def test_a_frozen_exam_needs_no_notation_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     notation, file = tmp_path / "ours.toml", tmp_path / "exam.toml"
-    notation.write_text(NOTATION, encoding="utf-8")
+    notation.write_text(NOTATION, "utf-8")
     questions = "".join(f'[[question]]\ntype = "{type}"\n' for type in SAME_EVERYWHERE)
-    file.write_text(f'title = "Midterm"\nvariants = 1\nnotation = "ours.toml"\n{questions}', encoding="utf-8")
+    file.write_text(f'title = "Midterm"\nvariants = 1\nnotation = "ours.toml"\n{questions}', "utf-8")
     dice = Dice.seeded(1)
     exam = make_exam(read_exam_file(file), dice)
     made, text = exam.questions(0), freeze(exam, dice)
@@ -236,7 +236,7 @@ def test_a_frozen_exam_needs_no_notation_file(tmp_path, monkeypatch):
         return thawed(text, file.with_name("exam.json"))[0].questions(0), thaw_sheets(set_text, "set.json")[sheet.name]
 
     assert made[0].problem.notation.names["S"].matrix == "E"
-    notation.write_text(NOTATION.replace('"E"', '"F"'), encoding="utf-8")
+    notation.write_text(NOTATION.replace('"E"', '"F"'), "utf-8")
     assert frozen() == (made, sheet.question)
     notation.unlink()
     assert frozen() == (made, sheet.question)
@@ -244,7 +244,7 @@ def test_a_frozen_exam_needs_no_notation_file(tmp_path, monkeypatch):
 
 def test_what_a_frozen_exam_lacks_or_has_too_much_is_said_with_its_place(finished):
     folder, _, _ = finished
-    whole = json.loads((folder / "out" / "exam.json").read_text(encoding="utf-8"))
+    whole = json.loads((folder / "out" / "exam.json").read_text("utf-8"))
     del whole["hash"]
     tables = {"": (), "questions 1": ("questions", 0), "questions 2, variants 1": ("questions", 1, "variants", 0),
               "papers 1": ("papers", 0), "students 3": ("students", 2)}  # fmt: skip
@@ -285,7 +285,7 @@ def test_what_only_drawing_shows_is_said_before_anything_is_written(tmp_path):
 # ------------------------------------------------------------------------------------------------ interruptions
 
 
-def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
+def start(folder, out):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, "-m", "symattn", "worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text",
@@ -340,7 +340,7 @@ def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secr
     spec, plain = read_exam_file(path), Dice.secret(secret)
     old = make_exam(spec, plain)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "exam.json").write_text(freeze(old, plain), encoding="utf-8")
+    (tmp_path / "out" / "exam.json").write_text(freeze(old, plain), "utf-8")
     result, _ = write_exam(spec, tmp_path / "out", ["text"], plain)
     assert result.ids == old.ids
     secret.write_bytes(b"somebody knows this one")
@@ -363,6 +363,6 @@ def test_students_with_hostile_names_have_a_right_paper_each(tmp_path):
         assert copy.sheet in squeezed
         if copy.name.isascii():
             assert "".join(copy.name.split()) in squeezed
-        source = (tmp_path / "out" / f"{stem}.tex").read_text(encoding="utf-8")
+        source = (tmp_path / "out" / f"{stem}.tex").read_text("utf-8")
         assert "\\input{/etc" not in source
         assert copy.sheet in source

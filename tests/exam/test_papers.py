@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from symattn.exact import Matrix
-from symattn.page.document import Box, ItemList, Paragraph, Strong, Together, Words
+from symattn.page.document import Box, Paragraph, Strong, Together, Words
 from symattn.page.writers.text import plain
 from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec
@@ -14,17 +14,16 @@ PART = Part("a", (Words("A part"),), (), (Paragraph(()),), MatrixAnswer(Matrix([
 QUESTION = Question("made up", "Made up", (), (PART, PART), {})
 
 
-def question(*conventions: str) -> Question:
+def question(*conventions):
     return replace(QUESTION, conventions=tuple((Words(text),) for text in conventions))
 
 
-def said(*questions: Question) -> list[str]:
+def said(*questions):
     boxes = conventions_box(questions)
     return [plain(item) for box in boxes if isinstance(box, Box) for block in box.blocks for item in _items(block)]
 
 
 def _items(block):
-    assert isinstance(block, ItemList)
     return block.items
 
 

@@ -1,20 +1,19 @@
 """Starter is easier than standard in whatever is counted (rules.md 4.6, 4.8)."""
 
 import random
-from collections.abc import Callable, Mapping
 from functools import cache
 from statistics import median
 
 import pytest
 
 from symattn.derivation.mechanisms import mechanism
-from symattn.teaching.fairness.features import Features, features
+from symattn.teaching.fairness.features import features
 from symattn.teaching.fairness.search import draw_givens
 from symattn.teaching.problems import problem_type
 
 SEEDS = range(12)
 
-LESS_IS_EASIER: Mapping[str, Callable[[Features], float]] = {
+LESS_IS_EASIER = {
     "z": lambda f: f.counts.z,
     "u": lambda f: f.counts.u,
     "h": lambda f: f.counts.h,
@@ -48,14 +47,14 @@ NEITHER = {
 
 
 @cache
-def drawn(level: str, name: str) -> tuple[Features, ...]:
+def drawn(level, name):
     """The features of a few variants of a level's default worksheet."""
     spec = problem_type("full").spec({"level": level} | ({"mechanism": name} if name else {}))
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
 
-    def variant(seed: int) -> Features:
+    def variant(seed):
         rng = random.Random(seed)
-        givens = draw_givens(chosen, settings, spec.chosen_sizes(), level, "e", rng)  # type: ignore[arg-type]
+        givens = draw_givens(chosen, settings, spec.chosen_sizes(), level, "e", rng)
         return features(chosen.run(givens, settings))
 
     return tuple(map(variant, SEEDS))

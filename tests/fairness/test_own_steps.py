@@ -125,6 +125,7 @@ def test_a_column_may_be_added_to_every_column():
     assert report.total == report.available > 0
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", ROLES)
 def test_every_op_may_have_any_name(name):
     """Every seventh step of a program of all ops in turn is called as a step of attention is."""

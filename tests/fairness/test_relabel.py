@@ -24,6 +24,7 @@ def instance(rng, name, settings):
     }
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", ["self_attention", "attention", "causal_self_attention"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_every_load_feature_is_invariant(name, orientation):

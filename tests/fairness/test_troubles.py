@@ -73,7 +73,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("name", "stated"), ASKED)
 def test_verdicts_are_those_of_the_whole_replays(name, stated):
     spec = problem_type("full").spec({"mechanism": name, **stated})

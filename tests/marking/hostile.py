@@ -1,12 +1,7 @@
 """Questions of every kind, and what nobody should write for them: whatever is handed in must come out marked."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from random import Random
-from typing import Any
 
 from scripts import key_of, key_script, spoilt
 
@@ -15,17 +10,16 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.exact import Matrix, exact, has_symbols
 from symattn.foundation.dice import Dice
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.submissions.entries import entry
 from symattn.marking.trial import script
 from symattn.teaching.examples import examples
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_types
-from symattn.teaching.question import Question
 
 # ------------------------------------------------------------------------------------------------ questions
 
-LAYOUTS: Mapping[str, Mapping[str, Any]] = {
+LAYOUTS = {
     "tokens as rows": {},
     "tokens as columns": {"settings": {"orientation": "columns"}},
     "token by token": {"settings": {"by": "token"}},
@@ -57,12 +51,12 @@ FEW = [name for k, name in enumerate(NAMES) if name in QUICK or k % 4 == 0]
 
 
 @cache
-def question(name: str, seed: int) -> Question:
+def question(name, seed):
     """A question by its name; what is drawn differs by seed."""
     kind, _, source = name.partition(" ")
     if kind in ("example", "symbolic"):
         return symattn.derive(source, symbolic=kind == "symbolic").worksheet().question
-    said: dict[str, Any] = dict(PROBLEMS[name])
+    said = dict(PROBLEMS[name])
     return next(pool(problem_types()[said.pop("type", "full")].spec(said), Dice.seeded(seed)))
 
 
@@ -79,19 +73,19 @@ TEXTS = (
 LETTERS = ("x", "2a + b", "q_1 k_1/sqrt(d)", "e^x/(e^x + 1)", "v_1", "x/(x - x)", "1/x")
 
 
-def written(rng: Random) -> Entry:
+def written(rng):
     """Any entry at all."""
     return entry(rng.choice(LETTERS), symbols=True) if rng.random() < 0.15 else entry(rng.choice(TEXTS))
 
 
-def any_grid(rng: Random, rows: int, columns: int) -> Grid:
+def any_grid(rng, rows, columns):
     return Grid(tuple(tuple(written(rng) for _ in range(columns)) for _ in range(rows)))
 
 
-def other_said(rng: Random) -> Said:
+def other_said(rng):
     """An answer of any kind, whatever was asked."""
     made = any_grid(rng, rng.randrange(1, 5), rng.randrange(1, 5))
-    said: list[Said] = [
+    said = [
         made, written(rng), Grids({"S": made, "?": made}), Grids({}), Ticked(frozenset()), Ticked(frozenset({0, 25})),
         Shaded(frozenset()), Shaded(frozenset({(40, 40)})), Shaped(None), Shaped((0, 0)), Shaped(("n", "?")),
         Ordered(()), Ordered((("a", "b"), ("zzz",))), Text(""), Text("x" * 300), Text("so", 99),
@@ -100,7 +94,7 @@ def other_said(rng: Random) -> Said:
     return rng.choice(said)
 
 
-def reshaped(said: Grid, rng: Random) -> Grid:
+def reshaped(said, rng):
     """The same numbers in another shape: transposed, cut, too wide, too long, in other order."""
     rows = said.rows
     others = [
@@ -110,7 +104,7 @@ def reshaped(said: Grid, rng: Random) -> Grid:
     return rng.choice(others)
 
 
-def changed(said: Said, rng: Random) -> Said:
+def changed(said, rng):
     match said:
         case Grid() if rng.random() < 0.3:
             return reshaped(said, rng)
@@ -123,7 +117,7 @@ def changed(said: Said, rng: Random) -> Said:
             return other_said(rng)
 
 
-def with_changes(asked: Question, attempt: Attempt, rng: Random) -> Attempt:
+def with_changes(asked, attempt, rng):
     """An attempt with some answers changed, exchanged, left out, or given for what was not asked."""
     answers = dict(attempt.answers)
     share = rng.choice([0.1, 0.4, 0.9])
@@ -141,12 +135,12 @@ def with_changes(asked: Question, attempt: Attempt, rng: Random) -> Attempt:
     return Attempt(answers, {**attempt.more, **more}, methods)
 
 
-def _has_symbols(asked: Question) -> bool:
+def _has_symbols(asked):
     given = asked.problem.derivation.givens.values() if asked.problem else ()
     return any(has_symbols(x) for matrix in given if isinstance(matrix, Matrix) for x in matrix)
 
 
-def in_symbols(asked: Question) -> Attempt:
+def in_symbols(asked):
     """The key of a derivation in symbols, some of which nobody can type (w^Q_{11})."""
     read = entry("x", symbols=True).reading
     answers = {
@@ -156,13 +150,13 @@ def in_symbols(asked: Question) -> Attempt:
     return Attempt(answers)
 
 
-def key(asked: Question) -> Attempt:
+def key(asked):
     """Everything right, and a person has seen the reasons."""
     right = in_symbols(asked) if _has_symbols(asked) else key_script(asked)
     return replace(right, methods=frozenset(part.name for part in asked.parts))
 
 
-def attempts(asked: Question, rng: Random) -> Iterator[Attempt]:
+def attempts(asked, rng):
     """Scripts that are spoilt in one way or another, without end; misconceptions carried on among them."""
     if _has_symbols(asked):
         while True:

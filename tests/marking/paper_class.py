@@ -3,14 +3,11 @@
 Scripts are worked out here by SymPy, step by step, each step from the lines before it as this student has them.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import random
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import sympy
 
@@ -34,14 +31,14 @@ scale = "sqrt(d_k)"
 STEPS = ("S", "S'", "A", "Z")
 
 
-def made_exam(folder: Path, more: str = "") -> Path:
-    (folder / "exam.toml").write_text(EXAM + more, encoding="utf-8")
+def made_exam(folder, more=""):
+    (folder / "exam.toml").write_text(EXAM + more, "utf-8")
     lines = ["name,id", *(f"Student {k},s{k:03}" for k in range(1, STUDENTS + 1))]
-    (folder / "class.csv").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "class.csv").write_text("\n".join(lines), "utf-8")
     dice = Dice.seeded(11)
     (folder / "midterm").mkdir()
     frozen = freeze(make_exam(read_exam_file(folder / "exam.toml"), dice), dice)
-    (folder / "midterm/exam.json").write_text(frozen, encoding="utf-8")
+    (folder / "midterm/exam.json").write_text(frozen, "utf-8")
     return folder / "midterm"
 
 
@@ -53,13 +50,13 @@ class Script:
     differs: str
 
     @property
-    def in_full(self) -> str:
+    def in_full(self):
         """Every box as it is typed from paper, two places being enough."""
         cells = [x for rows in self.steps.values() for row in rows for x in row]
         return "\t".join(f"{float(sympy.sympify(re.sub('e(?!x)', 'E', x))):.2f}".strip("0") if x else "" for x in cells)
 
 
-def script(question, rng: random.Random) -> Script:
+def script(question, rng):
     """Somebody with five mistakes: wrong entries anywhere, perhaps S copied into S′, perhaps a blank box of Z."""
     Q, K, V = (
         sympy.Matrix([[sympy.Rational(str(x)) for x in row] for row in question.problem.givens[n].rows]) for n in "QKV"
@@ -67,7 +64,7 @@ def script(question, rng: random.Random) -> Script:
     kinds = rng.choices(["slip", "copied", "blank"], [10, 1, 1], k=MISTAKES)
     copied, blanks = "copied" in kinds, kinds.count("blank")
     n, d_v = K.rows, V.cols
-    slips: dict[tuple[str, int, int], str] = {}
+    slips = {}
     boxes = [(s, i, j) for s in STEPS for i in range(n) for j in range(d_v if s == "Z" else n)]
     if copied:
         boxes = [box for box in boxes if box[0] != "S'"]
@@ -75,7 +72,7 @@ def script(question, rng: random.Random) -> Script:
     left = [box for box in boxes if box[0] == "Z" and box not in chosen]
     blank = rng.sample(left, blanks)
     said = ["S'=S"] * copied
-    steps: dict[str, list[list[str]]] = {}
+    steps = {}
     before = sympy.Matrix()
     for name in STEPS:
         if name == "S":
@@ -103,7 +100,7 @@ def script(question, rng: random.Random) -> Script:
     return Script(steps, "; ".join(said))
 
 
-def made_class(exam: Path, folder: Path, count: int = STUDENTS) -> dict[str, Script]:
+def made_class(exam, folder, count=STUDENTS):
     """A file of every student in full, and one table of all by exception, with the scripts by id."""
     rng, known = random.Random(5), papers(exam)
     entrants = known.entrants[:count]
@@ -111,12 +108,12 @@ def made_class(exam: Path, folder: Path, count: int = STUDENTS) -> dict[str, Scr
     (folder / "submissions").mkdir()
     for entrant in entrants:
         data = {"sheet": entrant.sheet, "answers": scripts[entrant.id].steps}
-        (folder / f"submissions/{entrant.stem}.json").write_text(json.dumps(data), encoding="utf-8")
+        (folder / f"submissions/{entrant.stem}.json").write_text(json.dumps(data), "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "differs"), *((id, one.differs) for id, one in scripts.items())])
     return scripts
 
 
-def keystrokes(texts: list[str]) -> int:
+def keystrokes(texts):
     """Of a column of cells, each with the key that ends it."""
     return sum(len(text) + 1 for text in texts)

@@ -6,36 +6,28 @@ columns, cut into the lines of single tokens for a derivation token by token.  S
 layouts.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import sympy
 
-from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import whole
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, is_symbolic, to_sympy
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import mark
-from symattn.marking.marker.policy import POLICIES, Policy
-from symattn.marking.marker.report import Report
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.question import (
-    Answer,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
     FormulaAnswer,
     MatrixAnswer,
     OrderAnswer,
-    Part,
     PropertyAnswer,
-    Question,
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
@@ -50,16 +42,16 @@ Form = Callable[[Value], str]
 # ------------------------------------------------------------------------------------------------ pages
 
 
-def page(matrix: Matrix) -> Page:
+def page(matrix):
     return [list(row) for row in matrix.rows]
 
 
-def turned(rows: Sequence[Sequence[Any]]) -> Page:
+def turned(rows):
     """The transpose."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def pages(d: Derivation) -> dict[str, Page]:
+def pages(d):
     """Every given and every step, matrix by matrix, tokens as rows."""
     d = whole(d)
     matrices = {**d.givens, **{step.name: step.result for step in d}}
@@ -67,15 +59,15 @@ def pages(d: Derivation) -> dict[str, Page]:
     return found if d.orientation == "rows" else {name: turned(rows) for name, rows in found.items()}
 
 
-def numbers_times(a: Any, b: Any) -> Any:
+def numbers_times(a, b):
     return a * b
 
 
-def texts_times(a: str, b: str) -> str:
+def texts_times(a, b):
     return f"({a})*({b})"
 
 
-def legible(value: Value) -> str:
+def legible(value):
     """Exact as far as a person would write it out, else to 12 places."""
     if is_symbolic(value):
         return decimals(12)(value)
@@ -83,7 +75,7 @@ def legible(value: Value) -> str:
     return text if len(text) <= 400 else decimals(12)(value)
 
 
-def laid(question: Question, found: Pages, times: Callable[[Any, Any], Any] = numbers_times) -> dict[str, Page]:
+def laid(question, found, times=numbers_times):
     """Pages by the part of the question that asks for them; what is not among them is left out.
 
     The weighted values of a token are made from its weights and the values, unless the output was not made so.
@@ -96,15 +88,14 @@ def laid(question: Question, found: Pages, times: Callable[[Any, Any], Any] = nu
     return asked
 
 
-def derivation_of(question: Question, part: Part) -> Derivation:
+def derivation_of(question, part):
     """The derivation behind a part: its own, or the question's."""
     if isinstance(part.answer, MatrixAnswer) and part.answer.derivation is not None:
         return part.answer.derivation
-    assert question.problem is not None
     return question.problem.derivation
 
 
-def step_of(question: Question, part: Part) -> Step | None:
+def step_of(question, part):
     """The step that a part asks for, if it is one of a derivation (and no given matrix)."""
     match part.answer:
         case StepAnswer(step) | EntriesAnswer(step, _):
@@ -116,7 +107,7 @@ def step_of(question: Question, part: Part) -> Step | None:
     return next((step for step in derivation_of(question, part) if step.name == name), None)
 
 
-def _line(d: Derivation, step: Step, found: Pages, times: Callable[[Any, Any], Any]) -> Page | None:
+def _line(d, step, found, times):
     columns = d.orientation == "columns"
     if step.token is None:
         rows = found.get(step.name)
@@ -137,14 +128,13 @@ def _line(d: Derivation, step: Step, found: Pages, times: Callable[[Any, Any], A
     return turned([rows[t]]) if upright else [list(rows[t])]
 
 
-def key_of(question: Question) -> dict[str, Page]:
+def key_of(question):
     """The right matrix of every part that asks for one, as it is laid out there."""
     found = {}
     for part in question.parts:
         match part.answer:
             case StepAnswer(step) | EntriesAnswer(step, _):
                 matrix = derivation_of(question, part).value(step)
-                assert isinstance(matrix, Matrix)
                 found[part.name] = page(matrix)
             case MatrixAnswer(value):
                 found[part.name] = page(value)
@@ -154,7 +144,7 @@ def key_of(question: Question) -> dict[str, Page]:
 # ------------------------------------------------------------------------------------------------ numbers as texts
 
 
-def exactly(value: Value) -> str:
+def exactly(value):
     """The exact value as SymPy prints it: (3*exp(2) + 1)/(1 + exp(2)), -1/2, sqrt(3)/3; -∞ where that is meant."""
     if value is NEGATIVE_INFINITY:
         return "-∞"
@@ -163,22 +153,22 @@ def exactly(value: Value) -> str:
     return _sympy_text(value)
 
 
-def _sympy_text(value: Value) -> str:
+def _sympy_text(value):
     text = sympy.sstr(to_sympy(value)).replace("**", "^")
     return re.sub(r"\bE\b", "e", text)
 
 
-def decimals(places: int) -> Form:
+def decimals(places):
     """Rounded to so many places."""
     return lambda value: "-∞" if value is NEGATIVE_INFINITY else decimal_text(value, places)
 
 
-def percent(places: int) -> Form:
+def percent(places):
     """As a percentage with so many places; what is no rational multiple of itself is what it is."""
     return lambda value: "-∞" if value is NEGATIVE_INFINITY else f"{decimal_text(value * 100, places)} %"
 
 
-def mixed(value: Value) -> str:
+def mixed(value):
     """Fractions above 1 as mixed numbers: 1 1/2."""
     if not isinstance(value, Fraction) or abs(value) < 1:
         return exactly(value)
@@ -186,7 +176,7 @@ def mixed(value: Value) -> str:
     return f"{'-' * (value < 0)}{number} {rest}"
 
 
-def not_cancelled(value: Value) -> str:
+def not_cancelled(value):
     """Rational numbers not cancelled: 6/3 for 2."""
     if not isinstance(value, int | Fraction):
         return exactly(value)
@@ -194,7 +184,7 @@ def not_cancelled(value: Value) -> str:
     return f"{3 * q.numerator}/{3 * q.denominator}"
 
 
-def terminating(value: Value) -> str:
+def terminating(value):
     """Rational numbers whose decimals end, as these decimals, all of them: 1/2 is 0.5, 3 is 3.0."""
     if not isinstance(value, int | Fraction):
         return exactly(value)
@@ -204,19 +194,19 @@ def terminating(value: Value) -> str:
     return exactly(value)
 
 
-def terminating_percent(value: Value) -> str:
+def terminating_percent(value):
     """The same as percentages: 1/2 is 50 %."""
     if isinstance(value, int | Fraction) and Fraction(value) * 10**6 % 1 == 0:
         return f"{terminating(Fraction(value) * 100)} %"
     return exactly(value)
 
 
-def without_zero(value: Value) -> str:
+def without_zero(value):
     """.5 for 0.5."""
     return re.sub(r"(?<![0-9])0\.(?=[0-9])", ".", terminating(value))
 
 
-EXACT_FORMS: Mapping[str, Form] = {
+EXACT_FORMS = {
     "SymPy's": exactly,
     "mixed numbers": mixed,
     "not cancelled": not_cancelled,
@@ -227,7 +217,7 @@ EXACT_FORMS: Mapping[str, Form] = {
 """Forms that are the value itself, so that they cost nothing under any policy."""
 
 
-def at_random(rng: Random, forms: Sequence[Form]) -> Form:
+def at_random(rng, forms):
     """Each entry in a form of its own."""
     return lambda value: forms[int(rng.random() * len(forms))](value)
 
@@ -235,7 +225,7 @@ def at_random(rng: Random, forms: Sequence[Form]) -> Form:
 # ------------------------------------------------------------------------------------------------ weights by hand
 
 
-def unsimplified(found: Pages, last: str, base: str = "e", shifted: bool = False) -> dict[str, Page]:
+def unsimplified(found, last, base="e", shifted=False):
     """Weights and outputs as texts made of the last scores by hand, nothing worked out: e^(1)/(e^(1) + e^(-2)).
 
     `shifted`: with the largest score of each row taken off first.
@@ -254,7 +244,7 @@ def unsimplified(found: Pages, last: str, base: str = "e", shifted: bool = False
     return {"A": weights, "Z": outputs} if values else {"A": weights}
 
 
-def log_sum_exp(scores: Page) -> Page:
+def log_sum_exp(scores):
     """Weights as e^(s - ln Σ e^s)."""
     found = []
     for row in scores:
@@ -263,7 +253,7 @@ def log_sum_exp(scores: Page) -> Page:
     return found
 
 
-def _largest(values: Sequence[Value]) -> str:
+def _largest(values):
     return exactly(max(values, key=lambda x: float(sympy.N(to_sympy(x), 30))))
 
 
@@ -271,19 +261,19 @@ def _largest(values: Sequence[Value]) -> str:
 
 
 def script(
-    question: Question,
-    written: Mapping[str, Page],
-    form: Form = exactly,
+    question,
+    written,
+    form=exactly,
     *,
-    decimal_mark: str = ".",
-    more: Pages | None = None,
-    methods: frozenset[str] = frozenset(),
-) -> Attempt:
+    decimal_mark=".",
+    more=None,
+    methods=frozenset(),
+):
     """An attempt from what is written by part: values in a form, texts as they are, none for a blank.
 
     Entries that are printed are left blank; parts that ask for no matrix are answered rightly.
     """
-    answers: dict[str, Said] = {}
+    answers = {}
     for part in question.parts:
         if part.name in written:
             answers[part.name] = _grid(part, written[part.name], form, decimal_mark)
@@ -293,27 +283,27 @@ def script(
     return Attempt(answers, extra, methods)
 
 
-def key_script(question: Question, form: Form = exactly, decimal_mark: str = ".") -> Attempt:
+def key_script(question, form=exactly, decimal_mark="."):
     """Everything right, in one form."""
     return script(question, key_of(question), form, decimal_mark=decimal_mark)
 
 
-def _grid(part: Part, rows: Page, form: Form, mark: str) -> Grid:
+def _grid(part, rows, form, mark):
     if isinstance(part.answer, EntriesAnswer):
         cells = part.answer.cells
         rows = [[x if (i, j) in cells else None for j, x in enumerate(row)] for i, row in enumerate(rows)]
     return _texts(rows, form, mark)
 
 
-def _texts(rows: Page, form: Form, mark: str) -> Grid:
-    def text(x: Any) -> str:
+def _texts(rows, form, mark):
+    def text(x):
         written = "" if x is None else x if isinstance(x, str) else form(x)
         return written.replace(".", ",") if mark == "," else written
 
     return grid([[text(x) for x in row] for row in rows], mark)
 
 
-def right_answer(part: Part) -> Said:
+def right_answer(part):
     """The key of a part that asks for no matrix, as somebody would hand it in."""
     match part.answer:
         case ChoiceAnswer() as choice:
@@ -335,14 +325,13 @@ def right_answer(part: Part) -> Said:
     raise AssertionError(part.answer)
 
 
-def with_entry(attempt: Attempt, part: str, i: int, j: int, new: Entry) -> Attempt:
+def with_entry(attempt, part, i, j, new):
     """The same with one entry changed."""
     said = attempt.answers[part]
-    assert isinstance(said, Grid)
     return Attempt({**attempt.answers, part: said.put(i, j, new)}, attempt.more, attempt.methods)
 
 
-def without(attempt: Attempt, *parts: str) -> Attempt:
+def without(attempt, *parts):
     """The same with nothing written for these parts."""
     return Attempt({k: v for k, v in attempt.answers.items() if k not in parts}, attempt.more, attempt.methods)
 
@@ -350,7 +339,7 @@ def without(attempt: Attempt, *parts: str) -> Attempt:
 # ------------------------------------------------------------------------------------------------ other keys
 
 
-def other_answer(answer: Answer) -> Answer:
+def other_answer(answer):
     """An answer to the same request that is another one, with other reasons."""
     match answer:
         case OrderAnswer(groups):
@@ -376,11 +365,11 @@ def other_answer(answer: Answer) -> Answer:
     return answer
 
 
-def other_matrix(matrix: Matrix) -> Matrix:
+def other_matrix(matrix):
     return matrix.map(lambda _: 987654321)
 
 
-def other_results(d: Derivation, names: Collection[str] | None = None) -> Derivation:
+def other_results(d, names=None):
     """A derivation in which these steps, or all, have come to something else."""
     return replace(d, steps=tuple(
         replace(step, result=other_matrix(step.result), pinned=True)
@@ -392,7 +381,7 @@ def other_results(d: Derivation, names: Collection[str] | None = None) -> Deriva
 # ------------------------------------------------------------------------------------------------ spoilt scripts
 
 
-def spoilt(question: Question, rng: Random) -> Attempt:
+def spoilt(question, rng):
     """The key with answers left out, changed and made unreadable."""
     right = key_script(question)
     answers = {}
@@ -403,7 +392,7 @@ def spoilt(question: Question, rng: Random) -> Attempt:
     return Attempt(answers)
 
 
-def _spoilt(said: Said, rng: Random) -> Said:
+def _spoilt(said, rng):
     match said:
         case Grid():
             return _spoilt_grid(said, rng)
@@ -425,40 +414,40 @@ def _spoilt(said: Said, rng: Random) -> Said:
             return said
 
 
-def _spoilt_grid(written: Grid, rng: Random) -> Grid:
+def _spoilt_grid(written, rng):
     return Grid(tuple(tuple(_changed(rng) if rng.random() < 0.3 else x for x in row) for row in written.rows))
 
 
-def _changed(rng: Random) -> Entry:
+def _changed(rng):
     return rng.choice([entry("17"), entry("0.73"), entry(f"{rng.randrange(50)}/7"), entry(""), entry("1/2e")])
 
 
 # ------------------------------------------------------------------------------------------------ reports
 
 
-def marked(question: Question, attempt: Attempt, policy: Policy | str = "ecf") -> Report:
+def marked(question, attempt, policy="ecf"):
     return mark(question, attempt, POLICIES[policy] if isinstance(policy, str) else policy)
 
 
-def lost(report: Report) -> dict[str, int]:
+def lost(report):
     """The marks that were not given, by the part that they belong to (the first of several)."""
-    found: dict[str, int] = {}
+    found = {}
     for given in report.marks:
         if given.of > given.given:
             found[given.parts[0]] = found.get(given.parts[0], 0) + given.of - given.given
     return found
 
 
-def mistakes(report: Report) -> list[Any]:
+def mistakes(report):
     """Events without those that only say that something was rounded."""
     return [event for event in report.events if event.kind != "rounding"]
 
 
-def ids(event: Any) -> list[str]:
+def ids(event):
     return [candidate.id for candidate in event.candidates]
 
 
-def shown(report: Report) -> str:
+def shown(report):
     """The script and what became of it, for the message of a failing test."""
     question, attempt = report.question, report.attempt
     lines = [f"{question.title} ({question.type}), {report.policy.name}: {report.total}/{report.available}"]
@@ -477,11 +466,11 @@ def shown(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _said(said: Said) -> str:
+def _said(said):
     if isinstance(said, Grid):
         return "; ".join(" | ".join(_short(entry.text) or "·" for entry in row) for row in said.rows)
     return _short(repr(said))
 
 
-def _short(text: str) -> str:
+def _short(text):
     return text if len(text) <= 60 else text[:57] + "..."

@@ -4,27 +4,23 @@ Nothing here uses exact values, rules or windows of symattn: a derivation says w
 student multiplies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
-from random import Random
 from typing import Any, Literal
 
 import numpy as np
 
-from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
 from symattn.derivation.ops.heads import Slice as HeadPart
 from symattn.derivation.ops.linear import Stack, SumOver
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.intervals import enclose
-from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.attempt import Attempt
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.question import Question, StepAnswer
+from symattn.teaching.question import StepAnswer
 
 Number = Decimal
 Rows = list[list[Number | None]]
@@ -56,18 +52,18 @@ class Style:
     left_out: frozenset[str] = frozenset()
     machine: Literal["", "float32", "float64"] = ""
 
-    def rounded(self, x: Number, places: int | None) -> Number:
+    def rounded(self, x, places):
         if places is None:
             return x
         return x.quantize(Decimal(1).scaleb(-places), ROUND_DOWN if self.cut else ROUND_HALF_UP)
 
 
-def random_style(rng: Random, steps: list[str]) -> Style:
+def random_style(rng, steps):
     """Two to eight places by step, e^x, sums, roots and quotients rounded or not."""
     kind = rng.random()
     places = rng.randint(2, 8)
 
-    def maybe() -> int | None:
+    def maybe():
         return rng.choice([None, places, rng.randint(2, 8), rng.randint(2, 4)])
 
     if kind < 0.08:
@@ -102,11 +98,11 @@ class Slip:
 class Student:
     """Works a derivation by hand, line by line, in a style."""
 
-    def __init__(self, d: Derivation, style: Style, slip: Slip | None = None) -> None:
+    def __init__(self, d, style, slip=None):
         """`slip` changes one entry where it is worked out, and is gone on with."""
         self.d, self.style = d, style
-        self.own: dict[str, Rows] = {name: _decimals(m) for name, m in d.givens.items() if isinstance(m, Matrix)}
-        self.page: dict[str, Rows] = {}
+        self.own = {name: _decimals(m) for name, m in d.givens.items() if isinstance(m, Matrix)}
+        self.page = {}
         for step in d:
             operands = [self._operand(step, k) for k in range(len(step.operands))]
             full = self._worked(step, operands)
@@ -120,7 +116,7 @@ class Student:
             self.page[step.name] = short
             self.own[step.name] = full if style.carries == "all" or step.name in style.left_out else short
 
-    def _operand(self, step: Step, k: int) -> Rows:
+    def _operand(self, step, k):
         operand = step.operands[k]
         rows = self.own[operand.name]
         if operand.row is not None:
@@ -129,7 +125,7 @@ class Student:
             rows = [[row[operand.column]] for row in rows]
         return [list(column) for column in zip(*rows, strict=True)] if operand.transposed else rows
 
-    def _worked(self, step: Step, m: list[Rows]) -> Rows:
+    def _worked(self, step, m):
         s, op = self.style, step.op
         match op:
             case MatMul():
@@ -192,10 +188,10 @@ class Student:
                 return [[_sum(row)] for row in m[0]]
         raise NotImplementedError(type(op).__name__)
 
-    def _root(self, x: Number) -> Number:
+    def _root(self, x):
         return self.style.rounded(x.sqrt(), self.style.roots)
 
-    def _softmax(self, row: list[Number | None]) -> list[Number | None]:
+    def _softmax(self, row):
         s = self.style
         largest = max(x for x in row if x is not None) if s.shifted else Decimal(0)
         powers = [Decimal(0) if x is None else s.rounded((x - largest).exp(), s.powers) for x in row]
@@ -204,41 +200,40 @@ class Student:
         whole = s.rounded(_sum(powers), s.sums)
         return [p / whole for p in powers]
 
-    def _back(self, a: list[Number], g: list[Number]) -> list[Number]:
+    def _back(self, a, g):
         s = self.style
         mean = s.rounded(_sum(s.rounded(x * y, s.quotients) for x, y in zip(a, g, strict=True)), s.sums)
         return [x * s.rounded(y - mean, s.sums) for x, y in zip(a, g, strict=True)]
 
 
-def values_shape(step: Step) -> tuple[int, int]:
-    assert isinstance(step.result, Matrix)
+def values_shape(step):
     return step.result.shape
 
 
-def _sum(terms: Any) -> Any:
+def _sum(terms):
     return sum(terms, Decimal(0))
 
 
-def _times(x: Any, y: Any) -> Any:
+def _times(x, y):
     return x * y
 
 
-def _stretched(rows: Rows, i: int, j: int) -> Any:
+def _stretched(rows, i, j):
     row = rows[0 if len(rows) == 1 else i]
     return row[0 if len(row) == 1 else j]
 
 
-def _decimal(x: Value | Any) -> Number:
+def _decimal(x):
     if isinstance(x, int | Fraction):
         return Decimal(x.numerator) / Decimal(x.denominator)
     return enclose(x, 50).low
 
 
-def _decimals(m: Matrix) -> Rows:
+def _decimals(m):
     return [[HIDDEN if x is NEGATIVE_INFINITY else _decimal(x) for x in row] for row in m.rows]
 
 
-def by_machine(d: Derivation, kind: str) -> dict[str, Any]:
+def by_machine(d, kind):
     """The values in floating point, rounded to the format after every step and printed with all digits."""
     own = {name: np.array([[float(x) for x in row] for row in m.rows]).astype(kind) for name, m in d.givens.items()}
     for step in d:
@@ -256,12 +251,12 @@ def by_machine(d: Derivation, kind: str) -> dict[str, Any]:
     return {step.name: own[step.name].tolist() if kind == "float64" else own[step.name] for step in d}
 
 
-def right_script(question: Question, style: Style) -> Attempt:
+def right_script(question, style):
     """What a right student hands in."""
     return script(question, question.problem.derivation, style)
 
 
-def script(question: Question, d: Derivation, style: Style, slip: Slip | None = None) -> Attempt:
+def script(question, d, style, slip=None):
     """What somebody hands in who works so, on a derivation that may be a wrong one."""
     with localcontext(prec=60):
         if style.machine:
@@ -273,7 +268,7 @@ def script(question: Question, d: Derivation, style: Style, slip: Slip | None = 
         return _handed_in(question, d, style, Student(d, style, slip).page)
 
 
-def copied(question: Question, d: Derivation, style: Style) -> Attempt:
+def copied(question, d, style):
     """What somebody hands in who carries on exactly, on a derivation that may be a wrong one."""
     with localcontext(prec=60):
         page = {
@@ -287,22 +282,21 @@ def copied(question: Question, d: Derivation, style: Style) -> Attempt:
         return _handed_in(question, d, style, page)
 
 
-def _handed_in(question: Question, d: Derivation, style: Style, page: dict[str, Rows]) -> Attempt:
+def _handed_in(question, d, style, page):
     parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
-    answers: dict[str, Grid] = {}
+    answers = {}
     for part, step in parts.items():
         if step in style.left_out or step not in page:
             continue
         exact = d[step].result
-        assert isinstance(exact, Matrix)
         write = _writer(style, d[step])
         rows = [[write(x, exact[i, j]) for j, x in enumerate(row)] for i, row in enumerate(page[step])]
         answers[part] = grid(rows, "," if style.comma else ".")
     return Attempt(answers)
 
 
-def _writer(style: Style, step: Step) -> Callable[[Number | None, Value], str]:
-    def write(x: Number | None, exact: Value) -> str:
+def _writer(style, step):
+    def write(x, exact):
         if x is None:
             return "-inf"
         if x == x.to_integral_value():

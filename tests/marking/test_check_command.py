@@ -5,16 +5,15 @@ import shlex
 import tomllib
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner
-from commands import run
+from commands import refusal, run
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.source import papers
@@ -22,7 +21,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.sheets import formats
 
-REFUSED = tomllib.loads(Path(__file__).with_name("wrong_checks.toml").read_text(encoding="utf-8"))
+REFUSED = tomllib.loads(Path(__file__).with_name("wrong_checks.toml").read_text("utf-8"))
 
 # One query, two keys, no scale: S = [1 0], A = [e/(e+1) 1/(e+1)], Z = [(e+2)/(e+1)]; 7 marks.
 PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
@@ -34,9 +33,9 @@ WRONG = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
-    (tmp_path / "right.toml").write_text(RIGHT, encoding="utf-8")
-    (tmp_path / "wrong.toml").write_text(WRONG, encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(PROBLEM, "utf-8")
+    (tmp_path / "right.toml").write_text(RIGHT, "utf-8")
+    (tmp_path / "wrong.toml").write_text(WRONG, "utf-8")
     return tmp_path
 
 
@@ -45,13 +44,7 @@ def solution():
     return symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
 
 
-def said(*arguments: object) -> str:
-    """The one sentence that a wrong input gets."""
-    result = run("check", *arguments)
-    assert result.exit_code == 2, result.output
-    assert result.output.startswith("Error: ")
-    assert result.output.count("\n") == 1
-    return result.output
+said = partial(refusal, "check")
 
 
 # ------------------------------------------------------------------------------------------------ the command
@@ -94,9 +87,9 @@ def test_files_are_written_where_they_are_wanted(folder):
 
 
 def test_options_reach_the_marking(folder):
-    (folder / "scheme.toml").write_text('[[line]]\npart = "S"\nmarks = "M1 A3"\n', encoding="utf-8")
+    (folder / "scheme.toml").write_text('[[line]]\npart = "S"\nmarks = "M1 A3"\n', "utf-8")
     options = ["--scheme", "scheme.toml", "--rounding", "truncate", "--precision-mark", "--decimal-mark", ","]
-    (folder / "comma.toml").write_text('S = [[1, 0]]\nA = [["0,73", "0,26"]]\nZ = [["1,26"]]\n', encoding="utf-8")
+    (folder / "comma.toml").write_text('S = [[1, 0]]\nA = [["0,73", "0,26"]]\nZ = [["1,26"]]\n', "utf-8")
     data = json.loads(run("check", "problem.toml", "comma.toml", "--format", "json", *options).output)
     # e/(e+1) = 0.7310…, 1/(e+1) = 0.2689…, 1 + 1/(e+1) = 1.2689…: cut off after two places, less the precision mark
     assert (data["total"], data["of"]) == (7, 8)
@@ -104,17 +97,17 @@ def test_options_reach_the_marking(folder):
 
 def test_settings_of_the_problem(folder):
     """With the scale of the mechanism, sqrt(2), the answers without it are not right."""
-    (folder / "scaled.toml").write_text(PROBLEM.replace('scale = "none"\n', ""), encoding="utf-8")
+    (folder / "scaled.toml").write_text(PROBLEM.replace('scale = "none"\n', ""), "utf-8")
     for more, code in ([], 1), (["--scale", "none"], 0):
         assert run("check", "scaled.toml", "right.toml", "--exit-code", *more).exit_code == code
 
 
 def test_answers_from_standard_input(folder):
-    right = (folder / "right.toml").read_text(encoding="utf-8")
-    piped = CliRunner().invoke(main, ["check", "problem.toml", "-", "--exit-code"], input=right)
+    right = (folder / "right.toml").read_text("utf-8")
+    piped = run("check", "problem.toml", "-", "--exit-code", answers=right)
     assert piped.exit_code == 0
     assert piped.output == run("check", "problem.toml", "right.toml").output
-    assert "empty" in CliRunner().invoke(main, ["check", "problem.toml", "-"], input="").output
+    assert "empty" in run("check", "problem.toml", "-", answers="").output
 
 
 @pytest.mark.parametrize(("arguments", "says"), REFUSED.items())
@@ -151,14 +144,14 @@ def test_a_worksheet_is_made_again_from_its_recipe(folder):
 def test_a_worksheet_that_lost_its_head_is_known_by_its_foot_and_one_that_was_changed_refused(folder):
     run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w", "--recipe")
     path = folder / "w/attention-1-01.md"
-    known, text = papers(path), path.read_text(encoding="utf-8")
-    path.write_text(text.split("---\n", 2)[2], encoding="utf-8")
+    known, text = papers(path), path.read_text("utf-8")
+    path.write_text(text.split("---\n", 2)[2], "utf-8")
     assert list(papers(path).papers) == list(known.papers)
     for old, new, says in (
         ("--seed 1", "--seed 7", "it was made by another version of symattn, or was changed"),
         ("symattn worksheet attention", "symattn worksheet; ls", "is not a recipe that this version of symattn writes"),
     ):
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        path.write_text(text.replace(old, new), "utf-8")
         assert says in said(path, path)
 
 
@@ -166,7 +159,7 @@ def test_a_worksheet_that_lost_its_head_is_known_by_its_foot_and_one_that_was_ch
 def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     (folder / "exam.toml").write_text(
         'variants = 2\n[[question]]\ntype = "full"\nmechanism = "attention"\nlevel = "starter"\nscale = "sqrt(d_k)"\n',
-        encoding="utf-8",
+        "utf-8",
     )
     exam, _ = write_exam(read_exam_file(folder / "exam.toml"), folder / "exam", ("markdown",), Dice.seeded(7))
     paper = folder / f"exam/papers/{exam.ids[1]}.md"
@@ -178,9 +171,9 @@ def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     assert "an exam's paper against the exam's folder" in said(paper, paper)
 
 
-def _named(folder, sheet: str):
+def _named(folder, sheet):
     path = folder / "answers.toml"
-    path.write_text(f'sheet = "{sheet}"\n{RIGHT}', encoding="utf-8")
+    path.write_text(f'sheet = "{sheet}"\n{RIGHT}', "utf-8")
     return path
 
 

@@ -2,8 +2,6 @@
 lines, too: otherwise roots of decimals under exponentials take seconds a script.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from oracles import floats
 from scripts import decimals, page

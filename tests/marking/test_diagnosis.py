@@ -1,7 +1,5 @@
 """One cause is one event, with its name: slips from the rule of the step, mistakes in one row, entries swapped."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 
@@ -12,7 +10,7 @@ from scripts import decimals, key_of, script
 
 from symattn.api import check, derive, make_recipe
 from symattn.derivation.misconceptions import SLIPS, replayed
-from symattn.exact import Matrix, decide
+from symattn.exact import decide
 from symattn.exact.reading import typed
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
@@ -22,12 +20,12 @@ from symattn.teaching.sheets import sheets
 
 
 @cache
-def sheet(name: str, problem: str = "full", seed: int = 7):
+def sheet(name, problem="full", seed=7):
     [made] = sheets(make_recipe(name, problem=problem, seed=seed), 1)
     return made
 
 
-def events(name: str, changes: dict[str, dict[tuple[int, int], str]]):
+def events(name, changes):
     """The events of a key with some entries of some parts written otherwise, and nothing after them."""
     question = sheet(name).question
     written = key_of(question)
@@ -40,7 +38,7 @@ def events(name: str, changes: dict[str, dict[tuple[int, int], str]]):
     return [(event.kind, {c.id for c in event.candidates}, len(event.entries)) for event in report.events]
 
 
-def value(name: str, step: str) -> Matrix:
+def value(name, step):
     return sheet(name).problem.derivation.value(step)
 
 

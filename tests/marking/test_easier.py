@@ -1,40 +1,32 @@
 """What follows from a mistake is easier, or not, as a whole step (rules.md 3.5); NumPy works the scripts out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
+from oracles import softmax
 
 import symattn
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
-from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.question import Question
 
 HIDDEN = -np.inf
 
 
-def script(places: int | None = None, **lines: np.ndarray) -> Attempt:
-    def text(x: float) -> str:
+def script(places=None, **lines):
+    def text(x):
         return "-∞" if x == HIDDEN else repr(float(x)) if places is None else f"{x:.{places}f}"
 
     return Attempt({name: grid([[text(x) for x in row] for row in rows]) for name, rows in lines.items()})
 
 
-def softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
-
-
-def numbers(question: Question) -> dict[str, np.ndarray]:
+def numbers(question):
     return {name: np.array([[float(x) for x in row] for row in matrix.rows])
             for name, matrix in question.problem.derivation.givens.items()}  # fmt: skip
 
 
-def vetoes(report: Report) -> list[str]:
+def vetoes(report):
     return [str(notice.says) for notice in report.notices if notice.kind == "veto"]
 
 
@@ -60,7 +52,7 @@ Q, K, V = [[1, 0, 2], [2, 1, 0], [0, 3, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 
 """S = Q Kᵀ is Q here."""
 
 
-def one_even_row(intended: bool, even: int = 1) -> Report:
+def one_even_row(intended, even=1):
     """Rows of scores that a slip made even, everything after them to two places."""
     sheet = symattn.derive("attention", Q=Q, K=K, V=V).worksheet()
     scores = np.array(Q, dtype=float)

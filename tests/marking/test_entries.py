@@ -12,7 +12,6 @@ import re
 import sys
 import threading
 import tomllib
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,22 +20,20 @@ import numpy as np
 import openpyxl
 import paper_class
 import pytest
-from click.testing import CliRunner
+from commands import here, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import symattn
-from symattn.cli import main
 from symattn.errors import InputError
-from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.spreadsheet import harmless, typed_again
+from symattn.foundation.tables import read_table, table
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
 from symattn.marking.grading.entries import read_entries, write_table
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import papers
-from symattn.marking.grading.tables import read_table, table
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.data import ABOUT, ENTERED
@@ -44,18 +41,12 @@ from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import freeze
 
 TERMS = Terms(POLICIES["ecf"])
-TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text("utf-8"))
 
 
 def rows_of(table):
     """What is typed, and what is made or said of it."""
     return [tuple(row.values()) for row in TABLES[table]]
-
-
-@contextmanager
-def here(*given, **named):
-    """What a class is marked by, without processes of its own, which take a second to start; see test_grading."""
-    yield Crew()
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +55,7 @@ def no_processes(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def exam(tmp_path_factory) -> Path:
+def exam(tmp_path_factory):
     return paper_class.made_exam(tmp_path_factory.mktemp("exam"))
 
 
@@ -74,30 +65,26 @@ def question(exam):
     return known.questions(known.entrants[0].sheet)[0]
 
 
-def entered(questions, *statements: str) -> Entered:
+def entered(questions, *statements):
     paper = Entered(questions)
     for statement in statements:
         paper.say(statement)
     return paper
 
 
-def marked(paper: Entered):
+def marked(paper):
     data = {"sheet": "here", "answers": paper.answers(), ABOUT: ENTERED}
     return mark_all(read_submission(json.dumps(data), paper.questions, form="json"), paper.questions, TERMS)
 
 
-def boxes(paper: Entered, step: str) -> list[list[str]]:
+def boxes(paper, step):
     return paper.answers()["q1"]["answers"][step]
-
-
-def run(*arguments: object, answers: str = ""):
-    return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------------------------------ a class
 
 
-def same_marks(folder: Path, exam: Path, scripts) -> None:
+def same_marks(folder, exam, scripts):
     by_exception = symattn.grade(exam, entries=folder / "class.csv", jobs=1)
     in_full = symattn.grade(exam, folder / "submissions", jobs=1)
     for a, b in zip(by_exception.rows, in_full.rows, strict=True):
@@ -194,7 +181,7 @@ def test_token_by_token_the_name_of_the_whole_means_every_token():
 
 
 @pytest.fixture(scope="module")
-def four_questions(question) -> tuple:
+def four_questions(question):
     """Q is asked for and has four rows; the third question has parts (a) to (i), and the last one parts (a) to (d)."""
     rows = np.eye(4, dtype=int).tolist()
     masked = symattn.derive("self_attention", X=rows, W_Q=rows, W_K=rows, W_V=rows).worksheet().question
@@ -202,7 +189,7 @@ def four_questions(question) -> tuple:
     return (question, masked, *choices)
 
 
-def lost(questions, *statements: str) -> list[int]:
+def lost(questions, *statements):
     """The marks that go, question by question."""
     return [report.available - report.total for report in marked(entered(questions, *statements)).reports]
 
@@ -210,8 +197,10 @@ def lost(questions, *statements: str) -> list[int]:
 def test_with_several_questions_a_number_is_the_question(four_questions):
     """Left blank it costs its own marks and no other's; the dash says the same as the word."""
     available = [report.available for report in marked(entered(four_questions, "all right")).reports]
-    for said in ("blank: Q4", "Q4=blank", "Q4 = -", "blank: q4."):
-        assert lost(four_questions, said) == [0, 0, 0, available[3]], said
+    assert lost(four_questions, "blank: Q4") == [0, 0, 0, available[3]]
+    blank = entered(four_questions, "blank: Q4").answers()
+    for said in ("Q4=blank", "Q4 = -", "blank: q4."):
+        assert entered(four_questions, said).answers() == blank, said
     assert lost(four_questions, "blank: Q3, Q4") == [0, 0, *available[2:]]
     assert lost(four_questions, "blank: Q1 Z Q4") == [4, 0, 0, available[3]]
     assert lost(four_questions, "blank; key: Q4") == [*available[:3], 0]
@@ -224,6 +213,7 @@ def test_with_several_questions_a_number_is_the_question(four_questions):
         paper.say("Q5 S12=1")
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", ["Q2 Q4", "Q[4]", "Q(4)", "Q2 Q[4]", "q2 Q_4"])
 def test_a_row_of_q_has_a_name_that_is_no_question(four_questions, name):
     paper = entered(four_questions, f"{name} = 7 8 9 6")
@@ -244,8 +234,11 @@ def test_all_that_is_wrong_in_a_row_is_told(four_questions):
 
 def test_printed_labels_are_names(four_questions):
     """(i) is the ninth part of the third question, and of no other."""
-    for name in ("(i)", "i", "Q3(i)"):
-        assert sum(lost(four_questions, f"{name}=-")) == lost(four_questions, f"{name}=blank")[2] > 0
+    [*spoken] = (
+        entered(four_questions, f"{name}={said}").answers() for name in ("(i)", "i", "Q3(i)") for said in ("-", "blank")
+    )
+    assert all(answers == spoken[0] for answers in spoken)
+    assert sum(found := lost(four_questions, "(i)=-")) == found[2] > 0
     named = [entered(four_questions).target(f"Q2 ({letter})").place.name for letter in "abcd"]
     assert named == [part.name for part in four_questions[1].parts[:4]]
 
@@ -293,7 +286,7 @@ def test_what_was_decided_is_asked_no_more(question, word):
 
 
 def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", "utf-8")
     out = tmp_path / "marked"
     result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", out, "--format", "text")
     assert result.exit_code == 0
@@ -304,22 +297,22 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert head[-2:] == ["then", "would be"]
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")
     assert first[-1].startswith("S'12 = 77")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
     assert [row["total"] for row in rows[:3]] == ["14", "15", ""]
     assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
     assert (again.taken, again.sheet) == ((), None)
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]
-    sheet.write_text(sheet.read_text(encoding="utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
+    sheet.write_text(sheet.read_text("utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
     run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
     assert rows[0]["Q1 Z"] == "0"
     read_entries(tmp_path / "class.csv", papers(exam))
     assert (tmp_path / "class-to-fill-2.csv").exists()  # what was changed is not overwritten
 
 
 def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\ns002,S21=66\ns003,S11=55\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\ns002,S21=66\ns003,S11=55\n", "utf-8")
     asked = []
 
     def ask(question):
@@ -341,7 +334,7 @@ def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
 
 @pytest.mark.slow
 def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", "utf-8")
     command = [sys.executable, "-m", "symattn", "grade", str(exam), "--entries", str(tmp_path / "class.csv"), "--out",
                str(tmp_path / "marked"), "--format", "text"]  # fmt: skip
     pid, terminal = pty.fork()
@@ -351,7 +344,7 @@ def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
     os.write(terminal, b"f\nk\n")
     said = b""
 
-    def read() -> None:
+    def read():
         nonlocal said
         try:
             while chunk := os.read(terminal, 4096):
@@ -374,6 +367,7 @@ def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
 # ------------------------------------------------------------------------------------------------ tables
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_an_empty_table_is_written_filled_in_and_read_back(exam, tmp_path, kind):
     path = tmp_path / f"class.{kind}"
@@ -425,7 +419,7 @@ def test_what_is_made_harmless_for_spreadsheets_is_read_back(rows):
 
 @pytest.mark.parametrize(("text", "says"), rows_of("table"))
 def test_a_table_that_cannot_be_used_is_refused_in_one_sentence(exam, tmp_path, text, says):
-    (tmp_path / "class.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "class.csv").write_text(text, "utf-8")
     result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", tmp_path / "marked")
     assert result.exit_code == 2
     assert says in result.output
@@ -451,7 +445,7 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
     dice, made = Dice.seeded(3), tmp_path / "made"
     made.mkdir()
     frozen = freeze(make_exam(read_exam_file(tmp_path / "notes.toml"), dice), dice)
-    (made / "exam.json").write_text(frozen, encoding="utf-8")
+    (made / "exam.json").write_text(frozen, "utf-8")
     table = tmp_path / "entries.csv"
     rows = ["Juergen Mueller,", "LUKASZ ZOLC,", '"Lovelace, Ada King",', "Turing Alan,A1", "Li Wei,W2"]
     table.write_text("\n".join(["name,id,differs", *(f"{row},all right" for row in rows)]), "utf-8")
@@ -467,7 +461,7 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
 
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):
     (tmp_path / "class.csv").write_text(
-        "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", encoding="utf-8"
+        "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", "utf-8"
     )
     book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
     assert [row.status for row in book.rows[:4]] == ["broken", "marked", "missing", "missing"]
@@ -479,9 +473,9 @@ def test_a_row_counts_before_a_file_and_that_is_said(exam, tmp_path):
     known = papers(exam)
     (tmp_path / "files").mkdir()
     for entrant in known.entrants[:2]:
-        (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", encoding="utf-8")
-    (tmp_path / f"files/{known.entrants[0].stem}-again.toml").write_text("S = [[1]]\n", encoding="utf-8")
-    (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", encoding="utf-8")
+        (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", "utf-8")
+    (tmp_path / f"files/{known.entrants[0].stem}-again.toml").write_text("S = [[1]]\n", "utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", "utf-8")
     book = symattn.grade(exam, tmp_path / "files", entries=tmp_path / "class.csv", jobs=1)
     assert (book.rows[0].total, book.rows[1].total) == (15, 0)
     stem = known.entrants[0].stem

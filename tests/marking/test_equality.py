@@ -4,8 +4,6 @@ Texts are written by `written_forms` from random derivations and read as a stude
 what each text stands for.
 """
 
-from __future__ import annotations
-
 import mpmath
 import pytest
 from written_forms import FORMS, NEAR_MISSES, PROBLEMS, entries, one_fraction

@@ -3,10 +3,7 @@
 The wrong answers are worked out here, from the numbers on the sheet, and not by the catalogue.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,31 +13,30 @@ from scripts import ids, key_script, lost, marked, mistakes, shown
 from scripts import right_answer as right
 
 import symattn
-from symattn.exact import Matrix, decimal_text
-from symattn.marking.attempt import Attempt, Grid, Grids, Said
+from symattn.exact import decimal_text
+from symattn.marking.attempt import Attempt, Grid, Grids
 from symattn.marking.submissions.entries import entry, grid
-from symattn.teaching.question import Question
 
 
-def sheet(problem: str, seed: int = 1, **stated: object) -> Question:
+def sheet(problem, seed=1, **stated):
     [one] = symattn.worksheet(problem=problem, seed=seed, **stated)
     return one.question
 
 
-def answered(question: Question, **changed: Said) -> Attempt:
+def answered(question, **changed):
     """The key, with other answers to some parts."""
     return Attempt({**{part.name: right(part) for part in question.parts if part.name not in key(question)},
                     **key_script(question).answers, **changed})  # fmt: skip
 
 
-def key(question: Question) -> set[str]:
+def key(question):
     return set(key_script(question).answers)
 
 
 # ------------------------------------------------------------------------------------------------ masks
 
 
-def weights(question: Question, wrong: str) -> Grid:
+def weights(question, wrong):
     """The weights of somebody who ignores the mask, adds 0 for it, or masks afterwards."""
     content = question.content
     scores = question.problem.derivation.value("S'")
@@ -84,7 +80,7 @@ def test_one_other_number_for_what_is_hidden_is_one_mistake():
 # ------------------------------------------------------------------------------------------------ designs
 
 
-def designed(question: Question, form: Callable[[float], str]) -> Grid:
+def designed(question, form):
     """Scores for the weights asked for, as their logarithms in numbers."""
     weights = question.parts[0].answer.parameters["weights"]
     return grid([[form(math.log(Fraction(x))) for x in row] for row in weights])
@@ -166,12 +162,12 @@ def test_in_a_translation_nothing_is_implied_by_a_later_line():
 # ------------------------------------------------------------------------------------------------ one slip
 
 
-def by_numpy(question: Question) -> dict[str, np.ndarray]:
+def by_numpy(question):
     d = question.problem.derivation
     return {name: np.array([[float(decimal_text(x, 15)) for x in row] for row in d.value(name).rows]) for name in "SAV"}
 
 
-def page(rows: np.ndarray) -> Grid:
+def page(rows):
     return grid([[f"{x:.4f}" for x in row] for row in rows])
 
 
@@ -250,5 +246,5 @@ def test_weights_of_head_1_in_every_head_are_one_mistake():
     assert "H9" in ids(mistakes(report)[0]), shown(report)
 
 
-def by_numpy_of(matrix: Matrix) -> np.ndarray:
+def by_numpy_of(matrix):
     return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])

@@ -1,9 +1,6 @@
 """Feedback that teaches: the student's own numbers, where to begin, and a fresh exercise on that step."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -18,7 +15,6 @@ from test_worked_cases import CASES
 
 import symattn
 from symattn.api import make_recipe
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -27,7 +23,6 @@ from symattn.formula import Number, Sum
 from symattn.formula.width import width
 from symattn.marking.attempt import Attempt, Entry, Ticked
 from symattn.marking.marker import mark
-from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet, feedback_document
 from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
@@ -35,10 +30,10 @@ from symattn.marking.reports.told import MOST_FITS, Told
 from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Inlines, Math, spans
+from symattn.page.document import Math, spans
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
-from symattn.teaching.question import ChoiceAnswer, Question
+from symattn.teaching.question import ChoiceAnswer
 from symattn.teaching.sheets import sheets
 
 SOME = (
@@ -53,25 +48,24 @@ SLOW = ("recurrent_network", "language_model")
 
 
 @cache
-def question(mechanism: str, seed: int = 3) -> Question:
+def question(mechanism, seed=3):
     [sheet] = symattn.worksheet(mechanism, seed=seed)
     return sheet.question
 
 
-def plain(text: Inlines) -> str:
+def plain(text):
     return "".join(on_one_line(x.formula) if isinstance(x, Math) else x.text for x in spans(text))
 
 
-def looked_at(report: Report) -> str:
+def looked_at(report):
     """Where a student is told to look first, and what about it."""
     return "\n".join(map(plain, where_to_look(Told(report, "student"))))
 
 
 @cache
-def slipped(mechanism: str) -> tuple[tuple[str, Report], ...]:
+def slipped(mechanism):
     """A report for every line of a script: one entry wrong in it, by a slip where there is one."""
     asked, rng = question(mechanism), Random(1)
-    assert asked.problem is not None
     base, found = key_script(asked), []
     for part in asked.parts:
         step, rows = step_of(asked, part), key_of(asked)[part.name]
@@ -108,7 +102,7 @@ def test_what_the_student_wrote_is_called_so_and_what_was_given_is_not():
     assert re.search(r"row \d of your A times column \d of your V", said["Z"])
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @mechanisms
 def test_a_product_is_worked_out_from_the_lines_before(mechanism):
     """The factors and the product against NumPy, from the right lines, which were written but for one entry."""
@@ -132,7 +126,7 @@ def test_a_product_is_worked_out_from_the_lines_before(mechanism):
     assert tried or mechanism in ("layer_norm", "rms_norm", "layer_norm_gradient")
 
 
-def number(formula: str) -> float:
+def number(formula):
     """A working as it stands on the page, worked out by Python."""
     text = formula.replace("−", "-").replace("·", "*").replace("√", "sqrt")
     for sup, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
@@ -143,7 +137,7 @@ def number(formula: str) -> float:
     return float(eval(text, {"sqrt": np.sqrt, "ln": np.log}))
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @mechanisms
 def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_most(mechanism):
     for part, report in slipped(mechanism):
@@ -205,11 +199,11 @@ def test_long_sums_are_told_by_their_ends(count):
 # ------------------------------------------------------------------------------------------------ plain words
 
 
-def text_of(report: Report, exercise: bool = False) -> str:
+def text_of(report, exercise=False):
     return FORMATS["text"].write(feedback_document(report, exercise=exercise))
 
 
-@pytest.mark.covering(most=10)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_students_are_told_nothing_in_the_examiners_words(name):
     said = text_of(CASES[name].report)
@@ -250,6 +244,7 @@ def test_what_is_right_is_said_first():
 # ------------------------------------------------------------------------------------------------ a fresh exercise
 
 
+@pytest.mark.covering(most=3)
 @mechanisms
 def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechanism):
     """Every step that rests on a matrix has one, and its key is what the operation's witness gives, in floats."""
@@ -260,7 +255,6 @@ def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechan
             assert step.op.trivial or not step.operands, step.name
             continue
         again = drawn(d, step, Random(5))
-        assert again is not None
         assert again.givens == fresh.givens
         assert fresh.last.op == step.op
         for name, matrix in fresh.givens.items():
@@ -272,7 +266,7 @@ def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechan
             assert np.allclose(as_floats(fresh.last.result), floats, atol=1e-9)
 
 
-def as_floats(matrix: Matrix) -> list[list[float]]:
+def as_floats(matrix):
     return [[-np.inf if x is NEGATIVE_INFINITY else float(approximate(x)) for x in row] for row in matrix.rows]
 
 
@@ -280,15 +274,12 @@ def test_the_exercise_is_on_the_step_that_went_wrong_and_depends_on_the_script_a
     reports = dict(slipped("causal_self_attention"))
     for part in ("Q", "S", "A", "Z"):
         sheet = exercise_sheet([reports[part]])
-        assert sheet is not None
         [asked] = sheet.question.parts
         assert asked.answer.step == part
         again = exercise_sheet([reports[part]])
-        assert again is not None
         assert FORMATS["text"].write(again.key) == FORMATS["text"].write(sheet.key)
     other = with_entry(reports["S"].attempt, "Z", 0, 0, Entry())
     fresh = exercise_sheet([marked(question("causal_self_attention"), other)])
-    assert fresh is not None
     assert fresh.name != exercise_sheet([reports["S"]]).name
 
 
@@ -296,7 +287,6 @@ def test_weights_of_an_exercise_are_weights():
     d = question("causal_self_attention").problem.derivation
     for seed in range(5):
         fresh = drawn(d, d["Z"], Random(seed))
-        assert fresh is not None
         for row in fresh.givens["A"].rows:
             assert sum(row) == 1
             assert min(row) >= 0
@@ -304,14 +294,12 @@ def test_weights_of_an_exercise_are_weights():
 
 def test_a_misconception_in_a_step_left_out_is_practised_there():
     sheet = exercise_sheet([CASES["03-scaled-after-softmax-blank"].report])
-    assert sheet is not None
     assert sheet.question.parts[0].answer.step == "S'"
 
 
 def test_the_blank_exercise_has_no_answer_in_it_and_the_key_has():
     report = CASES["02-lost-sign"].report
     sheet = exercise_sheet([report])
-    assert sheet is not None
     answer = sheet.question.parts[0].answer.value
     blank, key = (FORMATS["text"].write(sheet.document(form)) for form in ("blank", "worked"))
     row = r"\s+".join(str(x).replace("-", "−") for x in answer.rows[0])
@@ -373,12 +361,12 @@ CHOICES = ("choice", "estimate", "find-error", "masks", "recurrence", "shapes")
 
 
 @cache
-def sheet_of(kind: str, seed: int) -> Question:
+def sheet_of(kind, seed):
     (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
     return sheet.question
 
 
-def ticked_wrongly(question: Question) -> Iterator[tuple[str, ChoiceAnswer, int]]:
+def ticked_wrongly(question):
     for part in question.parts:
         if isinstance(part.answer, ChoiceAnswer):
             yield from ((part.name, part.answer, k) for k, one in enumerate(part.answer.options) if not one.right)
@@ -458,14 +446,13 @@ def test_what_became_easier_is_told_where_something_follows(mechanism, id):
         assert {"follows"} <= {v.state for v in report.verdicts if v.part == part}
 
 
-def wrong_by(q: Question, id: str) -> Derivation:
+def wrong_by(q, id):
     """What somebody with a misconception has throughout."""
-    assert q.problem is not None
     [wrong] = replayed(q.problem.derivation, [id])
     return wrong.derivation
 
 
-def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
+def gradients():
     """Attention and its gradients, worked to four places."""
     asked = symattn.worksheet("attention_gradient", seed=3)[0].question
     return asked, {
@@ -473,7 +460,7 @@ def gradients() -> tuple[Question, dict[str, list[list[str]]]]:
     }
 
 
-def feedback_on(asked: Question, answers: dict[str, list[list[str]]]) -> str:
+def feedback_on(asked, answers):
     return " ".join(symattn.check(asked, answers).text("text").replace("│", " ").split())
 
 

@@ -5,11 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from forms import boxes, texts_of, typed
 from scripts import key_script
 
-from symattn.cli import main
 from symattn.errors import InputError
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import make_look
@@ -23,18 +22,14 @@ WRONG = RIGHT | {"2/grid/1/1/1": "1", "2/grid/1/1/2": "0", "3/grid/1/1/1": "1"}
 SAME = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
 
 
-def run(*arguments: object):
-    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("problem.toml").write_text(PROBLEM, encoding="utf-8")
+    Path("problem.toml").write_text(PROBLEM, "utf-8")
     return tmp_path
 
 
-def filled(path: str, texts: dict[str, str], into: str) -> None:
+def filled(path, texts, into):
     form = Path(path).read_bytes()
     sheet = boxes(form)[0].name.partition("/")[0]
     Path(into).write_bytes(typed(form, {f"{sheet}/{where}": text for where, text in texts.items()}))
@@ -47,7 +42,7 @@ def test_a_problem_as_a_form_is_checked(folder):
     filled("made/problem-worksheet.pdf", WRONG, "wrong.pdf")
     assert run("check", "problem.toml", "right.pdf", "--exit-code").exit_code == 0
     assert run("check", "problem.toml", "wrong.pdf", "--exit-code").exit_code == 1
-    Path("same.toml").write_text(SAME, encoding="utf-8")
+    Path("same.toml").write_text(SAME, "utf-8")
     marked = [run("check", "problem.toml", file, "--format", "json").output for file in ("wrong.pdf", "same.toml")]
     form, text = (json.loads(output)["questions"] for output in marked)
     assert form == text
@@ -67,7 +62,7 @@ type = "choice"
 
 @pytest.mark.slow
 def test_papers_as_forms_are_graded(folder):
-    Path("exam.toml").write_text(EXAM, encoding="utf-8")
+    Path("exam.toml").write_text(EXAM, "utf-8")
     made = run("worksheet", "exam.toml", "--seed", 3, "--format", "pdf", "--out", "made", "--quiet")
     assert made.exit_code == 0, made.output
     against = papers("made/exam")

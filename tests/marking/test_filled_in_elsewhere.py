@@ -1,11 +1,8 @@
 """Sheets that other programs filled in and saved: Chromium pages and forms (PDFium), Firefox forms (pdf.js)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
-from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -25,7 +22,7 @@ SIGNS = ("−1/2", "√3/2", "1,5", "e^-1/(1 + e)")
 """Ways of writing numbers that a font or an encoding may not have."""
 
 
-def texts(name: str) -> dict[str, str]:
+def texts(name):
     """What is typed into which field: something into every part, and everything that may be lost on its way."""
     q = question(name)
     sheet = identity(q.frozen)
@@ -34,7 +31,7 @@ def texts(name: str) -> dict[str, str]:
     return found | dict(zip(cells, SIGNS, strict=False))
 
 
-def is_read(name: str, filled: str | bytes, source: str) -> None:
+def is_read(name, filled, source):
     """What is read is what was typed, field by field, as it is where a form is filled in by hand."""
     q = question(name)
     expected = read_submission(typed(form(name), texts(name)), [q])
@@ -46,7 +43,7 @@ def is_read(name: str, filled: str | bytes, source: str) -> None:
     assert not found.attempts[0].remarks
 
 
-def in_pdfium(data: bytes, told: Mapping[str, str]) -> bytes:
+def in_pdfium(data, told):
     """A form filled in with the mouse and the keyboard."""
     import pypdfium2
     from pypdfium2 import raw
@@ -72,7 +69,7 @@ def in_pdfium(data: bytes, told: Mapping[str, str]) -> bytes:
     return done.getvalue()
 
 
-def in_node(runner: str, *arguments: Path) -> str:
+def in_node(runner, *arguments):
     command = ["node", str(Path(__file__).with_name(runner)), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": browser.chromium()})
     if run.returncode:
@@ -94,7 +91,7 @@ def test_a_form_that_firefox_filled_in_is_read(name, tmp_path):
         pytest.skip(lacking)
     blank, told, into = (tmp_path / file for file in ("blank.pdf", "texts.json", "filled.pdf"))
     blank.write_bytes(form(name))
-    told.write_text(json.dumps(texts(name)), encoding="utf-8")
+    told.write_text(json.dumps(texts(name)), "utf-8")
     in_node("filled_form.cjs", blank, told, into)
     is_read(name, into.read_bytes(), "a.pdf")
 
@@ -107,9 +104,9 @@ def test_a_page_that_was_filled_in_and_saved_is_read(name, tmp_path):
         pytest.skip(lacking)
     q = question(name)
     page, told = tmp_path / "sheet.html", tmp_path / "texts.json"
-    page.write_text(html.write(question_document(q, identity(q.frozen), "symattn worksheet x")), encoding="utf-8")
+    page.write_text(html.write(question_document(q, identity(q.frozen), "symattn worksheet x")), "utf-8")
     typed_in = texts(name)
-    told.write_text(json.dumps([typed_in.get(box.name, "") for box in boxes(form(name))]), encoding="utf-8")
+    told.write_text(json.dumps([typed_in.get(box.name, "") for box in boxes(form(name))]), "utf-8")
     said = json.loads(in_node("filled_page.cjs", page, told))
     for way in ("kept", "saved"):
         is_read(name, said[way], "a.html")

@@ -46,7 +46,7 @@ def test_it_is_written_beside_the_worksheets(three, together, tmp_path):
     written = write_sheets(three, tmp_path, Setting(["text"], "set"), together=together)
     assert written[-1] == tmp_path / "set.json"
     assert sorted(tmp_path.iterdir()) == sorted(written)
-    assert written[-1].read_text(encoding="utf-8") == freeze_sheets(three)
+    assert written[-1].read_text("utf-8") == freeze_sheets(three)
 
 
 def test_questions_are_made_when_they_are_asked_for(three, monkeypatch):
@@ -82,7 +82,7 @@ def test_what_is_no_frozen_set(text):
 
 
 def test_an_exam_is_no_set_of_worksheets_and_a_set_no_exam(three):
-    exam = (FOLDER / f"format-{FROZEN_FORMAT}" / "exam.json").read_text(encoding="utf-8")
+    exam = (FOLDER / f"format-{FROZEN_FORMAT}" / "exam.json").read_text("utf-8")
     with pytest.raises(InputError, match="is not a frozen set"):
         thaw_sheets(exam, "exam.json")
     with pytest.raises(InputError, match=r"^exam\.json has 'sheets'; "):

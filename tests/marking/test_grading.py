@@ -21,12 +21,12 @@ from pathlib import Path
 
 import pytest
 import sympy
-from commands import contents, run
+from commands import contents, here, run
 from waiting import until
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.crew import Crew, crew
+from symattn.foundation.crew import crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
@@ -70,11 +70,6 @@ def no_processes():
         yield
 
 
-@contextmanager
-def here(*given, **named):
-    yield Crew()
-
-
 @pytest.fixture
 def processes(monkeypatch):
     monkeypatch.setattr(run_module, "crew", crew)
@@ -83,7 +78,7 @@ def processes(monkeypatch):
 # ------------------------------------------------------------------------------------------------ answers by SymPy
 
 
-def worked(question, kind: str) -> dict[str, list[list[str]]]:
+def worked(question, kind):
     """Someone's script: the steps of scaled dot-product attention with one mistake, and right after it."""
     Q, K, V = (
         sympy.Matrix([[sympy.Rational(str(x)) for x in row] for row in question.problem.givens[n].rows]) for n in "QKV"
@@ -105,7 +100,7 @@ WORTH = {"right": 15, "slip": 14, "not scaled": 13, "transposed weights": 11, "n
 follows is right, and what is missing costs its own marks."""
 
 
-def script(exam, entrant, kind: str) -> str:
+def script(exam, entrant, kind):
     """A TOML file; of more than one question, the first is answered alone."""
     questions = exam.questions(entrant.sheet)
     lines = [f'sheet = "{entrant.sheet}"', f"name = {json.dumps(entrant.name)}", f'student = "{entrant.id}"']
@@ -115,8 +110,8 @@ def script(exam, entrant, kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def made_exam(folder: Path, students: int, variants: int, more: str = "", head: str = "") -> Path:
-    (folder / "midterm.toml").write_text(head + EXAM.format(variants=variants, more=more), encoding="utf-8")
+def made_exam(folder, students, variants, more="", head=""):
+    (folder / "midterm.toml").write_text(head + EXAM.format(variants=variants, more=more), "utf-8")
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["name", "id"])
@@ -124,7 +119,7 @@ def made_exam(folder: Path, students: int, variants: int, more: str = "", head: 
     dice = Dice.seeded(7)
     (folder / "midterm").mkdir()
     frozen = freeze(make_exam(read_exam_file(folder / "midterm.toml"), dice), dice)
-    (folder / "midterm/exam.json").write_text(frozen, encoding="utf-8")
+    (folder / "midterm/exam.json").write_text(frozen, "utf-8")
     (folder / "midterm.toml").unlink()  # exam.json is enough
     (folder / "class.csv").unlink()
     return folder / "midterm"
@@ -157,7 +152,7 @@ def submissions(exam, tmp_path_factory):
     folder = tmp_path_factory.mktemp("submissions")
     known = papers(exam)
     for entrant, kind in zip(known.entrants, KINDS, strict=False):
-        (folder / f"{entrant.stem}.toml").write_text(script(known, entrant, kind), encoding="utf-8")
+        (folder / f"{entrant.stem}.toml").write_text(script(known, entrant, kind), "utf-8")
     for name, content in {**BROKEN, **NOBODYS}.items():
         (folder / name).write_bytes(content)
     return folder
@@ -185,7 +180,7 @@ BOTH = {"forms": ("text", "markdown"), "readers": ("student", "teacher")}
 """As `graded` was."""
 
 
-def table(out: Path, name: str = "gradebook") -> list[dict[str, str]]:
+def table(out, name="gradebook"):
     return list(csv.DictReader(io.StringIO((out / f"{name}.csv").read_bytes().decode("utf-8"), newline="")))
 
 
@@ -251,11 +246,11 @@ def test_everybody_with_marks_has_a_sheet_for_either_reader(graded):
         for end in (".txt", ".md")
     }
     assert {name for name in contents(out) if "/" in name and not name.startswith(".")} == expected
-    assert "s002" in (out / "feedback/002-s002.txt").read_text(encoding="utf-8")
+    assert "s002" in (out / "feedback/002-s002.txt").read_text("utf-8")
 
 
 def test_the_summary_has_the_figures(graded, exam):
-    text = (graded[0] / "summary.txt").read_text(encoding="utf-8")
+    text = (graded[0] / "summary.txt").read_text("utf-8")
     totals = [WORTH[kind] for kind in KINDS]
     for figure in (statistics.mean(totals), statistics.median(totals), statistics.stdev(totals)):
         assert f"{figure:.2f}" in text
@@ -263,7 +258,7 @@ def test_the_summary_has_the_figures(graded, exam):
     assert re.search(r"not scaled \(C1\)\s+S′\s+1\s+17%\s+1", text)
     assert "Missing: 1" in text
     assert all(name in text for name in (*BROKEN, *NOBODYS))
-    by_paper: dict[str, list[int]] = {}
+    by_paper = {}
     for entrant, total in zip(papers(exam).entrants, totals, strict=False):
         by_paper.setdefault(entrant.sheet, []).append(total)
     assert len(by_paper) == 3
@@ -279,12 +274,12 @@ def test_pages_about_an_exam_are_in_its_language(tmp_path):
     (tmp_path / "in/001-s001.png").write_bytes(PICTURE)
     known, given = papers(exam), tmp_path / "in/002-s002.toml"
     unknown = "\n[answers.q1]\nnonsense = 3\n"
-    given.write_text(script(known, known.entrants[1], "blank") + unknown, encoding="utf-8")
+    given.write_text(script(known, known.entrants[1], "blank") + unknown, "utf-8")
     german = ("Übersicht über die Klasse", "1 offen; 1 nicht lesbar", "ein Bild", "'nonsense' ist kein Teil")
     english = ("Summary of the class", "1 pending; 1 broken", "a picture", "'nonsense' is not a part")
     for more, said, feedback in (([], german, "Rückmeldung"), (["--language", "en"], english, "Feedback")):
         run("grade", exam, tmp_path / "in", "--format", "markdown", "-q", "--out", tmp_path / feedback, *more)
-        summary = (tmp_path / feedback / "summary.md").read_text(encoding="utf-8")
+        summary = (tmp_path / feedback / "summary.md").read_text("utf-8")
         assert all(text in summary for text in said), summary
         assert run("check", exam, given, *more).output.startswith(feedback)
     assert symattn.check(exam, given).text().startswith("Rückmeldung")
@@ -293,7 +288,7 @@ def test_pages_about_an_exam_are_in_its_language(tmp_path):
 def test_a_file_that_is_nobodys_is_pending_and_named(exam, tmp_path):
     """It has no marks, and a page on what is left to do; where that is asked for, the exit code says so."""
     (tmp_path / "in").mkdir()
-    (tmp_path / "in/homework 2.toml").write_text("[answers]\nS = [[1]]\n", encoding="utf-8")
+    (tmp_path / "in/homework 2.toml").write_text("[answers]\nS = [[1]]\n", "utf-8")
     words = ["grade", exam, tmp_path / "in", "--out", tmp_path / "out", "--format", "text", "--exit-code"]
     result = run(*words)
     assert result.exit_code == 1
@@ -301,7 +296,7 @@ def test_a_file_that_is_nobodys_is_pending_and_named(exam, tmp_path):
     assert result.output.splitlines()[-1].startswith(f"{tmp_path / 'out'}: 1 pending, {STUDENTS} missing; ")
     last = table(tmp_path / "out")[-1]
     assert (last["file"], last["status"], last["total"], last["of"]) == ("homework 2.toml", "pending", "", "")
-    summary = " ".join((tmp_path / "out/summary.txt").read_text(encoding="utf-8").split())
+    summary = " ".join((tmp_path / "out/summary.txt").read_text("utf-8").split())
     assert "Not marked: 1" in summary
     assert "homework 2.toml: It is not clear whose it is" in summary
     assert not (tmp_path / "out/feedback").exists()
@@ -314,7 +309,7 @@ def test_answers_that_belong_to_no_question_go_to_a_person_with_the_reason(tmp_p
     made = made_exam(tmp_path, 2, 1, RUBRIC)
     [one, *_] = papers(made).entrants
     (tmp_path / "in").mkdir()
-    (tmp_path / f"in/{one.stem}.toml").write_text('name = "A"\n[answers]\nS = [[1, 2]]\n', encoding="utf-8")
+    (tmp_path / f"in/{one.stem}.toml").write_text('name = "A"\n[answers]\nS = [[1, 2]]\n', "utf-8")
     first, *_ = symattn.grade(made, tmp_path / "in").rows
     says = "It is not clear which question 'S' belongs to; write [answers.q1], [answers.q2] and so on."
     assert (first.status, first.reason) == ("pending", says)
@@ -348,9 +343,9 @@ def test_only_what_is_new_is_marked_and_what_is_gone_goes(graded, exam, submissi
     out = shutil.copytree(graded[0], tmp_path / "marked")
     mine = shutil.copytree(submissions, tmp_path / "submissions")
     known = papers(exam)
-    (mine / "002-s002.toml").write_text(script(known, known.entrants[1], "right"), encoding="utf-8")  # a better one
+    (mine / "002-s002.toml").write_text(script(known, known.entrants[1], "right"), "utf-8")  # a better one
     (mine / "003-s003.toml").unlink()
-    (mine / "007-s007.toml").write_text(script(known, known.entrants[6], "right"), encoding="utf-8")
+    (mine / "007-s007.toml").write_text(script(known, known.entrants[6], "right"), "utf-8")
     untouched = {name: (out / name).stat().st_mtime_ns for name in ("feedback/001-s001.txt", ".marks/001-s001.json")}
     book = symattn.grade(exam, mine, out=out, **BOTH)
     assert {name: (out / name).stat().st_mtime_ns for name in untouched} == untouched
@@ -520,14 +515,14 @@ def test_templates_of_ones_own_reach_every_process_and_a_changed_one_is_used(exa
     folder, out = tmp_path / "templates", tmp_path / "o"
     folder.mkdir()
     for words in ("My own sheet", "Another sheet"):
-        (folder / "document.md.j2").write_text(f"{words}: <<body>>\n", encoding="utf-8")
+        (folder / "document.md.j2").write_text(f"{words}: <<body>>\n", "utf-8")
         options = ("--out", out, "--format", "markdown,latex", "--templates", folder, "--latex-class", "exam")
         result = run("grade", exam, few, *options, "--jobs", 1)
         assert result.exit_code == 0, result.output
         for end, told in (("md", f"{words}: "), ("tex", "]{exam}")):
             written = [*(out / "feedback").glob(f"*.{end}"), out / f"summary.{end}"]
             assert len(written) == 4
-            assert all(told in path.read_text(encoding="utf-8") for path in written)
+            assert all(told in path.read_text("utf-8") for path in written)
 
 
 def test_a_policy_without_marks_and_a_scheme_of_ones_own(exam, few):
@@ -581,9 +576,9 @@ def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submis
     ):
         if text is None:
             (out / "marks.json").unlink()
-            (out / "changes.csv").write_text("run\r\n", encoding="utf-8")
+            (out / "changes.csv").write_text("run\r\n", "utf-8")
         else:
-            (out / "marks.json").write_text(text, encoding="utf-8")
+            (out / "marks.json").write_text(text, "utf-8")
         with pytest.raises(InputError, match=says):
             symattn.grade(exam, submissions, out=out)
     before = contents(graded[0])
@@ -596,7 +591,7 @@ def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submis
 def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_read(tmp_path):
     """The paper's own Markdown, filled in; what is said in words is pending until somebody has given points for it."""
     folder = made_exam(tmp_path, 4, 2, RUBRIC)
-    exam, _ = thawed((folder / "exam.json").read_text(encoding="utf-8"), folder / "exam.json")
+    exam, _ = thawed((folder / "exam.json").read_text("utf-8"), folder / "exam.json")
     submissions = tmp_path / "submissions"
     submissions.mkdir()
     for (stem, copy), kind in zip(copies(exam), ["right", "not scaled", "blank"], strict=False):
@@ -605,7 +600,7 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
         first = {} if kind == "blank" else {name: grid(rows) for name, rows in worked(questions[0], kind).items()}
         second = {"a": Text("Because every row of the weights sums to one.")} if kind == "right" else {}
         filled = fill(blank, questions, [Attempt(first), Attempt(second)])
-        (submissions / f"{Path(stem).name}.md").write_text(filled, encoding="utf-8")
+        (submissions / f"{Path(stem).name}.md").write_text(filled, "utf-8")
     book = symattn.grade(folder, submissions, out=tmp_path / "marked", forms=("markdown",))
     rows = table(tmp_path / "marked")
     assert [(row["status"], row["Q1"], row["Q2"], row["total"], bool(row["percent"])) for row in rows] == [
@@ -621,15 +616,15 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
     assert_settled(folder, submissions, tmp_path / "marked")
 
 
-def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:
+def assert_settled(folder, submissions, marked):
     """A person gives the pending marks in the table; the same command again settles them, and only for this file."""
     [pending] = table(marked, "pending")
     assert (pending["question"], pending["marks"]) == ("2", "")
     most = int(pending["pending"])
 
-    def given(marks: str) -> None:
+    def given(marks):
         lines = [",".join(pending), ",".join(f'"{x}"' for x in {**pending, "marks": marks}.values())]
-        (marked / "pending.csv").write_text("\n".join(lines), encoding="utf-8")
+        (marked / "pending.csv").write_text("\n".join(lines), "utf-8")
 
     def again():
         return symattn.grade(folder, submissions, out=marked, forms=("markdown",))
@@ -643,7 +638,7 @@ def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:
         [first, *_] = table(marked)
         assert (first["status"], first["total"], first["Q2"], bool(first["percent"])) == ("marked", "16", "1", True)
         assert [change.why for change in book.changes] == ["pending marks given"]
-    feedback = (marked / "feedback" / f"{Path(first['file']).stem}.md").read_text(encoding="utf-8")
+    feedback = (marked / "feedback" / f"{Path(first['file']).stem}.md").read_text("utf-8")
     assert f"16/{first['of']}" in feedback
     with (submissions / first["file"]).open("a", encoding="utf-8") as file:
         file.write("\n")
@@ -656,7 +651,7 @@ def assert_settled(folder: Path, submissions: Path, marked: Path) -> None:
 def test_marks_that_a_person_gave_hold_for_what_was_read(exam, tmp_path, in_zip):
     """`in_zip` is the hash that a zip has of a file; another version of the file has no marks yet."""
     table = f"file,version,question,line,pending,marks\nwork.md,{'a7' * 6},2,a,3,1\n"
-    (tmp_path / "pending.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "pending.csv").write_text(table, "utf-8")
     terms = Terms(POLICIES["ecf"])
     folder = run_module.MarkedFolder(tmp_path, tmp_path, papers(exam), terms, (), (), DEFAULT_LOOK, ("student",))
     handed = Handed(File("work.md", hash=in_zip * 32), hash="a7" * 32)

@@ -30,28 +30,28 @@ EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for she
 NO_CLASS = Papers("Practice", "this set", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS})
 
 
-def head(sheet: str = "", name: str = "", student: str = "") -> str:
+def head(sheet="", name="", student=""):
     said = {"sheet": sheet, "name": name, "student": student}
     return "".join(f'{key} = "{value}"\n' for key, value in said.items() if value) + "[answers]\nQ = [[1]]\n"
 
 
-def hand_in(folder: Path, **texts: str | bytes) -> Path:
+def hand_in(folder, **texts):
     for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
 
 
-def found(folder: Path, papers: Papers = EXAM):
+def found(folder, papers=EXAM):
     return in_order(files(folder), papers)
 
 
-def in_order(listed: list[File], papers: Papers = EXAM):
+def in_order(listed, papers=EXAM):
     """Whose the files are, as a run finds it, without processes of its own."""
     return matched(looked_into(listed, Crew()), lambda some: heads_of(some, None, Crew()), papers)
 
 
-def only(folder: Path, path: str, text: str | bytes, papers: Papers = EXAM):
+def only(folder, path, text, papers=EXAM):
     [one] = found(hand_in(folder, **{path: text}), papers)
     return one
 
@@ -71,7 +71,7 @@ def test_files_at_any_depth_without_what_nobody_handed_in(tmp_path):
     assert [file.path for file in files(tmp_path)] == ["a.toml", "b/c/d.toml", "s9.md", "s10.md"]
 
 
-def zipped(path: Path, **texts: str | bytes) -> bytes:
+def zipped(path, **texts):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
             archive.writestr(name, text)
@@ -99,7 +99,7 @@ def test_a_zip_unpacks_nothing_and_nothing_large(tmp_path):
     assert re.fullmatch(r"It has 3000000 bytes; at most \d+ are read\.", read["bomb.toml"])
 
 
-def bombs(folder: Path) -> dict[str, bytes]:
+def bombs(folder):
     """Zips that expand: many files, one file many times over, one that says that it is small, one with too many."""
     many = zipped(folder / "many.zip", **{f"{k}.md": b"\0" * 1_900_000 for k in range(8)})
     said = zipped(folder / "said.zip", **{"a.md": b"\0" * 1_000_000})
@@ -111,7 +111,7 @@ def bombs(folder: Path) -> dict[str, bytes]:
     }
 
 
-def overlapping(path: Path, times: int) -> bytes:
+def overlapping(path, times):
     """A zip whose directory names one compressed file many times over (Fifield 2019, "A better zip bomb")."""
     data = zipped(path, **{"a.md": b"\0" * 1_900_000})
     start, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
@@ -226,7 +226,7 @@ def test_what_is_no_folder_is_said(tmp_path, name, content, says):
 def test_names_that_are_no_text_or_hide_something_can_be_printed(tmp_path):
     for name in (b"001-s001\xff.toml", "\u202egnp.toml".encode(), b"new\nline.toml", "🙂.toml".encode(), b"-rf.toml"):
         try:
-            Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_text(head(student="s001"), encoding="utf-8")
+            Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_text(head(student="s001"), "utf-8")
         except OSError:
             pytest.skip("such names cannot be given here")
     paths = [file.path for file in files(tmp_path)]
@@ -244,7 +244,7 @@ def test_a_name_of_five_thousand_digits_is_a_name(tmp_path):
 # ------------------------------------------------------------------------------------------------ whose they are
 
 
-def in_class(*people: tuple[str, str]) -> Papers:
+def in_class(*people):
     listed = (Entrant(k, name, id, SHEETS[0], f"{k:03}-{id}") for k, (name, id) in enumerate(people, 1))
     return replace(EXAM, papers={SHEETS[0]: Paper((SHEETS[0],), list)}, entrants=tuple(listed))
 
@@ -482,7 +482,7 @@ def test_names_of_what_is_written_are_plain_and_different(tmp_path):
 def test_a_file_without_any_name_is_a_file(tmp_path):
     """In the class's zip, and in a student's."""
 
-    def nameless(path: Path, **more: bytes) -> bytes:
+    def nameless(path, **more):
         with zipfile.ZipFile(path, "w") as archive:
             with archive.open(zipfile.ZipInfo(""), "w") as file:
                 file.write(head().encode())

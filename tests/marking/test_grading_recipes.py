@@ -76,7 +76,7 @@ def test_token_soup_is_refused_or_read():
         "1:truncate",
     ]  # fmt: skip
     read = 0
-    for _ in range(1000):
+    for _ in range(300):
         text = " ".join(["symattn worksheet attention --seed 5", *rng.choices(words, k=rng.randrange(4))])
         try:
             recipe, number = read_recipe(text)
@@ -85,4 +85,4 @@ def test_token_soup_is_refused_or_read():
         read += 1
         assert 1 <= number <= 99999
         assert read_recipe(recipe.command())[0].command() == recipe.command()
-    assert read > 10
+    assert read > 3

@@ -16,7 +16,7 @@ from symattn.teaching.sheets import formats, render
 ECF, STRICT = Terms(POLICIES["ecf"]), Terms(POLICIES["strict"])
 
 
-def result(variant: str, steps: dict[str, int], of: int = 5, mistakes=(), notices=()) -> Result:
+def result(variant, steps, of=5, mistakes=(), notices=()):
     """A question with accuracy marks for each step; mistakes as (step, kind, ids), notices as (part, kind, says)."""
     marks = [
         {"parts": [step], "code": "A", "given": given, "of": of, "why": "", "pending": False}
@@ -37,32 +37,32 @@ def result(variant: str, steps: dict[str, int], of: int = 5, mistakes=(), notice
     return Result(variant, report)
 
 
-def row(number: int, *results: Result, **other) -> Row:
+def row(number, *results, **other):
     status = other.pop("status", "marked" if results else "missing")
     return Row(
         number, other.pop("name", f"N{number}"), f"s{number}", paper(*results), status=status, results=results, **other
     )
 
 
-def paper(first: Result | None = None, *others: Result) -> str:
+def paper(first=None, *others):
     """The id on the paper that has these variants."""
     return f"P-{first.variant}" if first else ""
 
 
-def text(rows, form: str = "text") -> str:
+def text(rows, form="text"):
     return Gradebook("Midterm", ECF, tuple(rows)).text(form)
 
 
-def read_back(rows) -> list[dict[str, str]]:
+def read_back(rows):
     """The gradebook, read by the standard library."""
     return list(csv.DictReader(io.StringIO(Gradebook("M", ECF, tuple(rows)).csv(), newline=""), strict=True))
 
 
-def sentences(rows) -> str:
+def sentences(rows):
     return " ".join(text(rows).split())
 
 
-def families(counts: dict[str, int], low: str, by: int, seed: int = 3) -> list[Row]:
+def families(counts, low, by, seed=3):
     """Rows of variants, one of them lower by some marks, all of them in step A."""
     rng, rows = random.Random(seed), []
     for variant, count in counts.items():
@@ -149,6 +149,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("form", formats())
 def test_hostile_names_break_no_format(form):
     if form == "latex-pdf":

@@ -1,7 +1,5 @@
 """Numbers as people write them for people: every plausible reading is kept, and noise round a number is none."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 
 import symattn
 from symattn.exact import exact
-from symattn.marking.attempt import Grid
 from symattn.marking.submissions import entry
 from symattn.marking.submissions.written import Cells, Written
 from symattn.teaching.question import MatrixAnswer, StepAnswer
@@ -35,7 +32,6 @@ TWOFOLD = {
 @pytest.mark.parametrize("typed", TWOFOLD)
 def test_every_plausible_reading_is_kept(typed):
     found = entry(typed, "auto")
-    assert found.reading is not None
     meant = [entry(str(way)).value for way in TWOFOLD[typed]]
     assert [one.value for one in (found.reading, *found.reading.alternatives)] == meant
 
@@ -80,6 +76,5 @@ def test_units_belong_to_counts_and_not_to_matrices():
         written = Written(sheet.question)
         written.parts[part.name] = Cells((("1", typed),) if expected is None else ((typed,),))
         said = written.attempt(".").answers[part.name]
-        assert isinstance(said, Grid)
         assert [x.value for _, _, x in said.cells()][-1] == expected
         assert bool(written.remarks) == (expected is None)

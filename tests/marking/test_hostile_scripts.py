@@ -1,7 +1,5 @@
 """Whatever is handed in, for whatever is asked, comes out marked, with marks from none to all, and can be reported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 
@@ -12,19 +10,18 @@ from scripts import key_script, shown
 import symattn
 from symattn.marking.attempt import Attempt, Shaped
 from symattn.marking.marker import POLICIES, mark
-from symattn.marking.marker.report import Report
 from symattn.marking.reports import feedback_document, marking_document, report_json
 from symattn.marking.submissions import entry, fill, read_submission
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import markdown, text
-from symattn.teaching.question import Question, ShapeAnswer
+from symattn.teaching.question import ShapeAnswer
 from symattn.teaching.sheets import make_sheet
 
 POLICY_NAMES = sorted(POLICIES)
 WITHOUT_NUMBERS = ("note-001", "note-001-feed-forward", "note-003")
 
 
-def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Report:
+def marked_and_reported(asked, attempt, policy):
     report = mark(asked, attempt, POLICIES[policy])
     assert report.available == (asked.marks if POLICIES[policy].marks else 0), shown(report)
     assert 0 <= report.total <= report.available, shown(report)

@@ -1,13 +1,9 @@
 """Somebody's own attention beside a derivation: wrong ones are named, right ones in any style are never accused."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
 
-import symattn
 from symattn import compare, derive, trace
 from symattn.derivation.misconceptions import replayed
 from symattn.errors import InputError
@@ -34,21 +29,21 @@ WEIGHTS = {
 
 
 @cache
-def plain() -> symattn.Solution:
+def plain():
     return derive("attention", Q=Q, K=K, V=V)
 
 
 @cache
-def causal() -> symattn.Solution:
+def causal():
     return derive("attention", Q=Q, K=K, V=V, mask="causal")
 
 
 @cache
-def heads() -> symattn.Solution:
+def heads():
     return derive("multi_head_attention", X=X, heads=2, **WEIGHTS)
 
 
-def softmax(s: Any, axis: int = -1) -> Any:
+def softmax(s, axis=-1):
     powers = np.exp(s - s.max(axis=axis, keepdims=True))
     return powers / powers.sum(axis=axis, keepdims=True)
 
@@ -130,7 +125,7 @@ def without_output_weights(x, w_q, w_k, w_v, w_o):
     return in_heads(x, w_q, w_k, w_v, np.eye(4, dtype=x.dtype))
 
 
-WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]] = [
+WRONG = [
     (wrong_axis, plain, "A", "X1"),
     (unscaled, plain, "S'", "C1"),
     (scaled_after, plain, "S'", "C8"),
@@ -149,7 +144,7 @@ WRONG: list[tuple[Callable[..., Any], Callable[[], symattn.Solution], str, str]]
 ]
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("function", "derivation", "step", "id"), WRONG)
 def test_what_is_wrong_is_named(function, derivation, step, id):
     found = trace(function, derivation(), precision="float16" if id in ("C1", "X1", "M1", "H4") else "float64")
@@ -285,7 +280,7 @@ thirds = st.integers(-30, 30).map(lambda n: f"{n}/3")
 SHORT = [(Card, "tf32", None), (RoundingCard, "tf32", None), (BfloatCard, "bfloat16", "float32")]
 
 
-@tries(15)
+@tries(6)
 @given(st.data(), st.integers(1, 4), st.integers(1, 6), st.sampled_from(RIGHT), st.sampled_from(SHORT))
 def test_right_programs_with_short_factors_are_not_accused(data, n, width, function, short):
     card, precision, dtype = short
@@ -424,8 +419,7 @@ def test_a_tracer_that_was_there_is_put_back():
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_pytorch_is_right(precision):
-    torch = pytest.importorskip("torch")
+def test_pytorch_is_right(precision, torch):
     attention = torch.nn.functional.scaled_dot_product_attention
     assert trace(attention, plain(), library="torch", precision=precision).right
     assert trace(attention, causal(), library="torch", precision=precision, is_causal=True).right
@@ -434,23 +428,20 @@ def test_pytorch_is_right(precision):
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
-def test_large_scores_in_short_formats_are_not_accused(precision):
+def test_large_scores_in_short_formats_are_not_accused(precision, torch):
     """Scores above a hundred are off by a half in bfloat16, and an output near 0 by more than there is of it."""
-    torch = pytest.importorskip("torch")
     d = derive("attention", Q=[[6, 7, 12]], K=[[11, 8, 9], [12, 7, 9], [10, 9, 9]], V=[[3], [-2], [-1]])
     assert trace(torch.nn.functional.scaled_dot_product_attention, d, library="torch", precision=precision).right
     assert trace(lambda q, k, v: torch.softmax(q @ k.T / 3**0.5, -1) @ v, d, library="torch", precision=precision).right
 
 
-def test_formats_shorter_than_are_known_are_refused():
-    torch = pytest.importorskip("torch")
+def test_formats_shorter_than_are_known_are_refused(torch):
     if hasattr(torch, "float8_e4m3fn"):
         with pytest.raises(InputError, match="float8_e4m3fn came"):
             compare(plain(), torch.tensor(V, dtype=torch.float32).to(torch.float8_e4m3fn))
 
 
-def test_pytorch_wrong_ones_are_named():
-    torch = pytest.importorskip("torch")
+def test_pytorch_wrong_ones_are_named(torch):
     functional = torch.nn.functional
 
     def over_queries(q, k, v):
@@ -480,6 +471,7 @@ def spoils_its_input(q, k, v):
     return softmax(q @ k.T) @ v
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     ("function", "settings", "says"),
     [
@@ -498,8 +490,8 @@ def test_a_wrong_implementation_fails_and_is_told_why(function, settings, says):
 
 def test_core_misconceptions_all_change_an_output():
     """One that changes no output of any case would pass."""
-    seen: set[str] = set()
-    core: set[str] = set()
+    seen = set()
+    core = set()
     for case in (*CASES, *MASKED):
         d = case.solution().derivation
         for wrong in replayed(d):

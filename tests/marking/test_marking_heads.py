@@ -3,9 +3,7 @@
 Scripts are worked out here, in SymPy, head by head, with one line of a head done otherwise.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 import sympy
@@ -18,7 +16,6 @@ from symattn.marking.submissions.names import Names
 from symattn.page.notation import load_notation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import Question
 
 X = [[0, -1, -1, 1], [-1, 0, -1, 0], [0, 1, 0, 1]]
 W_Q = [[0, -1, 1, 1], [-1, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, -1]]
@@ -30,7 +27,7 @@ GIVENS = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
 Line = Callable[..., sympy.Matrix]
 
 
-def question(**chosen: object) -> Question:
+def question(**chosen):
     settings = {"heads": 2, **chosen}
     given = {
         k: list(zip(*m, strict=True)) if settings.get("orientation") == "columns" else m for k, m in GIVENS.items()
@@ -44,23 +41,23 @@ def question(**chosen: object) -> Question:
 # ------------------------------------------------------------------------------------------------ the witness
 
 
-def softmax(scores: sympy.Matrix) -> sympy.Matrix:
+def softmax(scores):
     powers = scores.applyfunc(sympy.exp)
     return sympy.Matrix(*scores.shape, lambda i, j: powers[i, j] / sum(powers[i, :]))
 
 
-def hidden_later(scores: sympy.Matrix) -> sympy.Matrix:
+def hidden_later(scores):
     return sympy.Matrix(*scores.shape, lambda i, j: scores[i, j] if j <= i else -sympy.oo)
 
 
-RIGHT: Mapping[str, Line] = {
+RIGHT = {
     "S": lambda q, k: q * k.T,
     "S'": lambda s: s / sympy.sqrt(2),
     "M": hidden_later,
     "A": softmax,
     "Z": lambda a, v: a * v,
 }
-WRONG: Mapping[str, Mapping[str, Line]] = {
+WRONG = {
     "T2": {"S": lambda q, k: k * q.T},
     "C1": {"S'": lambda s: s},
     "C4": {"S'": lambda s: s * sympy.sqrt(2)},
@@ -68,7 +65,7 @@ WRONG: Mapping[str, Mapping[str, Line]] = {
     "X6": {"A": lambda s: s.applyfunc(sympy.exp)},
     "O1": {"Z": lambda a, v: a.T * v},
 }
-ON_THE_WAY: Mapping[str, Mapping[str, Line]] = {
+ON_THE_WAY = {
     "scaled at once": {"S": lambda q, k: q * k.T / sympy.sqrt(2), "S'": lambda s: s},
     "shifted": {"S'": lambda s: s / sympy.sqrt(2) - 3 * sympy.ones(3, 3)},
     "masked first": {"S'": lambda s: hidden_later(s / sympy.sqrt(2)), "M": lambda s: s},
@@ -76,7 +73,7 @@ ON_THE_WAY: Mapping[str, Mapping[str, Line]] = {
 }
 
 
-def written(wrong: Mapping[int, Mapping[str, Line]], causal: bool = False) -> dict[str, sympy.Matrix]:
+def written(wrong, causal=False):
     """Every line, with some of a head's lines done otherwise and everything carried on."""
     x, w_q, w_k, w_v, w_o = map(sympy.Matrix, (X, W_Q, W_K, W_V, W_O))
     found = {"Q": x * w_q, "K": x * w_k, "V": x * w_v}
@@ -98,12 +95,12 @@ def written(wrong: Mapping[int, Mapping[str, Line]], causal: bool = False) -> di
     return found
 
 
-def handed_in(q: Question, lines: Mapping[str, sympy.Matrix]) -> Attempt:
+def handed_in(q, lines):
     texts = {name: [[text(x) for x in row] for row in m.tolist()] for name, m in lines.items()}
     return script(q, laid(q, texts))
 
 
-def text(x: sympy.Expr) -> str:
+def text(x):
     return "-∞" if x == -sympy.oo else sympy.sstr(x).replace("**", "^")
 
 

@@ -4,12 +4,9 @@ Wrong scripts are made below the marker: `misconceptions` says what somebody wit
 what follows from a line that somebody wrote.  What the marks should be is worked out here, from the scheme of 3.10.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -17,7 +14,6 @@ from itertools import cycle
 from math import ceil
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import oracles
@@ -27,7 +23,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scripts import (
     EXACT_FORMS,
-    Page,
     at_random,
     decimals,
     exactly,
@@ -54,14 +49,13 @@ from trials import tries
 import symattn
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import WrongDerivation, misconception, misconceptions, replayed, slips
+from symattn.derivation.misconceptions import misconception, misconceptions, replayed, slips
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.ops import Stack
 from symattn.errors import InputError, SymattnError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, is_symbolic
 from symattn.marking.attempt import BLANK, Attempt
 from symattn.marking.marker.policy import POLICIES
-from symattn.marking.marker.report import Given, Report
 from symattn.page.notation import load_notation
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
@@ -76,19 +70,19 @@ WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)
 
 
 @cache
-def drawn(problem: str, mechanism_name: str, seed: int, **settings: Any) -> Question:
+def drawn(problem, mechanism_name, seed, **settings):
     """A fair variant of a problem type."""
     [sheet] = symattn.worksheet(mechanism_name, problem=problem, seed=seed, **settings)
     return sheet.question
 
 
-def asked(d: Derivation, exact: bool = True, places: int = 4) -> Question:
+def asked(d, exact=True, places=4):
     """The full question of any derivation."""
     notation = load_notation("columns" if d.orientation == "columns" else "standard")
     return full_question(Problem("A variant", "", d, notation, exact=exact, places=places), {}, Separation(d, ()))
 
 
-MASKS: tuple[object, ...] = (None, None, "causal", "causal", "padding:2", "window:2:both")
+MASKS = (None, None, "causal", "causal", "padding:2", "window:2:both")
 
 
 @dataclass(frozen=True)
@@ -100,10 +94,10 @@ class Variant:
     projected: bool = True
 
     @property
-    def settings(self) -> dict[str, object]:
+    def settings(self):
         return {**strategies.LAYOUTS[self.layout], "mask": Random(self.seed).choice(MASKS)}
 
-    def derivation(self) -> Derivation:
+    def derivation(self):
         rng = Random(self.seed)
         rng.choice(MASKS)
         sizes = {"n": rng.choice([2, 3, 3, 4]), "d_model": rng.choice([3, 5]), "d_k": rng.choice([2, 3, 4, 4])}
@@ -122,11 +116,11 @@ class Variant:
         name = "self_attention" if self.projected else "attention"
         return mechanism(name).run(givens, Settings.read(self.settings))
 
-    def question(self) -> Question:
+    def question(self):
         return asked(self.derivation())
 
 
-def golden(**chosen: object) -> Derivation:
+def golden(**chosen):
     """The golden variant with other settings."""
     return mechanism("self_attention").run(GIVENS, Settings.read(chosen))
 
@@ -139,67 +133,59 @@ matrix_wise = variants.filter(lambda variant: variant.settings["by"] == "matrix"
 # ------------------------------------------------------------------------------------------------ wrong scripts
 
 
-def value(d: Derivation, name: str) -> Matrix:
-    found = d.value(name)
-    assert isinstance(found, Matrix)
-    return found
-
-
-def put(matrix: Matrix, i: int, j: int, new: Value) -> Matrix:
+def put(matrix, i, j, new):
     rows = page(matrix)
     rows[i][j] = new
     return Matrix.of(rows)
 
 
-Change = Callable[[str, Derivation], Matrix | None]
-"""What somebody writes for a step, given the derivation with all their lines before it; none for what follows."""
+def carried_on(q, change):
+    """Every line of a script whose author works on from the lines as they stand there, printed entries included.
 
-
-def carried_on(q: Question, change: Change) -> dict[str, Page]:
-    """Every line of a script whose author works on from the lines as they stand there, printed entries included."""
-    assert q.problem is not None
+    `change` says what they write for a step, given the derivation with their lines before it; none for what follows.
+    """
     d = q.problem.derivation
     cells = {a.step: a.cells for p in q.parts if isinstance(a := p.answer, EntriesAnswer)}
     steps = {a.step for p in q.parts if isinstance(a := p.answer, StepAnswer | EntriesAnswer)}
-    own: dict[str, Matrix] = {}
+    own = {}
     for step in d:
         so_far = d.replay(pinned=own)
         new = change(step.name, so_far)
-        line = new if new is not None else value(so_far, step.name)
-        if line.shape != value(d, step.name).shape:
+        line = new if new is not None else so_far.value(step.name)
+        if line.shape != d.value(step.name).shape:
             raise InputError(f"{step.name} is of another shape.")
         if step.name in cells:
-            line = _filled(value(d, step.name), line, cells[step.name])
+            line = _filled(d.value(step.name), line, cells[step.name])
         if step.name in steps or new is not None:
             own[step.name] = line
     return {name: page(line) for name, line in own.items() if name in steps}
 
 
-def _filled(printed: Matrix, line: Matrix, cells: tuple[tuple[int, int], ...]) -> Matrix:
+def _filled(printed, line, cells):
     for i, j in cells:
         printed = put(printed, i, j, line[i, j])
     return printed
 
 
-def belief(id: str) -> Change:
+def belief(id):
     """A misconception as a change, made on the lines as they stand there; tokens as rows, matrix by matrix."""
 
-    def change(name: str, so_far: Derivation) -> Matrix | None:
+    def change(name, so_far):
         step = (misconception(id).change(so_far) or {}).get(name)
         if step is None:
             return None
         before = tuple(so_far.steps[: [s.name for s in so_far].index(name)])
-        return value(replace(so_far, steps=before).extended(replace(step, pinned=False)), name)
+        return replace(so_far, steps=before).extended(replace(step, pinned=False)).value(name)
 
     return change
 
 
-def spoilt(id: str, d: Derivation) -> frozenset[str]:
+def spoilt(id, d):
     """The roles of the steps that somebody with this belief writes differently."""
     return frozenset(misconception(id).change(MatrixwiseDerivation(d).rows) or ())
 
 
-def writes(wrong: WrongDerivation, q: Question) -> dict[str, Page]:
+def writes(wrong, q):
     """What somebody writes who goes wrong once and goes on from there."""
     found = pages(wrong.derivation)
     lines = laid(q, found)
@@ -208,11 +194,11 @@ def writes(wrong: WrongDerivation, q: Question) -> dict[str, Page]:
     return lines
 
 
-def floats(rows: Page) -> np.ndarray:
+def floats(rows):
     return oracles.floats(Matrix.of(rows))
 
 
-def agree(a: Page | None, b: Page | None) -> bool:
+def agree(a, b):
     """Whether two lines are one, in floating point."""
     if a is None or b is None:
         return a is b
@@ -223,7 +209,7 @@ def agree(a: Page | None, b: Page | None) -> bool:
 # ------------------------------------------------------------------------------------------------ what is expected
 
 
-def full(report: Report) -> None:
+def full(report):
     """All the marks but those for what somebody has to read first, and nobody accused of anything."""
     assert not mistakes(report), shown(report)
     assert all(verdict.accepted for verdict in report.verdicts), shown(report)
@@ -231,9 +217,9 @@ def full(report: Report) -> None:
     assert report.total == report.available - unread, shown(report)
 
 
-def vetoed(report: Report) -> dict[str, int]:
+def vetoed(report):
     """How many accuracy marks vetoes may withhold (3.5): half of a part's, rounded up."""
-    found: dict[str, int] = {}
+    found = {}
     for notice in report.notices:
         if notice.kind == "veto":
             for given in report.marks:
@@ -242,7 +228,7 @@ def vetoed(report: Report) -> dict[str, int]:
     return found
 
 
-def roles_of(report: Report, part: str) -> set[str]:
+def roles_of(report, part):
     """The roles of the steps that share a line of the scheme with a part."""
     parts = {name for given in report.marks if given.parts[0] == part for name in given.parts}
     return {name.partition(".")[0] for name in parts}
@@ -279,7 +265,7 @@ def test_p1_any_problem_in_any_mixture_of_forms(problem, policy, rng):
     """Roots and other bases as well, unless a value is left that is only a symbol."""
     assume(problem.settings.get("base", "e") in ("e", 2, 3))
     d = problem.run()
-    assume(not any(is_symbolic(x) for step in d for x in value(d, step.name)))
+    assume(not any(is_symbolic(x) for step in d for x in d.value(step.name)))
     q = asked(d)
     form = at_random(rng, list(EXACT_FORMS.values()))
     full(marked(q, key_script(q, form, rng.choice(".,")), policy))
@@ -308,15 +294,15 @@ def test_p1_rounded_on_the_way_and_carried_on(problem, places, variant):
     """Every line rounded, the next worked out from it: right by 3.3 (W), and a question of precision at most."""
     q = variant.question() if problem == "full" else drawn("faded", "self_attention", variant.seed % 3 + 1)
 
-    def rounded(name: str, so_far: Derivation) -> Matrix:
-        line = value(so_far, name)
+    def rounded(name, so_far):
+        line = so_far.value(name)
         return Matrix.of([[_as_written(x, places) for x in row] for row in line.rows])
 
     lines = carried_on(q, rounded)
     full(marked(q, script(q, lines, decimals(places))))
 
 
-def _as_written(x: Value, places: int) -> Value:
+def _as_written(x, places):
     return x if x is NEGATIVE_INFINITY or isinstance(x, int) else Fraction(decimals(places)(x))
 
 
@@ -333,12 +319,12 @@ class OneSlip:
     j: int
     follows: Derivation
 
-    def script(self) -> Attempt:
+    def script(self):
         steps = [part.answer.step for part in self.question.parts]
-        return script(self.question, {name: page(value(self.follows, name)) for name in steps})
+        return script(self.question, {name: page(self.follows.value(name)) for name in steps})
 
 
-def one_slip(q: Question, rng: Random) -> OneSlip | None:
+def one_slip(q, rng):
     """A slip that could happen, in a step with more than one entry, and that no misconception explains as well.
 
     Weighted values are left out: they have no accuracy mark to lose; so is the line that puts tokens together.  So is
@@ -346,8 +332,8 @@ def one_slip(q: Question, rng: Random) -> OneSlip | None:
     """
     d = q.problem.derivation
     steps = [s for s in d if s.role != "weighted" and not isinstance(s.op, Stack)]
-    step = rng.choice([s for s in steps if len(list(value(d, s.name))) > 1])
-    right = value(d, step.name)
+    step = rng.choice([s for s in steps if len(list(d.value(s.name))) > 1])
+    right = d.value(step.name)
     places = [(i, j) for i in range(right.shape[0]) for j in range(right.shape[1])]
     i, j = rng.choice([place for place in places if right[place] is not NEGATIVE_INFINITY])
     new = rng.choice([found.value for found in slips(d, step.name, i, j)] or [right[i, j] + 1])
@@ -364,20 +350,19 @@ def one_slip(q: Question, rng: Random) -> OneSlip | None:
     return OneSlip(q, step.name, i, j, follows)
 
 
-def shifted_line(follows: Derivation, role: str, here: Page | None) -> bool:
+def shifted_line(follows, role, here):
     """Whether scores are wrong that have no other beside them: one constant taken off is right (2.6)."""
     last = next((role for role in ("M", "S'", "S") if role in pages(follows)), "")
     seen = [[x for x in row if x is not NEGATIVE_INFINITY] for row in here or []]
     return role == last and any(len(row) == 1 for row in seen)
 
 
-def slipped(variant: Variant) -> OneSlip:
+def slipped(variant):
     try:
         found = one_slip(variant.question(), Random(variant.seed + 1))
     except (InputError, UndecidedError):
         found = None
     assume(found is not None)
-    assert found is not None
     return found
 
 
@@ -404,10 +389,10 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
     assert totals == sorted(totals, reverse=True)
 
 
-def compared_with_what_follows(report: Report, d: Derivation) -> None:
+def compared_with_what_follows(report, d):
     """P10: the right value stands beside every entry, and what it was compared with is accepted or has an event."""
     right = {name: floats(rows) for name, rows in key_of(report.question).items()}
-    follows = {name: oracles.floats(value(d, name)) for name in right}
+    follows = {name: oracles.floats(d.value(name)) for name in right}
     assert {(v.part, v.i, v.j) for v in report.verdicts} == {
         (name, i, j) for name, a in right.items() for i in range(a.shape[0]) for j in range(a.shape[1])
     }
@@ -423,7 +408,7 @@ def compared_with_what_follows(report: Report, d: Derivation) -> None:
         assert v.accepted or v.event is not None, shown(report)
 
 
-def _near(x: Value, y: float) -> bool:
+def _near(x, y):
     return bool(np.isclose(floats([[x]])[0, 0], y, rtol=1e-9, atol=1e-9))
 
 
@@ -434,7 +419,7 @@ ROUNDED = ("X11", "R2", "R3", "R4", "R6")
 """Mistakes in rounding: an event, but none that has to cost more than precision."""
 
 
-def one_misconception(q: Question, wrong: WrongDerivation, written: Mapping[str, Page], same: set[str]) -> Report:
+def one_misconception(q, wrong, written, same):
     """One event, that misconception or one that writes the same, and marks lost in its own steps alone.
 
     What no later line shows may cost nothing: left blank, it would not either (P5).
@@ -456,23 +441,23 @@ def one_misconception(q: Question, wrong: WrongDerivation, written: Mapping[str,
     return report
 
 
-def shown_later(q: Question, written: Mapping[str, Page], role: str) -> bool:
+def shown_later(q, written, role):
     """Whether the next lines after a step are otherwise than in the key; so is a step with no line after it."""
     key, d = key_of(q), q.problem.derivation
     after = [step.name for step in d if role in {operand.name.partition(".")[0] for operand in step.operands}]
     return not after or any(not agree(key[name], written[name]) for name in after if name in written)
 
 
-def collisions(found: Separation) -> dict[str, set[str]]:
+def collisions(found):
     """Who is declared to collide with whom."""
-    together: dict[str, set[str]] = {}
+    together = {}
     for c in found.collisions:
         together.setdefault(c.one, set()).add(c.other)
         together.setdefault(c.other, set()).add(c.one)
     return together
 
 
-def every_misconception(q: Question, share: int = 1, begin: int = 0) -> int:
+def every_misconception(q, share=1, begin=0):
     """P3 for all that have a place in a question, or a share of them; how many there were.
 
     Never guess: whatever is named as an explanation reproduces the line, and all that reproduce the page are named.
@@ -502,7 +487,7 @@ def every_misconception(q: Question, share: int = 1, begin: int = 0) -> int:
     return tried
 
 
-def _same_page(a: Mapping[str, Page], b: Mapping[str, Page]) -> bool:
+def _same_page(a, b):
     """Whether two beliefs lead to the same page, exactly."""
     return (
         a.keys() == b.keys()
@@ -528,7 +513,6 @@ def test_p3_scores_of_another_shape_after_which_something_is_easier():
     """QᵀK token by token has rows of four scores where the key has three."""
     q = Variant(953830, 1).question()
     wrong = misconception("T3").on(q.problem.derivation)
-    assert wrong is not None
     written = writes(wrong, q)
     assert np.shape(written["S'.1"]) == (1, 4) != np.shape(key_of(q)["S'.1"])
     one_misconception(q, wrong, written, set())
@@ -544,9 +528,9 @@ def test_p3_with_every_line_rounded_and_carried_on(id, places):
     q = asked(golden(mask="causal", scale="sqrt(3)"), exact=False, places=places)
     wrongly = belief(id)
 
-    def change(name: str, so_far: Derivation) -> Matrix:
+    def change(name, so_far):
         found = wrongly(name, so_far)
-        line = value(so_far, name) if found is None else found
+        line = so_far.value(name) if found is None else found
         return Matrix.of([[_as_written(x, places) for x in row] for row in line.rows])
 
     report = marked(q, script(q, carried_on(q, change), decimals(places)))
@@ -577,7 +561,7 @@ def test_p3_misconceptions_in_a_faded_example():
         assert id in ids(found[0]) or found[0].kind == "slip", f"{id}\n{shown(report)}"
 
 
-def _equal(a: Value, b: Value) -> bool:
+def _equal(a, b):
     return decide(a, b).equal is not False
 
 
@@ -605,7 +589,7 @@ def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, 
     d = MatrixwiseDerivation(q.problem.derivation).given
     one = misconception(first).on(d)
     at = next(s.name for s in d if s.name in spoilt(second, d))
-    before = {s.name: value(one.derivation, s.name) for s in d.until(at).steps[:-1]}
+    before = {s.name: one.derivation.value(s.name) for s in d.until(at).steps[:-1]}
     two = misconception(second).on(d.replay(pinned=before))
     report = marked(q, script(q, writes(two, q), legible))
     assert len(mistakes(report)) == 2, shown(report)
@@ -619,7 +603,7 @@ def test_p4_two_misconceptions_at_different_steps_are_two_events(first, second, 
 
 
 @cache
-def wrong_scripts(seed: int, masked: bool) -> tuple[Question, tuple[Attempt, ...]]:
+def wrong_scripts(seed, masked):
     """Consistent scripts of one variant: the key, and misconceptions carried on."""
     q = drawn("full", "causal_self_attention" if masked else "self_attention", seed)
     wrongs = [w for w in replayed(q.problem.derivation) if w.first and not w.stopped]
@@ -674,7 +658,7 @@ def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
         assert ecf.given >= strict.given, f"what equals the key\n{shown(reports['ecf'])}"
 
 
-def marks_of(report: Report, code: str) -> list[Given]:
+def marks_of(report, code):
     return [given for given in report.marks if given.code == code]
 
 
@@ -723,7 +707,7 @@ def test_p7_the_same_under_every_hash_seed():
     assert done.stdout == f"{carried_out()}\n"
 
 
-def carried_out() -> str:
+def carried_out():
     """All that is found in a script with a misconception."""
     q = asked(golden(mask="causal"))
     return shown(marked(q, script(q, writes(misconception("X1").on(q.problem.derivation), q), legible)))
@@ -732,7 +716,7 @@ def carried_out() -> str:
 # ------------------------------------------------------------------------------------------------ P8: more places
 
 
-def is_decimal(x: Value) -> bool:
+def is_decimal(x):
     return x is not NEGATIVE_INFINITY and not isinstance(x, int)
 
 
@@ -743,7 +727,7 @@ def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed, poli
     """Every entry rounded to places of its own; then one of them to more, even after a mistake carried on unrounded."""
     rng = Random(seed)
     q = asked(variant.derivation(), exact=not wrong and rng.random() < 0.5, places=2 if wrong else rng.choice([2, 4]))
-    lines: Mapping[str, Page] = key_of(q)
+    lines = key_of(q)
     if wrong:
         lines = writes(rng.choice([w for w in replayed(q.problem.derivation) if w.first and not w.stopped]), q)
     chosen = {n: [[rng.randint(1 + wrong, 5) for _ in row] for row in rows] for n, rows in lines.items()}
@@ -752,7 +736,7 @@ def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed, poli
     ]
     assume(candidates)
 
-    def total() -> int:
+    def total():
         attempt = script(q, {name: _texts(rows, chosen[name]) for name, rows in lines.items()})
         return marked(q, attempt, policy).total
 
@@ -762,7 +746,7 @@ def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed, poli
     assert total() >= before, f"{n} ({i + 1}, {j + 1}) had fewer places"
 
 
-def _texts(rows: Page, places: list[list[int]]) -> Page:
+def _texts(rows, places):
     """Each entry to places of its own; whole numbers as they are."""
     return [
         [decimals(p)(x) if is_decimal(x) else exactly(x) for x, p in zip(*lines, strict=True)]
@@ -784,7 +768,7 @@ def test_p9_tokens_and_features_in_another_order(seed):
     rng = Random(seed)
     orders = {letter: rng.sample(range(size), size) for letter, size in SIZES.items()}
 
-    def reordered(name: str, rows: Page) -> Page:
+    def reordered(name, rows):
         a, b = (orders[letter] for letter in LETTERS[name].split())
         return [[rows[i][j] for j in b] for i in a]
 

@@ -1,10 +1,7 @@
 """What was handed in, spoilt in every way that editors, converters and people spoil files: read, or refused."""
 
-from __future__ import annotations
-
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -21,7 +18,6 @@ from symattn.marking.submissions import fill, read_submission, sheet_of
 from symattn.page.writers import latex, markdown, notebook, text
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question
 from symattn.teaching.sheets import Sheet
 
 PIECES = (
@@ -32,20 +28,18 @@ PIECES = (
     "S = ", "((((((((", "^^", "_" * 40, "*" * 40, "1 2\n3", "\\frac{1}{", "\\sqrt[3]{2}",
 )  # fmt: skip
 
-Seed = tuple[str, str, list[Question]]
-
 
 @cache
-def questions() -> list[Question]:
+def questions():
     """A few types with answers of every kind: matrices, choices, shapes, orders, cells, words, own examples."""
     kinds = ("full", "choice", "shapes", "estimate", "masks", "find-error", "design")
     return [next(pool(problem_type(kind).spec({"level": "starter"}), Dice.seeded(5))) for kind in kinds]
 
 
 @cache
-def seeds() -> list[Seed]:
+def seeds():
     """Whole files, in every form, for every type of question; and papers with two questions."""
-    made: list[Seed] = []
+    made = []
     for asked in questions():
         sheet = Sheet(asked, "X6A9-X3ZM")
         blank = markdown.write(sheet.worksheet)
@@ -68,7 +62,7 @@ def seeds() -> list[Seed]:
     return made
 
 
-def spoilt(content: str, rng: Random) -> str:
+def spoilt(content, rng):
     for _ in range(rng.choice([1, 1, 2, 3, 6])):
         i = rng.randrange(len(content) + 1)
         j = min(len(content), i + rng.choice([1, 1, 3, 10, 60, 400]))
@@ -94,7 +88,7 @@ def spoilt(content: str, rng: Random) -> str:
     return content
 
 
-def taken(form: str, content: str, asked: list[Question]) -> str:
+def taken(form, content, asked):
     """Whether it is read or refused in a sentence; whatever was read is marked and told."""
     try:
         sheet_of(content, form)
@@ -117,7 +111,7 @@ def test_some_mutated_submissions():
     assert found == {"read", "refused"}
 
 
-LONG: dict[str, tuple[Callable[[int], str], int]] = {
+LONG = {
     "a key of many parts": (lambda n: "a." * n + "a = 1", 2_500),
     "brackets": (lambda n: "[" * n, 50_000),
     "underscores": (lambda n: "_" * n, 20_000),
@@ -136,7 +130,7 @@ def test_the_time_of_long_files_grows_with_their_length_alone(what):
     sheet_of("x")  # what is read once for all
     made, most = LONG[what]
 
-    def seconds(text: str) -> float:
+    def seconds(text):
         started = time.process_time()
         for form in ("", "toml", "markdown"):
             with suppress(InputError):

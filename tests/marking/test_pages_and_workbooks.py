@@ -1,7 +1,5 @@
 """What browsers, learning platforms and spreadsheets save: web pages, workbooks, CSV of Windows."""
 
-from __future__ import annotations
-
 import io
 import quopri
 import re
@@ -26,24 +24,23 @@ from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Document, FillIn, FillIns, Words
 from symattn.page.writers import html
 from symattn.teaching.explanation import question_document
-from symattn.teaching.question import Question
 from symattn.teaching.sheets import sheets
 
 SHEET = identity("a sheet")
 
 
 @cache
-def question(mechanism: str = "attention") -> Question:
+def question(mechanism="attention"):
     (sheet,) = sheets(make_recipe(mechanism, seed=1), 1)
     return sheet.question
 
 
 @cache
-def key(mechanism: str = "attention") -> dict[str, list[list[str]]]:
+def key(mechanism="attention"):
     return {name: [[decimals(4)(x) for x in row] for row in rows] for name, rows in key_of(question(mechanism)).items()}
 
 
-def all_right(content: str | bytes, form: str = "", mechanism: str = "attention") -> bool:
+def all_right(content, form="", mechanism="attention"):
     """Whether all of the key was read, with nothing to be said of it."""
     [attempt] = read_submission(content, [question(mechanism)], form=form).attempts
     report = marked(question(mechanism), attempt)
@@ -54,18 +51,18 @@ def all_right(content: str | bytes, form: str = "", mechanism: str = "attention"
 # ------------------------------------------------------------------------------------ web pages
 
 
-def blank(mechanism: str = "attention") -> str:
+def blank(mechanism="attention"):
     return html.write(question_document(question(mechanism), SHEET, "symattn worksheet x"))
 
 
-def saved(mechanism: str = "attention") -> str:
+def saved(mechanism="attention"):
     """The sheet as a browser saves it: what was typed stands in attributes."""
     page = blank(mechanism)
     inputs = iter(re.findall(r'<input type="text"[^>]*>', page))
     heads = iter(["Ada", "17"])
     entries = iter([x for rows in key(mechanism).values() for row in rows for x in row])
 
-    def typed(found: re.Match[str]) -> str:
+    def typed(found):
         text = next(heads, "") if 'class="line"' in next(inputs) else next(entries)
         return f"{found[0]} value={quoteattr(text)}"
 
@@ -85,7 +82,7 @@ def test_a_sheet_filled_in_in_a_browser_earns_everything(mechanism):
     assert (dict(attempt.answers), attempt.remarks) == ({}, ())
 
 
-def archived(page: str, boundary: str = "--MultipartBoundary--x") -> bytes:
+def archived(page, boundary="--MultipartBoundary--x"):
     """A page in a file of its own, as Chromium saves it (RFC 2557)."""
     head = f'From: <Saved by Blink>\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="{boundary}"'
     part = "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\nContent-Location: file:///sheet.html"
@@ -128,7 +125,7 @@ def test_any_page_is_taken_apart(text):
 # ------------------------------------------------------------------------------------ workbooks
 
 
-def workbook(sheets: dict[str, list[list[object]]]) -> bytes:
+def workbook(sheets):
     book, out = openpyxl.Workbook(), io.BytesIO()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -140,10 +137,10 @@ def workbook(sheets: dict[str, list[list[object]]]) -> bytes:
 
 
 def test_workbooks_on_one_sheet_or_with_a_sheet_for_every_part():
-    rows: list[list[object]] = [["Name", "Ada"], ["Sheet", SHEET], []]
+    rows = [["Name", "Ada"], ["Sheet", SHEET], []]
     for name, matrix in key().items():
         rows += [[name], *map(list, matrix), []]
-    rows[4] = [float(x) for x in rows[4]]  # type: ignore[arg-type]
+    rows[4] = [float(x) for x in rows[4]]
     whole = workbook({"Sheet1": rows})
     assert all_right(whole)
     found = read_submission(whole, [question()])

@@ -1,15 +1,11 @@
 """A program that is judged runs apart: whatever it patches, ends or fills up, the verdict is that on its numbers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +23,7 @@ forks = pytest.mark.skipif(not running.FORKS, reason="a function runs apart wher
 
 
 @cache
-def plain() -> symattn.Solution:
+def plain():
     return derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 1], [0, 2]], V=[[1], [2]])
 
 
@@ -153,7 +149,7 @@ def forges_an_answer(q, k, v):
     return unscaled(q, k, v)
 
 
-LOST: list[tuple[Callable[..., Any], str, str]] = [
+LOST = [
     (exits, "exited", "ended itself (SystemExit)"),
     (raises_an_exit, "exited", "ended itself (SystemExit)"),
     (exits_at_once, "ended", "ended (code 0)"),
@@ -245,7 +241,7 @@ def test_no_process_is_left():
     assert children() == before
 
 
-def children() -> set[str]:
+def children():
     tasks = Path(f"/proc/self/task/{os.getpid()}/children")
     return set(tasks.read_text().split()) if tasks.exists() else set()
 
@@ -262,12 +258,12 @@ def test_where_nothing_forks_a_function_wants_trust(monkeypatch):
 PROGRAM = """
 from helping import softmax
 import numpy as np
+import symattn.marking.implementations.report as report  # not where it is traced: that takes seconds
 
 def attention(q, k, v):
     return softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])) @ v
 
 def unscaled(q, k, v):
-    import symattn.marking.implementations.report as report
     report.Comparison.right = True
     return softmax(q @ np.swapaxes(k, -1, -2)) @ v
 
@@ -284,7 +280,7 @@ def softmax(s):
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Path:
+def program(tmp_path):
     (tmp_path / "helping.py").write_text(HELPING)
     (tmp_path / "student.py").write_text(PROGRAM)
     (tmp_path / "exits.py").write_text("import sys\nsys.exit(0)\n")
@@ -292,9 +288,12 @@ def program(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_file_runs_in_a_process_of_its_own(program):
-    assert trace(f"{program}/student.py:attention", plain()).right
-    assert trace(f"{program}/student.py:unscaled", plain()).named == ("C1",)
+@pytest.mark.parametrize(
+    ("function", "named"), [pytest.param("attention", (), marks=pytest.mark.slow), ("unscaled", ("C1",))]
+)
+def test_a_file_runs_in_a_process_of_its_own(program, function, named):
+    found = trace(f"{program}/student.py:{function}", plain())
+    assert (found.right, found.named) == (not named, named)
     assert "helping" not in sys.modules
 
 

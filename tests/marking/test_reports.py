@@ -1,7 +1,5 @@
 """Reports as documents and as data: everything that was read and judged is there, and the key is not."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
@@ -25,7 +23,7 @@ from symattn.formula.speech import speak
 from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text, Ticked
 from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
-from symattn.marking.marker.report import Candidate, Event, Given, Report
+from symattn.marking.marker.report import Given
 from symattn.marking.reports import feedback_document, marking_document, report_json, words
 from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.told import MOST_TOLD, Told, places
@@ -42,7 +40,6 @@ from symattn.teaching.question import (
     Option,
     OrderAnswer,
     Part,
-    Question,
     ShapeAnswer,
 )
 
@@ -56,12 +53,12 @@ HOSTILE = (
 )
 
 
-def plain(document: Document) -> str:
+def plain(document):
     """What the terminal shows, without white space and the edges of boxes."""
     return squeezed(FORMATS["text"].write(document)).replace("│", "")
 
 
-def squeezed(words: str) -> str:
+def squeezed(words):
     return re.sub(r"\s+", "", words)
 
 
@@ -69,13 +66,13 @@ def squeezed(words: str) -> str:
 
 
 @cache
-def drawn(problem: str, seed: int) -> Question:
+def drawn(problem, seed):
     [sheet] = symattn.worksheet("causal_self_attention" if problem == "full" else "", problem=problem, seed=seed)
     return sheet.question
 
 
 @cache
-def spoilt_report(problem: str, seed: int) -> Report:
+def spoilt_report(problem, seed):
     question = drawn(problem, seed % 3)
     return marked(question, spoilt(question, Random(seed)))
 
@@ -278,17 +275,17 @@ def test_places_say_which_entries_are_meant(chosen, says):
 # ------------------------------------------------------------------------------------------------ nothing of the key
 
 
-def blinded(report: Report) -> Report:
+def blinded(report):
     """The same report with every right value replaced: what the key says, and what explanations say of it."""
 
-    def said_of(event: Event, candidate: Candidate) -> Candidate:
+    def said_of(event, candidate):
         answers = {part.name: part.answer for part in report.question.parts}
         tells = isinstance(answers.get(event.part), ShapeAnswer | OrderAnswer | CellsAnswer)
         tells |= candidate.kind in ("slip", "shape")
         own = candidate.kind == "misread" or event.part in report.own  # what was done in the student's own lines
         return replace(candidate, says="the key") if tells and not own else candidate
 
-    def other(value: object) -> object:
+    def other(value):
         return value if value is None else 987654321
 
     verdicts = tuple(replace(v, right=other(v.right), compared=other(v.compared)) for v in report.verdicts)
@@ -404,7 +401,7 @@ def test_parts_that_are_called_alike_are_told_apart_as_their_headings_are():
         assert "(2)" not in on_paper
 
 
-def typed(attempt: Attempt) -> dict[str, list[list[str]]]:
+def typed(attempt):
     """The matrices of an attempt as somebody types them into a file."""
     return {
         part: [[entry.text for entry in row] for row in said.rows]
@@ -413,7 +410,7 @@ def typed(attempt: Attempt) -> dict[str, list[list[str]]]:
     }
 
 
-def remarks_of(document: Document) -> list[str]:
+def remarks_of(document):
     """Everything that is said of a line, of a mistake or of the file, each as one text in the document's language."""
     items = [item for block in all_blocks(document.blocks) if isinstance(block, ItemList) for item in block.items]
     pages = (presented(replace(document, blocks=(Paragraph(item),), title="", subtitle="")) for item in items)

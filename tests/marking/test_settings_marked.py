@@ -1,31 +1,26 @@
 """Every setting that `symattn list settings` offers, with one line wrong, is marked: no operation stops the marker."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from random import Random
 
 import pytest
-from scripts import Page, decimals, exactly, key_of, marked, script, shown
+from scripts import decimals, exactly, key_of, marked, script, shown
 
-from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Value
+from symattn.exact import NEGATIVE_INFINITY
 from symattn.page.notation import load_notation
 from symattn.teaching.description import settings_of
 from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import Question
 
 FINITE = "additive:[[0,-1,-2],[-1,0,1],[-2,1,0]]"
-VALUES: dict[str, tuple[object, ...]] = {
+VALUES = {
     "arithmetic": ("decimal", "auto"),
     "scale": ("none", "sqrt(d_model)", "d_k", 3, "sqrt(5)", "e/(e+1)"),
     "mask": (
@@ -69,7 +64,7 @@ VALUES: dict[str, tuple[object, ...]] = {
 }  # fmt: skip
 """What is tried of each setting: every word that it takes, and numbers that are exact in another way."""
 
-WITH: dict[str, dict[str, object]] = {
+WITH = {
     "mask_style": {"mask": "causal"},
     "scores": {"by": "token"},
     "kv_heads": {"heads": 2},
@@ -85,13 +80,13 @@ SMALL = {"n": 3, "m": 3, "d_k": 2, "d_v": 2}
 
 
 @cache
-def cases() -> list[tuple[str, str, object]]:
+def cases():
     """The plainest mechanisms first."""
     names = [*PLAINEST, *(name for name in mechanisms() if name not in PLAINEST)]
     return [(name, setting, value) for name in names for setting in settings_of(name) for value in VALUES[setting]]
 
 
-def derived(name: str, setting: str, value: object) -> Derivation:
+def derived(name, setting, value):
     """A mechanism with a setting and random givens; `InputError` for what it cannot do."""
     chosen, rng = mechanism(name), Random(name)
     stated = {**chosen.defaults, **WITH.get(setting, {}), setting: value}
@@ -106,7 +101,7 @@ def derived(name: str, setting: str, value: object) -> Derivation:
     raise InputError(f"{name}: no numbers for which {setting} = {value} is defined.")
 
 
-def random_givens(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], rng: Random) -> dict[str, object]:
+def random_givens(chosen, settings, sizes, rng):
     if chosen.draw is not None:
         givens = chosen.draw(replace(settings, orientation="rows"), sizes, rng)
         turned = settings.orientation == "columns"
@@ -114,21 +109,21 @@ def random_givens(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int
     return {one: random_page(shape, rng) for one, shape in chosen.given_shapes(sizes, settings).items()}
 
 
-def random_page(shape: tuple[int, int], rng: Random) -> Page:
+def random_page(shape, rng):
     return [[rng.choice((-1, 0, 1, 2)) for _ in range(shape[1])] for _ in range(shape[0])]
 
 
-def question(d: Derivation) -> Question:
+def question(d):
     notation = load_notation("columns" if d.orientation == "columns" else "standard")
     return full_question(Problem("A variant", "", d, notation, exact=False, places=4), {}, Separation(d, ()))
 
 
-def form(value: Value) -> str:
+def form(value):
     """Exact where anybody would write it so, else to four places."""
     return exactly(value) if value is NEGATIVE_INFINITY or isinstance(value, int) else decimals(4)(value)
 
 
-def assert_marked(name: str, setting: str, value: object, lines: int = 99) -> int:
+def assert_marked(name, setting, value, lines=99):
     """One line after another has a wrong entry, everything else is as in the key: that entry is not accepted.
 
     Says how many lines were tried.

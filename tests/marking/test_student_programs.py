@@ -1,13 +1,10 @@
 """What students hand in to an autograder: right in odd styles, wrong in classic ways, verdicts decided beforehand."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from test_implementations import softmax
 
 from symattn.testing import assert_attention
 
@@ -17,16 +14,11 @@ pytestmark = [
 ]
 
 
-def turned(a: Any) -> Any:
+def turned(a):
     return np.swapaxes(a, -1, -2)
 
 
-def softmax(s: Any, axis: int = -1) -> Any:
-    powers = np.exp(s - s.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
-
-
-def scaled(q: Any, k: Any) -> Any:
+def scaled(q, k):
     return q @ turned(k) / np.sqrt(k.shape[-1])
 
 
@@ -79,7 +71,7 @@ def with_matrices(q, k, v):
     return np.multiply(powers, 1 / powers.sum(axis=1)) * v
 
 
-RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+RIGHT = [
     (by_einsum, {"mask": "keep", "batch": 2, "stable": True}),
     (by_keyword_alone, {"batch": 1}),
     (keys_first, {"batch": 1}),
@@ -93,7 +85,7 @@ RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("function", "settings"), RIGHT)
 def test_right_programs_in_odd_styles_pass(function, settings):
     assert_attention(function, **settings)
@@ -156,7 +148,7 @@ def in_half_precision_and_back(q, k, v):
 
 
 KEEP = {"mask": "keep"}
-WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+WRONG = [
     (weights_first, {}, "Z is right but comes too late"),
     (weights_alone, {}, r"O9 \("),
     (over_axis_one, {"batch": 1}, r"X1 \("),
@@ -171,7 +163,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("function", "settings", "says"), WRONG)
 def test_wrong_programs_fail_and_are_told_why(function, settings, says):
     with pytest.raises(AssertionError, match=says):
@@ -193,8 +185,7 @@ def test_half_precision_passes_where_it_may_be():
 # ------------------------------------------------------------------------------------------------ in PyTorch
 
 
-def test_modules_and_gradients_pass():
-    torch = pytest.importorskip("torch")
+def test_modules_and_gradients_pass(torch):
 
     class Attention(torch.nn.Module):
         def forward(self, query, key, value, mask=None):
@@ -214,9 +205,8 @@ def test_modules_and_gradients_pass():
     assert_attention(in_place, library="torch", mask="keep", precision="float16", batch=1)
 
 
-def test_short_factors_pass_where_they_may_be():
+def test_short_factors_pass_where_they_may_be(torch):
     """bfloat16 factors with float32 results, as graphics cards and TPUs multiply, or written out."""
-    torch = pytest.importorskip("torch")
 
     def short_factors(q, k, v):
         s = q.bfloat16() @ k.bfloat16().mT
@@ -239,8 +229,7 @@ def test_short_factors_pass_where_they_may_be():
         assert_attention(unscaled, library="torch", precision="bfloat16", dtype="float32")
 
 
-def test_dropout_fails():
-    torch = pytest.importorskip("torch")
+def test_dropout_fails(torch):
 
     def attention(q, k, v):
         return torch.nn.functional.dropout(torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, -1), 0.5) @ v

@@ -4,8 +4,6 @@ Witnesses: NumPy for random points of a box, mpmath and fractions for all its ve
 have their extremes), the decimal module for rounding.  None of them uses a rule of the code under test.
 """
 
-from __future__ import annotations
-
 from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from itertools import product
@@ -55,13 +53,13 @@ units = st.integers(1, 4).map(lambda places: F(1, 10**places))
 
 
 @st.composite
-def decimals(draw: st.DrawFn, low: int = -4, high: int = 4) -> tuple[F, F]:
+def decimals(draw, low=-4, high=4):
     """A decimal with its unit."""
     unit = draw(units)
     return draw(st.integers(int(low / unit), int(high / unit))) * unit, unit
 
 
-def boxes(rows: int, columns: int, entry: st.SearchStrategy[tuple[F, F]]) -> st.SearchStrategy[np.ndarray]:
+def boxes(rows, columns, entry):
     """Ends of windows as an array (2, rows, columns) of fractions."""
     flat = st.lists(entry, min_size=rows * columns, max_size=rows * columns)
     return flat.map(
@@ -69,7 +67,7 @@ def boxes(rows: int, columns: int, entry: st.SearchStrategy[tuple[F, F]]) -> st.
     )
 
 
-def written(ends: np.ndarray) -> tuple[tuple[Window, ...], ...]:
+def written(ends):
     """The box as the code under test takes it."""
     return tuple(
         tuple(cell((low + high) / 2, high - low) for low, high in zip(lows, highs, strict=True))
@@ -77,7 +75,7 @@ def written(ends: np.ndarray) -> tuple[tuple[Window, ...], ...]:
     )
 
 
-def vertices(*arrays: np.ndarray) -> list[list[np.ndarray]]:
+def vertices(*arrays):
     """All points of the boxes with every coordinate at one of its ends."""
     sizes = [a[0].size for a in arrays]
     flat = [a.reshape(2, -1) for a in arrays]
@@ -90,25 +88,25 @@ def vertices(*arrays: np.ndarray) -> list[list[np.ndarray]]:
     ]
 
 
-def points(rng: np.random.Generator, *arrays: np.ndarray) -> list[np.ndarray]:
+def points(rng, *arrays):
     """A random point of the boxes, in fractions, so that no rounding can push it out."""
     share = np.vectorize(lambda low, high, t: low + (high - low) * F(int(t), 1000), otypes=[object])
     return [share(a[0], a[1], rng.integers(0, 1001, a[0].shape)) for a in arrays]
 
 
-def inside(x: object, w: Window) -> bool:
+def inside(x, w):
     """x a fraction, or an mpmath number."""
     if isinstance(x, int | F):
         return F(w.low) <= x <= F(w.high)
     return mpmath.mpf(str(w.low)) - mpmath.mpf(10) ** -40 <= x <= mpmath.mpf(str(w.high)) + mpmath.mpf(10) ** -40
 
 
-def same(x: object, end: Decimal) -> bool:
+def same(x, end):
     """Equal but for the rounding of the end."""
     return abs(F(end) - x) <= SLACK if isinstance(x, int | F) else abs(mpmath.mpf(str(end)) - x) <= 1e-20
 
 
-def tight_and_wide_enough(windows, results) -> None:
+def tight_and_wide_enough(windows, results):
     """The windows are exactly the ranges of the results, which include the extremes."""
     for i, row in enumerate(windows):
         for j, w in enumerate(row):
@@ -274,7 +272,7 @@ def test_rounding_is_tight(decimal, places, ties):
     ends = value - unit / 2, value + unit / 2
     modes = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}
 
-    def quantised(x: F, mode: str) -> F:
+    def quantised(x, mode):
         return F((Decimal(x.numerator) / x.denominator).quantize(Decimal(1).scaleb(-places), mode))
 
     box_ = ((cell(value, unit), HIDDEN),)
@@ -319,7 +317,7 @@ def mp_softmax(row, base):
 
 
 @st.composite
-def rows_of_scores(draw: st.DrawFn) -> list[tuple[F, F] | None]:
+def rows_of_scores(draw):
     """Up to four scores with their units, some hidden, at least one not."""
     row = draw(st.lists(decimals(), min_size=1, max_size=4))
     hidden = draw(st.lists(st.booleans(), min_size=len(row), max_size=len(row)).filter(lambda h: not all(h)))
@@ -375,7 +373,7 @@ def simplex_vertices(ends):
 
 
 @st.composite
-def rows_of_weights(draw: st.DrawFn) -> list[tuple[F, F]]:
+def rows_of_weights(draw):
     """The ends of a row of rounded weights, each rounded on its own, which need not sum to 1."""
     parts = draw(st.lists(st.integers(0, 40), min_size=1, max_size=4).filter(any))
     unit = draw(units)

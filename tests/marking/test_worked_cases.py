@@ -1,7 +1,5 @@
 """The worked cases of rules.md 3.11 and any that a teacher adds: one file each in `cases`, read by one runner."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from oracles import softmax
 from scripts import ids, lost, marked, mistakes, shown
 from test_golden_variant import GIVENS
 
 import symattn
 from symattn.exact import decimal_text
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.marker.policy import POLICIES, Policy
-from symattn.marking.marker.report import Report
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.question import Question
 
 FOLDER = Path(__file__).with_name("cases")
 FILES = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
@@ -40,10 +37,10 @@ class Case:
     expected: dict[str, Table] = field(default_factory=dict)
 
     @property
-    def question(self) -> Question:
+    def question(self):
         return question(self.problem)
 
-    def policies(self) -> list[tuple[Policy, int, int]]:
+    def policies(self):
         """Every policy with the marks under it and those there are."""
         found = []
         for named, marks in self.expected["Policy"]:
@@ -52,16 +49,16 @@ class Case:
         return found
 
     @cached_property
-    def report(self) -> Report:
+    def report(self):
         """Marked under the first policy."""
         return self.under(self.policies()[0][0])
 
-    def under(self, chosen: Policy) -> Report:
+    def under(self, chosen):
         return marked(self.question, Attempt(self.script), chosen)
 
 
-def case(path: Path) -> Case:
-    text = path.read_text(encoding="utf-8")
+def case(path):
+    text = path.read_text("utf-8")
     before, _, rest = text.partition("\n## Script\n")
     script, _, expected = rest.partition("\n## Expected\n")
     title = before.splitlines()[0].removeprefix("# ")
@@ -71,7 +68,7 @@ def case(path: Path) -> Case:
     return Case(title, problem[1], grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
 
 
-def tables(text: str) -> list[Table]:
+def tables(text):
     """Every Markdown table as rows of cells, without the line under its head."""
     found = []
     for block in re.findall(r"(?:^\|.*\|[ ]*$\n?)+", text, re.MULTILINE):
@@ -81,7 +78,7 @@ def tables(text: str) -> list[Table]:
 
 
 @cache
-def question(named: str) -> Question:
+def question(named):
     """`note-002, by = matrix`, or a problem file of the folder."""
     source, *settings = (part.strip() for part in named.split(","))
     chosen = dict(tuple(map(str.strip, setting.split("="))) for setting in settings)
@@ -89,7 +86,7 @@ def question(named: str) -> Question:
     return symattn.derive(path, **chosen).worksheet().question
 
 
-def policy(named: str) -> Policy:
+def policy(named):
     """`ecf`, or `ecf, precision = 1`."""
     name, *settings = (part.strip() for part in named.split(","))
     chosen = dict(tuple(map(str.strip, setting.split("="))) for setting in settings)
@@ -141,12 +138,7 @@ def test_the_mistakes(given):
 # ------------------------------------------------------------------------------------------------ a witness
 
 
-def softmax(scores: np.ndarray, axis: int = 1) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
-
-
-def worked_out(changes: dict[str, object]) -> dict[str, np.ndarray]:
+def worked_out(changes):
     """The golden variant in NumPy, with a changed line or another softmax."""
     given = {name: np.array(rows, dtype=float) for name, rows in GIVENS.items()} | changes.get("given", {})
     found = {role: given["X"] @ given[f"W_{role}"] for role in "QKV"} | changes.get("lines", {})
@@ -157,23 +149,23 @@ def worked_out(changes: dict[str, object]) -> dict[str, np.ndarray]:
     return found
 
 
-def lost_sign() -> np.ndarray:
+def lost_sign():
     q = np.array(GIVENS["X"], dtype=float) @ np.array(GIVENS["W_Q"])
     q[1, 2] = -q[1, 2]
     return q
 
 
-def misread() -> np.ndarray:
+def misread():
     x = np.array(GIVENS["X"], dtype=float)
     x[1, 4] = -1
     return x
 
 
-def with_base(base: float) -> dict[str, np.ndarray]:
+def with_base(base):
     return worked_out({"softmax": lambda s: base**s / (base**s).sum(axis=1, keepdims=True)})
 
 
-def handed_in(values: dict[str, np.ndarray], places: int, *parts: str) -> Attempt:
+def handed_in(values, places, *parts):
     rows = {part: [[f"{x:.{places}f}" for x in row] for row in values[part]] for part in parts}
     return Attempt({part: grid(listed) for part, listed in rows.items()})
 
@@ -221,7 +213,6 @@ def test_the_scripts_are_what_their_files_say(name):
         for i, j, entry in written.cells():
             if entry.blank:
                 continue
-            assert entry.value is not None
             right = WITNESSES[name][part][i, j]
             off = float(entry.unit or Fraction(0)) / 2 + 1e-9
             assert abs(float(decimal_text(entry.value, 12)) - right) <= off, (part, i + 1, j + 1, entry.text, right)

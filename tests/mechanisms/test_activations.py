@@ -1,7 +1,5 @@
 """Activations: exact values, proved decimals, ranges; against mpmath and PyTorch."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from fractions import Fraction

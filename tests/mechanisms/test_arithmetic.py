@@ -1,8 +1,5 @@
 """Whole derivations in decimals: the same numbers as exactly, as NumPy's, and as far as exact ones do not go."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -10,30 +7,30 @@ from random import Random
 import pytest
 
 from symattn import derive
-from symattn.api import Solution, make_recipe
-from symattn.derivation.derivation import Derivation, StepName
-from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.api import make_recipe
+from symattn.derivation.derivation import StepName
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import OutgrownError, UndefinedError
-from symattn.exact import Matrix, Real
+from symattn.exact import Real
 from symattn.exact.carry import in_decimals, is_short
 from symattn.marking.marker import mark
 from symattn.marking.trial import right_scripts
 from symattn.teaching.explanation.steps import DECIMALS, TOO_LONG
 from symattn.teaching.fairness.selfcheck import self_check
-from symattn.teaching.sheets import Sheet, sheets
+from symattn.teaching.sheets import sheets
 
 MECHANISMS = list(mechanisms())
 
 
-def some(rng: Random, rows: int, columns: int) -> list[list[int]]:
+def some(rng, rows, columns):
     return [[rng.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
 
 
-def small(name: str) -> dict[str, int]:
+def small(name):
     return {letter: min(size, 2) for letter, size in make_recipe(name).spec.chosen_sizes().items()}
 
 
-def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], rng: Random) -> Derivation:
+def in_numbers(chosen, settings, sizes, rng):
     """Any small numbers for which it is defined: they need not be fit for a worksheet."""
     while True:
         shapes = chosen.given_shapes(sizes, settings)
@@ -47,11 +44,6 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
             return chosen.run(givens, settings)
         except UndefinedError:
             continue
-
-
-def numbers(matrix: object) -> Matrix:
-    assert isinstance(matrix, Matrix)
-    return matrix
 
 
 # ------------------------------------------------------------------------------------------------ the same numbers
@@ -69,9 +61,9 @@ def test_every_line_is_the_exact_one(name, arithmetic):
     d = chosen.run(exact.givens, Settings.read({**settings, "arithmetic": arithmetic}))
     assert [step.name for step in d] == [step.name for step in exact]
     for ours, other in zip(d, exact, strict=True):
-        assert numbers(ours.result).decimals(12) == numbers(other.result).decimals(12), ours.name
-        if arithmetic == "auto" and not in_decimals(numbers(ours.result)):
-            assert all(map(is_short, numbers(ours.result)))
+        assert ours.result.decimals(12) == other.result.decimals(12), ours.name
+        if arithmetic == "auto" and not in_decimals(ours.result):
+            assert all(map(is_short, ours.result))
     self_check(d)
 
 
@@ -80,17 +72,17 @@ def test_a_replay_gives_the_same_objects():
     again = d.replay()
     assert again == d
     pairs = [(x, y) for one, other in zip(d, again, strict=True)
-             for x, y in zip(numbers(one.result), numbers(other.result), strict=True)]  # fmt: skip
+             for x, y in zip(one.result, other.result, strict=True)]  # fmt: skip
     assert all(x is y for x, y in pairs if isinstance(x, Real))
 
 
 # ------------------------------------------------------------------------------------------------ beyond exact values
 
 
-def block(rng: Random, n: int, d_model: int, d_ff: int, blocks: int = 1) -> dict[str, object]:
+def block(rng, n, d_model, d_ff, blocks=1):
     """Givens of an encoder block with biases, heads together as wide as the model; numbered where there are several."""
 
-    def own(number: int) -> dict[str, object]:
+    def own(number):
         mark = f"^{number}" if blocks > 1 else ""
         weights = {f"W_{role}{mark}": some(rng, d_model, d_model) for role in "QKVO"}
         return {
@@ -111,7 +103,7 @@ def test_what_exact_arithmetic_gives_up_names_the_other_two():
 # ------------------------------------------------------------------------------------------------ pages
 
 
-def solution(arithmetic: str, **settings: object) -> Solution:
+def solution(arithmetic, **settings):
     return derive("self_attention", X=[[1, 0], [0, 1]], W_Q=[[1, 2], [0, 1]], W_K=[[1, 0], [1, 1]], W_V=[[2], [1]],
                   arithmetic=arithmetic, **settings)  # fmt: skip
 
@@ -145,7 +137,7 @@ def test_decimals_that_nobody_would_write_are_zeros(score):
 
 
 @cache
-def made(name: str, arithmetic: str = "decimal") -> Sheet:
+def made(name, arithmetic="decimal"):
     [sheet] = sheets(make_recipe(name, {"arithmetic": arithmetic}, seed=5), 1)
     return sheet
 
@@ -153,7 +145,7 @@ def made(name: str, arithmetic: str = "decimal") -> Sheet:
 @pytest.mark.slow
 def test_auto_asks_for_exact_values_as_far_as_they_go():
     sheet = made("encoder_block", "auto")
-    first = next(step for step in sheet.problem.steps if in_decimals(numbers(step.result)))
+    first = next(step for step in sheet.problem.steps if in_decimals(step.result))
     parts = {part.name: " ".join(str(block) for block in part.ask) for part in sheet.question.parts}
     told = [name for name, text in parts.items() if "From here on, give decimals" in text]
     assert told == [first.name]

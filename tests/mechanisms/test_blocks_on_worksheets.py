@@ -26,14 +26,14 @@ from symattn.teaching.problems import problem_type
 FULL = problem_type("full")
 
 
-def problem(name: str, **stated: object) -> Problem:
+def problem(name, **stated):
     spec = FULL.spec({"mechanism": name, "settings": stated})
     chosen, settings = mechanism(name), spec.chosen_settings()
     d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), Counted(1)).givens, settings)
     return Problem(chosen.title, chosen.name, d, load_notation("standard"))
 
 
-def said(shown: Problem) -> str:
+def said(shown):
     lines = conventions(shown, wording_of(shown))
     return "\n".join("".join(getattr(part, "text", "…") for part in spans(line)) for line in lines)
 
@@ -42,7 +42,7 @@ def said(shown: Problem) -> str:
     ("encoder", "layer", "sqrt(d_k)", "softmax"), ("decoder_block", "none", "sqrt(d_k)", "hardmax"),
     ("encoder_block", "none", "none", "hardmax"), ("decoder_block", "rms", "none", "softmax"),
 ])  # fmt: skip
-def test_a_page_says_what_is_left_out(name: str, norm: str, scale: str, weights: str) -> None:
+def test_a_page_says_what_is_left_out(name, norm, scale, weights):
     shown = said(problem(name, norm=norm, scale=scale, weights=weights, arithmetic="decimal"))
     assert ("There is no norm." in shown) == (norm == "none")
     assert ("Scores are not scaled." in shown) == (scale == "none")
@@ -50,7 +50,7 @@ def test_a_page_says_what_is_left_out(name: str, norm: str, scale: str, weights:
     assert ("Softmax is taken along each row" in shown) == (weights == "softmax")
 
 
-def test_mechanisms_without_blocks_do_not_speak_of_norms() -> None:
+def test_mechanisms_without_blocks_do_not_speak_of_norms():
     assert "no norm" not in said(problem("self_attention"))
 
 
@@ -60,19 +60,19 @@ COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax
 @pytest.mark.covering(most=12, product=False)
 @pytest.mark.parametrize(("norm", "place", "weights"), COMBINATIONS)
 @pytest.mark.parametrize("name", ["encoder", "decoder_block"])
-def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:
+def test_every_combination_can_be_drawn(name, norm, place, weights):
     d = problem(name, norm=norm, norm_place=place, weights=weights, epsilon="1e-5").derivation
     assert all(abs(approximate(x)) < 50 for step in d if step.stem in ("R1", "R2", "R3", "Y") for x in step.result)
 
 
-def test_the_block_of_the_issue_is_drawn_within_the_count() -> None:
+def test_the_block_of_the_issue_is_drawn_within_the_count():
     spec = FULL.spec({"mechanism": "decoder_block", "softmax": "base 2", "settings": {"norm": "rms"}})
     rng = Counted(2)
     draw(mechanism("decoder_block"), spec.chosen_settings(), spec.chosen_sizes(), rng)
     assert rng.left > MOST_NUMBERS // 2
 
 
-def test_a_counted_generator_gives_pythons_numbers_and_ends() -> None:
+def test_a_counted_generator_gives_pythons_numbers_and_ends():
     counted, plain = Counted(7), random.Random(7)
     assert [counted.random() for _ in range(100)] == [plain.random() for _ in range(100)]
     assert isinstance(Dice.seeded(1).rng("family"), Counted)
@@ -86,7 +86,7 @@ def test_a_counted_generator_gives_pythons_numbers_and_ends() -> None:
 
 
 @mpmath.workdps(40)
-def test_powers_with_long_fractions_are_worked_out_in_decimals_at_once() -> None:
+def test_powers_with_long_fractions_are_worked_out_in_decimals_at_once():
     """No root of degree 10^28 is taken; mpmath is the witness."""
     with going_on("decimal"):
         for q in (Fraction(123456789, 1000003), Fraction(10**29 + 1, 10**28), Fraction(1, 1001), Fraction(-7, 3)):
@@ -94,7 +94,7 @@ def test_powers_with_long_fractions_are_worked_out_in_decimals_at_once() -> None
             assert approximate(power(2, q)) == pytest.approx(float(expected), rel=1e-14)
 
 
-def test_the_text_of_any_number_is_short() -> None:
+def test_the_text_of_any_number_is_short():
     """Of numbers with thousands of digits, or with a sign that nobody knows, the text asked for itself without end."""
     one = real("exp", Fraction(1, 3))
     for number, shown in [
@@ -106,7 +106,7 @@ def test_the_text_of_any_number_is_short() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stated", [{"norm": "none"}, {"norm": "none", "norm_place": "pre", "scale": "none"}], ids=str)
-def test_wrong_answers_of_any_size_stay_out_of_the_key(stated: dict[str, object]) -> None:
+def test_wrong_answers_of_any_size_stay_out_of_the_key(stated):
     assert next(pool(FULL.spec({"mechanism": "encoder", "settings": stated}), Dice.seeded(1))).parts
 
 
@@ -114,12 +114,12 @@ def test_wrong_answers_of_any_size_stay_out_of_the_key(stated: dict[str, object]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_some_attention_gives_the_z_that_is_given(seed: int) -> None:
+def test_some_attention_gives_the_z_that_is_given(seed):
     """With any invertible weights A, Z = A X W has a solution W: least squares leave nothing over."""
     chosen = mechanism("block_after_attention")
     spec = FULL.spec({"mechanism": chosen.name})
     givens = draw(chosen, spec.chosen_settings(), spec.chosen_sizes(), Counted(seed)).givens
-    x, z = (np.array([[float(v) for v in row] for row in givens[n].rows]) for n in "XZ")  # type: ignore[arg-type]
+    x, z = (np.array([[float(v) for v in row] for row in givens[n].rows]) for n in "XZ")
     weights = np.full((len(x), len(x)), 0.1) + np.eye(len(x)) * (1 - 0.1 * len(x))
     solved, *_ = np.linalg.lstsq(weights @ x, z, rcond=None)
     assert np.allclose(weights @ x @ solved, z)

@@ -10,7 +10,7 @@ from symattn.api import derive
 from symattn.derivation.mechanisms import custom
 from symattn.teaching.fairness import self_check
 
-CASES = loads(Path(__file__).with_name("by_hand.toml").read_text(encoding="utf-8"))["case"]
+CASES = loads(Path(__file__).with_name("by_hand.toml").read_text("utf-8"))["case"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["about"])

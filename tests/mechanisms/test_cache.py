@@ -1,12 +1,9 @@
 """Decoding with a key/value cache: the same as a causal pass, against PyTorch, NumPy and ourselves, exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tables import tables_beside
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Append
 from symattn.errors import SelfCheckError
@@ -21,15 +18,15 @@ from symattn.teaching.problem import Problem
 TABLES = tables_beside(__file__)
 
 
-def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
+def run(name, givens, **settings):
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-GIVENS: dict[str, object] = TABLES["givens"]
+GIVENS = TABLES["givens"]
 X, W_Q, W_K, W_V = (np.array(GIVENS[name]) for name in ("X", "W_Q", "W_K", "W_V"))
 
 
-def test_what_is_kept_is_shown_and_not_asked() -> None:
+def test_what_is_kept_is_shown_and_not_asked():
     d = run("kv_cache", GIVENS)
     kept = [step for step in d if isinstance(step.op, Append)]
     assert [step.name for step in kept if step.role == "K_cache"] == ["K_cache.1", "K_cache.2", "K_cache.3"]
@@ -38,7 +35,7 @@ def test_what_is_kept_is_shown_and_not_asked() -> None:
 
 
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
-def test_the_key_says_that_both_ways_agree(orientation: str) -> None:
+def test_the_key_says_that_both_ways_agree(orientation):
     turn = orientation == "columns"
     givens = {k: [list(c) for c in zip(*v, strict=True)] if turn else v for k, v in GIVENS.items()}
     problem = Problem("", "kv_cache", run("kv_cache", givens, orientation=orientation), load_notation("standard"))
@@ -54,7 +51,7 @@ def test_the_key_says_that_both_ways_agree(orientation: str) -> None:
         agreement(spoilt, wording_of(spoilt))
 
 
-def test_in_letters_every_kept_key_has_its_own_name() -> None:
+def test_in_letters_every_kept_key_has_its_own_name():
     chosen = mechanism("kv_cache")
     sizes = {"n": 2, "d_model": 1, "d_k": 1, "d_v": 1}
     d = chosen.run(chosen.symbolic(sizes, Settings()), Settings(), staged=True)

@@ -3,36 +3,26 @@
 `custom_arithmetic.toml` has what NumPy gets.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
+from oracles import floats
 from tables import tables_beside
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import HELPERS, helpers_called
 from symattn.derivation.ops.turning import turned
-from symattn.exact import Matrix
-from symattn.exact.approximate import approximate
 from symattn.teaching.fairness import self_check
 
 TABLES = tables_beside(__file__)
 
 GIVENS = TABLES["givens"]
-PROGRAMS: list[tuple[dict[str, Any], np.ndarray]] = TABLES["programs"]  # fmt: skip
+PROGRAMS = TABLES["programs"]  # fmt: skip
 
 
-def derived(step: dict[str, Any]) -> Derivation:
+def derived(step):
     return custom.run(GIVENS, [{"name": "Y", **step}])
-
-
-def floats(m: object) -> np.ndarray:
-    assert isinstance(m, Matrix)
-    return np.array([[approximate(x) for x in row] for row in m.rows])
 
 
 @pytest.mark.parametrize(("step", "expected"), PROGRAMS)
@@ -45,7 +35,7 @@ def test_values_and_the_code_of_notebooks_are_those_of_numpy(step, expected):
     assert np.allclose(floats(decimal.last.result), expected, rtol=1e-14, atol=0)
     names = [o.name + (".T" if o.transposed else "") for o in d.last.operands]
     line = d.last.op.numpy(*names)
-    space: dict[str, Any] = {"np": np, "math": math, **{n: floats(m) for n, m in d.givens.items()}}
+    space = {"np": np, "math": math, **{n: floats(m) for n, m in d.givens.items()}}
     for helper in helpers_called(line):
         exec(HELPERS[helper], space)
     for above in d.last.op.numpy_above():

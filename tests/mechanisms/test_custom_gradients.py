@@ -1,9 +1,6 @@
 """Gradients of programs of one's own, and of any mechanism in a problem file, against dual numbers."""
 
-from __future__ import annotations
-
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given as for_all
@@ -11,7 +8,6 @@ from hypothesis import strategies as st
 from tables import tables_beside
 from trials import tries
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.mechanisms.backward import backward, seeded
 from symattn.derivation.misconceptions import misconceptions
@@ -35,13 +31,13 @@ OPERATIONS = (
     "activation", "stack", "part", "subtract", "divide", "opposite", "multiple",
 )  # fmt: skip
 """Every operation that is tried."""
-PARAMETERS: dict[str, dict[str, object]] = TABLES["parameters"]
+PARAMETERS = TABLES["parameters"]
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
+def programs(draw):
     """Two to six steps from given matrices, each of whatever there is by then; the last adds up to one row."""
-    steps: list[dict[str, Any]] = []
+    steps = []
     square = ["A", "B"]  # 2×2, which every operation takes
     for k in range(draw(st.integers(2, 6))):
         op = draw(st.sampled_from(OPERATIONS))
@@ -59,7 +55,7 @@ def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
     return steps
 
 
-def goes_back(d: Derivation, forward: Derivation) -> None:
+def goes_back(d, forward):
     """By a second route, and as dual numbers change, which go forward."""
     self_check(d)
     assert_goes_back(forward, d, Random(1))
@@ -67,11 +63,11 @@ def goes_back(d: Derivation, forward: Derivation) -> None:
 
 @tries(40)
 @for_all(programs())
-def test_random_programs(steps: list[dict[str, Any]]) -> None:
+def test_random_programs(steps):
     agrees(steps)
 
 
-def agrees(steps: list[dict[str, Any]]) -> None:
+def agrees(steps):
     forward = custom.run(GIVENS, steps, arithmetic="decimal")
     back = backward(seeded(forward, "last"), "last")
     goes_back(back, forward)
@@ -81,11 +77,11 @@ def agrees(steps: list[dict[str, Any]]) -> None:
 
 
 SCORES, TARGETS = [[1, -2], [3, "1/2"]], [["1/4", "3/4"], [0, 1]]
-SEVERAL: dict[str, list[dict[str, Any]]] = TABLES["several"]
+SEVERAL = TABLES["several"]
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_weights_features_and_losses(name: str) -> None:
+def test_weights_features_and_losses(name):
     """The gradient of the sum of Y ⊙ Y: another one for each entry."""
     steps = [*SEVERAL[name][:-1], {"name": "Y", **SEVERAL[name][-1]}]
     steps.append({"name": "last", "op": "hadamard", "operands": ["Y", "Y"]})
@@ -98,14 +94,14 @@ def test_weights_features_and_losses(name: str) -> None:
     exec("\n".join((OPENING, functions(lines, set()), source.givens(d.givens), lines)), {})  # it asserts every line
 
 
-def test_of_numbers_that_tie_each_has_its_share() -> None:
+def test_of_numbers_that_tie_each_has_its_share():
     """The largest of 1, 1 and 0: half of the gradient for each, as PyTorch's amax has it."""
     steps = [{"name": "Y", "op": "running_maximum", "operands": ["S"], "along": "columns"}]
     d = custom.run({"S": [[1], [1], [0]], "dY": [[3]]}, steps, gradients=[{"of": "Y", "wrt": ["S"]}])
     assert d.value("dS") == matrix([["3/2"], ["3/2"], [0]])
 
 
-def test_a_key_with_a_scale_that_is_none_of_scores() -> None:
+def test_a_key_with_a_scale_that_is_none_of_scores():
     """The misconception about the scale of scores says nothing of other programs."""
     step = [{"name": "Y", "op": "scale", "operands": ["A"], "by": 3}]
     problem = problem_file(
@@ -118,7 +114,7 @@ PARTS = TABLES["parts"]
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_what_is_used_in_parts(name: str) -> None:
+def test_what_is_used_in_parts(name):
     """A row and a column of a 2×2 matrix have its line numbers 1 and 2 between them, and are not all of it."""
     steps = [
         {"name": named[0] if named else f"Y{k}", "op": op, "operands": operands, **PARAMETERS.get(op, {})}
@@ -149,13 +145,13 @@ operands = "squares"
 """
 
 
-def from_text(text: str) -> Derivation:
+def from_text(text):
     import tomllib
 
     return problem_file(tomllib.loads(text), "it").problem().derivation
 
 
-def test_the_sum_of_what_nobody_gave_a_gradient_for() -> None:
+def test_the_sum_of_what_nobody_gave_a_gradient_for():
     """∂Σ y²/2 = y, for y = x W with rows of two: dW = Xᵀ Y."""
     d = from_text(SQUARES + '[[gradient]]\nof = "means"\nwrt = ["W"]\n')
     assert d.value("dmeans") == matrix([[1], [1]])
@@ -163,14 +159,14 @@ def test_the_sum_of_what_nobody_gave_a_gradient_for() -> None:
     assert "dX" not in d
 
 
-def test_a_gradient_on_the_way_that_is_given_is_not_taken_for_that_of_another_loss() -> None:
+def test_a_gradient_on_the_way_that_is_given_is_not_taken_for_that_of_another_loss():
     """dY of the sum of Y is not that of the sum of the means."""
     tables = '[[gradient]]\nof = "Y"\nwrt = "X"\n[[gradient]]\nof = "means"\nwrt = "W"\n'
     with pytest.raises(InputError, match="The way back from means leads to dY, and there is a matrix of that name"):
         from_text(SQUARES + tables)
 
 
-def test_a_gradient_that_is_given() -> None:
+def test_a_gradient_that_is_given():
     text = SQUARES.replace("[given]", "[given]\ndmeans = [[2], [-1]]") + '[[gradient]]\nof = "means"\nwrt = "X"\n'
     d = from_text(text)
     assert d.value("dX") == matrix([[6, 10], [-1, -2]])  # by hand: (2y₁; −y₂) Wᵀ
@@ -180,14 +176,14 @@ def test_a_gradient_that_is_given() -> None:
     ("table", "complaint"),
     TABLES["complaints"],
 )
-def test_what_is_wrong_is_said(table: str, complaint: str) -> None:
+def test_what_is_wrong_is_said(table, complaint):
     with pytest.raises(InputError) as error:
         from_text(f"{SQUARES}[[gradient]]\n{table}\n")
     assert complaint in str(error.value)
 
 
 @pytest.mark.parametrize("wrong", [3, "dX", {"of": "Y"}, [3], ["Y"]])
-def test_no_list_of_tables(wrong: object) -> None:
+def test_no_list_of_tables(wrong):
     step = {"name": "Y", "op": "transpose", "operands": ["X"]}
     data = {"mechanism": "custom", "given": {"X": [[1]]}, "step": [step], "gradient": wrong}
     with pytest.raises(InputError, match=r"gradient (1 )?is|Gradient 1 is"):
@@ -197,7 +193,7 @@ def test_no_list_of_tables(wrong: object) -> None:
 # ------------------------------------------------------------------------------------------------ any mechanism
 
 
-def test_in_letters_the_gradient_is_letters_too() -> None:
+def test_in_letters_the_gradient_is_letters_too():
     data = {"mechanism": "attention", "given": {}, "gradient": [{"of": "Z"}]}
     sizes = {"n": 1, "m": 2, "d_k": 1, "d_v": 1}
     d = problem_file(data, "it").problem(symbolic=True, sizes=sizes).derivation

@@ -1,7 +1,5 @@
 """Encoder blocks against PyTorch's, over heads, biases, norms and functions; and random ones."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

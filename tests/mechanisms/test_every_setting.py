@@ -1,18 +1,15 @@
 """A setting that is stated is used or refused: no default overrides it, nor what makes random numbers come out."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from tomllib import loads
 
 import pytest
 
 from symattn.api import derive
-from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import layered
 from symattn.errors import InputError
 from symattn.exact import Outline
@@ -20,7 +17,7 @@ from symattn.teaching.description import settings_of
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
 
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 TWO, WITH = SETTINGS["two"], SETTINGS["with"]
 
 
@@ -34,17 +31,9 @@ REFUSED = {
 """What is told to be impossible, whatever its value."""
 
 OF_NO_STEP = ("arithmetic", "stop_at")
-ALL = [
-    (name, setting, random)
-    for name, chosen in mechanisms().items()
-    for setting in settings_of(name)
-    if setting not in OF_NO_STEP
-    for random in ([False, True] if chosen.drawn or name == "attention" else [False])
-]
-"""With random numbers too, where these have settings of their own."""
 
 
-def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
+def programs(chosen, settings):
     """The steps, with all usual givens and without each of them; none where a given or a setting is refused."""
     sizes = {"n": 3, "m": 3, **chosen.default_sizes} if chosen.default_sizes else dict(DEFAULT_SIZES)
     for usual in (chosen.usual, *(tuple(n for n in chosen.usual if n != left_out) for left_out in chosen.usual)):
@@ -54,30 +43,33 @@ def programs(chosen: Mechanism, settings: Settings) -> Iterator[object]:
             yield [(step.name, step.op, step.operands) for step in d]
 
 
-def chosen_with(name: str, stated: Mapping[str, object], random: bool) -> Settings:
+def chosen_with(name, stated, random):
     """The settings for givens of one's own, or for random ones."""
     if not random:
         return Settings.read(layered(mechanism(name).defaults, stated))
     return problem_type("full").spec({"mechanism": name, "settings": stated}).chosen_settings()
 
 
-@pytest.mark.parametrize(("name", "setting", "random"), ALL)
-def test_a_stated_setting_is_used(name: str, setting: str, random: bool) -> None:
-    chosen = mechanism(name)
-    along = {key: value for key, value in WITH.get(setting, {}).items() if key in settings_of(name)}
-    found = []
-    for value in TWO[setting]:
-        if isinstance(value, list):  # of positions, those that are added, or those that rotate
-            value = value["rotary" in str(chosen.defaults.get("position"))]
-        settings = chosen_with(name, {**along, setting: value}, random)
-        found.append(programs(chosen, settings))
-    pairs = zip_longest(*found)
-    first = next(pairs, None)
-    assert first or (name, setting) in REFUSED
-    assert not first or first[0] != first[1] or any(one != other for one, other in pairs)
+@pytest.mark.covering(most=24)
+@pytest.mark.parametrize("name", mechanisms())
+def test_a_stated_setting_is_used(name):
+    """With random numbers too, where these have settings of their own."""
+    chosen, known = mechanism(name), settings_of(name)
+    kinds = [False, True] if chosen.drawn or name == "attention" else [False]
+    for setting, random in product([one for one in known if one not in OF_NO_STEP], kinds):
+        along = {key: value for key, value in WITH.get(setting, {}).items() if key in known}
+        found = []
+        for value in TWO[setting]:
+            if isinstance(value, list):  # of positions, those that are added, or those that rotate
+                value = value["rotary" in str(chosen.defaults.get("position"))]
+            found.append(programs(chosen, chosen_with(name, {**along, setting: value}, random)))
+        pairs = zip_longest(*found)
+        first = next(pairs, None)
+        assert first or (name, setting) in REFUSED, setting
+        assert not first or first[0] != first[1] or any(one != other for one, other in pairs), setting
 
 
-def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated() -> None:
+def test_a_wavelength_takes_the_place_of_angles_that_nobody_stated():
     """Vaswani et al. 2017, section 3.5: with no setting, a position turns by 1 in the first pair of features."""
     givens = {"E": [[0] * 4] * 2, "W_Q": [[1]] * 4, "W_K": [[1]] * 4, "W_V": [[1]] * 4}
     usual, hundred = (

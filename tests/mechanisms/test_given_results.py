@@ -8,7 +8,6 @@ from oracles import softmax
 from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.exact import Matrix
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
 from symattn.teaching.fairness.draw import draw
@@ -22,13 +21,13 @@ SEEDS = range(3)
 CASES = TABLES["cases"]
 
 
-def drawn(name: str, settings: dict[str, object], sizes: dict[str, int], seed: int) -> dict[str, Matrix]:
+def drawn(name, settings, sizes, seed):
     spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
     made = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(seed))
     return dict(made.givens)
 
 
-def forward(name: str, given: dict[str, Matrix], settings: Settings) -> dict[str, np.ndarray]:
+def forward(name, given, settings):
     """The weights, or the probabilities, of the forward pass in floating point."""
     g = {key: np.array(m.sympy().tolist(), dtype=float) for key, m in given.items()}
     if name == "cross_entropy_gradient":
@@ -76,7 +75,7 @@ GIVEN = {"Q": [[0, 2]], "K": [[1, 1], [1, 1]], "V": [[1, 0], [0, 1]], "dZ": [[1,
 """Equal scores, and so weights of 1/2."""
 
 
-def said(weights: list[list[object]], **settings: object) -> str:
+def said(weights, **settings):
     given = {"A": weights, **GIVEN}
     content = {
         "type": "full", "mechanism": "weights_given_gradient", "notation": "standard", "exact": True, "places": 4,

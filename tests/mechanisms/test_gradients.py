@@ -1,7 +1,5 @@
 """Gradients against PyTorch's autograd, SymPy's derivatives and the laws that they keep."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -17,24 +15,23 @@ from symattn.derivation.mechanisms.backward import SECTION, backward
 from symattn.derivation.ops import RotateBack
 from symattn.derivation.ops.position import Direction
 from symattn.errors import InputError
-from symattn.exact import Matrix, Outline, matrix, to_sympy
+from symattn.exact import Outline, matrix, to_sympy
 from symattn.exact.approximate import approximate
 
 Given = dict[str, list[list[Any]]]
 
 
-def numbers(rng: random.Random, rows: int, columns: int, low: int = -2, high: int = 2) -> list[list[int]]:
+def numbers(rng, rows, columns, low=-2, high=2):
     return [[rng.randint(low, high) for _ in range(columns)] for _ in range(rows)]
 
 
-def exactly(name: str, given: Given, **settings: object) -> Derivation:
+def exactly(name, given, **settings):
     chosen = mechanism(name)
     return chosen.run(given, Settings.read({**chosen.defaults, **settings}))
 
 
-def floats(d: Derivation, name: str) -> np.ndarray:
+def floats(d, name):
     value = d.value(name)
-    assert isinstance(value, Matrix)
     return np.array([[approximate(x) for x in row] for row in value.rows])
 
 
@@ -48,26 +45,22 @@ FORWARD = {"n": 2, "m": 2, "d_k": 1, "d_v": 1}
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mask", ["causal"])
-def test_sympy_differentiates_attention_to_the_same(mask: str | None) -> None:
+def test_sympy_differentiates_attention_to_the_same(mask):
     chosen = mechanism("attention_gradient")
     settings = Settings.read({"mask": mask, "scale": "3"})
     d = chosen.run(chosen.symbolic(FORWARD, settings), settings, staged=True).expanded()
     z, upstream = d.value("Z"), d.value("dZ")
-    assert isinstance(z, Matrix)
-    assert isinstance(upstream, Matrix)
     loss = sum(to_sympy(a) * to_sympy(b) for a, b in zip(z, upstream, strict=True))
     for name in ("Q", "K", "V"):
         leaf, found = d.value(name), d.value(f"d{name}")
-        assert isinstance(leaf, Matrix)
-        assert isinstance(found, Matrix)
         for x, g in zip(leaf, found, strict=True):
             assert sympy.simplify(sympy.diff(loss, x) - to_sympy(g)) == 0
 
 
-def test_back_from_given_weights_is_back_from_the_forward_pass() -> None:
+def test_back_from_given_weights_is_back_from_the_forward_pass():
     """The weights that the forward pass gives, given: the same gradients, and no scores to work out."""
     rng = random.Random(7)
-    given: Given = {name: numbers(rng, 2, 2) for name in ("X", "W_Q", "W_K", "W_V", "W_O", "dO")}
+    given = {name: numbers(rng, 2, 2) for name in ("X", "W_Q", "W_K", "W_V", "W_O", "dO")}
     whole = exactly("multi_head_gradient", given)
     back = exactly("multi_head_gradient", {**given, "A_1": whole.value("A_1"), "A_2": whole.value("A_2")})
     assert not any(step.stem in ("S", "S'", "A") for step in back)
@@ -79,7 +72,7 @@ def test_back_from_given_weights_is_back_from_the_forward_pass() -> None:
 # ------------------------------------------------------------------------------------------------ what is refused
 
 
-def test_a_rotation_back_is_gone_back_through_by_the_rotation() -> None:
+def test_a_rotation_back_is_gone_back_through_by_the_rotation():
     """∂⟨G, X Rᵀ⟩/∂X = G R: 3/5 and 4/5 turn (x, y) back to (3x/5 + 4y/5, 3y/5 − 4x/5)."""
     back = RotateBack((Direction(Fraction(3, 5), Fraction(4, 5)),), (1,))
     d = Derivation({"X": matrix([[1, 2]]), "dY": matrix([[5, 10]])}).then("Y", back, "X")
@@ -89,14 +82,14 @@ def test_a_rotation_back_is_gone_back_through_by_the_rotation() -> None:
     assert np.allclose(floats(d, "dX"), np.array([[5, 10]]) @ matrix_of_rotation.T)
 
 
-def test_a_gradient_of_another_shape_is_refused() -> None:
+def test_a_gradient_of_another_shape_is_refused():
     d = exactly("attention", {"Q": [[1]], "K": [[1]], "V": [[1, 2]]})
     d = replace(d, givens={**d.givens, "dZ": matrix([[1]])})
     with pytest.raises(InputError, match="dZ is 1×1; like Z it must be 1×2"):
         backward(d, "Z")
 
 
-def test_only_what_is_wanted_is_worked_out() -> None:
+def test_only_what_is_wanted_is_worked_out():
     d = exactly("attention", {"Q": [[1]], "K": [[1], [0]], "V": [[1], [2]]})
     d = replace(d, givens={**d.givens, "dZ": matrix([[1]])})
     assert [step.name for step in backward(d, "Z", ("Q",)) if step.section == SECTION] == ["dA", "dS'", "dS", "dQ"]
@@ -131,19 +124,19 @@ def test_every_gradient_has_its_forward_pass():
 WITH_SCORES = sorted({name for name in mechanisms() if "attention" in name or "head" in name} - {"linear_attention"})
 """All but the one that goes another way beneath a mask, token by token."""
 
-CHANGED: list[dict[str, object]] = [{"mask": "causal"}, {"mask": "additive:[[0, -1], [0, 0]]"}, {"mask": "padding:1"}]
+CHANGED = [{"mask": "causal"}, {"mask": "additive:[[0, -1], [0, 0]]"}, {"mask": "padding:1"}]
 
 
 @pytest.mark.parametrize("changed", CHANGED, ids=str)
 @pytest.mark.parametrize("name", WITH_SCORES)
-def test_a_mask_changes_no_names(name: str, changed: dict[str, object]) -> None:
+def test_a_mask_changes_no_names(name, changed):
     """The steps that there are without a mask are there with one, under the same names: d.value("dS'") is always it."""
     chosen = mechanism(name)
     sizes = {**chosen.default_sizes, **dict.fromkeys(("n", "m"), 2)}
     plain = Settings.read({**chosen.defaults, "mask": None})
     masked = replace(plain, **changed)
 
-    def names(settings: Settings) -> list[str]:
+    def names(settings):
         given = {k: Outline(shape) for k, shape in chosen.given_shapes(sizes, settings).items()}
         return [step.name for step in chosen.run(given, settings)]
 

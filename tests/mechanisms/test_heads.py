@@ -4,18 +4,14 @@ import random
 
 import numpy as np
 import pytest
+from oracles import floats
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
-from symattn.exact import Matrix, Outline
-from symattn.exact.approximate import approximate
+from symattn.exact import Outline
 from symattn.teaching.fairness import draw
 
 HEADS = mechanism("multi_head_attention")
-
-
-def floats(matrix: Matrix) -> np.ndarray:
-    return np.array([[approximate(x) for x in row] for row in matrix.rows])
 
 
 # ------------------------------------------------------------------------------------------ laws
@@ -24,7 +20,7 @@ def floats(matrix: Matrix) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ what is refused
 
 
-def test_heads_of_a_width_in_letters() -> None:
+def test_heads_of_a_width_in_letters():
     shapes = {"X": ("n", "d"), "W_Q": ("d", "k"), "W_K": ("d", "k"), "W_V": ("d", "k")}
     with pytest.raises(
         InputError, match=r"the columns of W_Q must be a number or as 2\*k, so that a head has some of them, not k"
@@ -45,7 +41,7 @@ def test_heads_of_a_width_in_letters() -> None:
     [{}, {"mask": "causal"}, {"kv_heads": 1}, {"split": "interleaved"}, {"orientation": "columns"}, {"base": 2}],
     ids=str,
 )
-def test_random_numbers_are_worth_setting(settings: dict[str, object]) -> None:
+def test_random_numbers_are_worth_setting(settings):
     """Scaled scores are whole, no row of weights is saturated, and heads weigh differently: judged in NumPy."""
     chosen = Settings.read({**HEADS.defaults, **settings})
     for seed in range(3):

@@ -2,15 +2,12 @@
 
 from fractions import Fraction
 
-import numpy as np
 import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive, worksheet
-from symattn.page.notation import load_notation
-from symattn.teaching.explanation.wording import Wording
 
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
 
@@ -32,19 +29,10 @@ def test_the_last_token_of_the_causal_form_sees_everything(q, k, v):
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_what_is_written_out_is_what_comes_of_it(feature, mask, orientation):
     given = {"Q": Q, "K": [[1, 1], [2, 1], [1, 3]], "V": V}
-    if orientation == "columns":
-        given = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in given.items()}
+    given = oracles.turned(given) if orientation == "columns" else given
     d = derive("linear_attention", **given, feature=feature, mask=mask, orientation=orientation)
-    wording = Wording(d.derivation, load_notation("standard"))
-    for step in d.steps:
-        table = step.result.sympy()
-        for i, j in np.ndindex(*step.result.shape):
-            assert oracles.same(oracles.evaluated(wording.working(step, i, j), no_names), table[i, j], 25)
+    assert oracles.is_written_out(d) == sum(len(list(step.result)) for step in d.steps)
     assert d.worksheet().key
-
-
-def no_names(name, bound):
-    raise LookupError(name)
 
 
 def test_shapes_alone_with_letters_for_sizes():

@@ -43,7 +43,7 @@ NAMED = [
 ]
 
 
-def rows_of(rng: random.Random, n: int, m: int) -> list[list[int]]:
+def rows_of(rng, n, m):
     return [[int(rng.random() < 0.6) for _ in range(m)] for _ in range(n)]
 
 
@@ -121,7 +121,7 @@ def test_all_zeros_added_are_a_mask_and_minus_infinity_hides():
     assert mask_keep("additive:[[0, -∞], [-1, 0]]", 2, 2) == ((True, False), (True, True))
 
 
-def parts_of(rng: random.Random, n: int, m: int) -> list[tuple[str, np.ndarray]]:
+def parts_of(rng, n, m):
     """Masks of every kind as they are written, each with what NumPy adds to the scores for it."""
     rows = rows_of(rng, n, m)
     finite = [[rng.choice(["-∞", "-2", "1/2", "1+1", "0"]) for _ in range(m)] for _ in range(n)]

@@ -1,7 +1,5 @@
 """From logits to the next word, and one step of gradient descent: by hand, by NumPy and by PyTorch."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -43,8 +41,7 @@ def test_the_next_word_by_hand():
     assert "open" in d.text()
 
 
-def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer():
-    torch = pytest.importorskip("torch")
+def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer(torch):
     rows, upstream = (2, 0, 2), [[1, -1], [2, 0], [3, 5]]
     layer = torch.nn.Embedding.from_pretrained(torch.tensor(E, dtype=torch.float64), freeze=False)
     out = layer(torch.tensor(rows))
@@ -71,7 +68,7 @@ def test_top_k_keeps_the_largest_and_of_equal_ones_the_first(rows, k):
 
 
 def test_its_program_runs_and_finds_the_same():
-    names: dict[str, np.ndarray] = {}
+    names = {}
     exec(program(symattn.derive("language_model", **MODEL, temperature=2, top_k=3).text("notebook")), names)
     assert names["next_word"].tolist() == [[4], [3]]
 

@@ -1,20 +1,17 @@
 """Norms against NumPy and PyTorch, and by hand: the golden variant G3 of rules.md 2.3."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
 
 from symattn.api import derive
-from symattn.cli import main
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.layer_norm import normed
 from symattn.derivation.ops import Mean, MeanSquare, Rescale, Standardise, Variance
@@ -109,6 +106,6 @@ def test_epsilon_as_people_type_it(epsilon):
 def test_epsilon_on_the_command_line(tmp_path):
     """In the file's TOML and as an option, where it wins."""
     (tmp_path / "norm.toml").write_text('mechanism = "layer_norm"\n[given]\nX = [["1e0", "90E-1"]]\n')
-    said = CliRunner().invoke(main, ["derive", str(tmp_path / "norm.toml"), "--epsilon", "1e-5"]).output
+    said = run("derive", tmp_path / "norm.toml", "--epsilon", "1e-5").output
     assert "1.0000" in said
     assert "1600001" in said  # the variance is 16 + 1/100000

@@ -1,14 +1,11 @@
 """The online softmax: the same as the plain one, against PyTorch, a loop in NumPy and ourselves, exactly."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 import pytest
 from tables import tables_beside
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import decide
 from symattn.page.notation import load_notation
@@ -21,14 +18,14 @@ TABLES = tables_beside(__file__)
 ONLINE = mechanism("online_softmax")
 
 
-def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
+def run(name, givens, **settings):
     return mechanism(name).run(givens, Settings.read(settings))
 
 
-GIVENS: dict[str, object] = TABLES["givens"]
+GIVENS = TABLES["givens"]
 
 
-def test_finite_masks_are_cut_into_blocks_as_well() -> None:
+def test_finite_masks_are_cut_into_blocks_as_well():
     mask = "additive:[[0, 1, 0, -1], [1, 0, 0, 0]]"
     d, at_once = run("online_softmax", GIVENS, mask=mask), run("attention", GIVENS, mask=mask)
     pairs = zip(d.value("Z"), at_once.value("Z"), strict=True)
@@ -37,7 +34,7 @@ def test_finite_masks_are_cut_into_blocks_as_well() -> None:
     assert len(agreement(problem, wording_of(problem))) == 1
 
 
-def test_the_key_says_that_both_ways_agree() -> None:
+def test_the_key_says_that_both_ways_agree():
     problem = Problem("", "online_softmax", run("online_softmax", GIVENS), load_notation("standard"))
     assert len(agreement(problem, wording_of(problem))) == 1
     short = Problem("", "online_softmax", run("online_softmax", GIVENS, stop_at="l_2"), load_notation("standard"))
@@ -46,7 +43,7 @@ def test_the_key_says_that_both_ways_agree() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("sizes", [{"n": 2, "m": 4, "d_k": 4, "d_v": 2}, {"n": 1, "m": 5, "d_k": 2, "d_v": 1}])
-def test_random_numbers_rescale_something_and_not_everything(seed: int, sizes: dict[str, int]) -> None:
+def test_random_numbers_rescale_something_and_not_everything(seed, sizes):
     assert ONLINE.draw is not None
     drawn = ONLINE.draw(Settings(), sizes, random.Random(seed))
     q, k = (np.array(drawn[name].rows, dtype=float) for name in "QK")

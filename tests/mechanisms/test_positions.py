@@ -1,7 +1,5 @@
 """Positions: sinusoids and rotations against NumPy and PyTorch, the laws they obey exactly, and common mistakes."""
 
-from __future__ import annotations
-
 import math
 import random
 from fractions import Fraction
@@ -13,10 +11,9 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Rotate
-from symattn.derivation.ops.position import Angle, Direction
+from symattn.derivation.ops.position import Direction
 from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
@@ -25,12 +22,12 @@ from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.problem import Problem
 
 
-def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:
+def run(name, givens, **settings):
     chosen = mechanism(name)
     return chosen.run(givens, Settings.read({**chosen.defaults, "angles": None, **settings}))
 
 
-def turned(x: np.ndarray, positions: range, thetas: list[float], halves: bool) -> np.ndarray:
+def turned(x, positions, thetas, halves):
     """With blocks of rotation matrices, as Su et al. 2021 define it (equation 15)."""
     d = x.shape[1]
     rows = []
@@ -60,9 +57,7 @@ vectors = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
 
 
 @given(angles=st.tuples(points, points), layout=layouts, x=vectors, p=st.integers(-4, 6))
-def test_turning_keeps_lengths_and_is_a_product_with_its_matrix(
-    angles: tuple[Angle, ...], layout: str, x: list[int], p: int
-) -> None:
+def test_turning_keeps_lengths_and_is_a_product_with_its_matrix(angles, layout, x, p):
     op = Rotate(angles, (p,), layout)
     result = list(op.apply(Matrix([x])))
     assert sum(y * y for y in result) == sum(y * y for y in x)
@@ -72,7 +67,7 @@ def test_turning_keeps_lengths_and_is_a_product_with_its_matrix(
 
 
 @given(st.fractions(-(10**6), 10**6, max_denominator=10**4), st.sampled_from([6, 25, 60]))
-def test_sines_and_cosines_are_enclosed(x: Fraction, digits: int) -> None:
+def test_sines_and_cosines_are_enclosed(x, digits):
     for wave, witness in ((sympy.sin, mpmath.sin), (sympy.cos, mpmath.cos)):
         value = exact(wave(sympy.Rational(x.numerator, x.denominator)))
         with mpmath.workdps(digits + 40):
@@ -83,7 +78,7 @@ def test_sines_and_cosines_are_enclosed(x: Fraction, digits: int) -> None:
         assert high - low <= (abs(x) + 1) * Fraction(1, 10 ** (digits - 2))
 
 
-def test_conventions_say_which_positions_and_angles() -> None:
+def test_conventions_say_which_positions_and_angles():
     d = run("rotary_attention", {"Q": [[1, 2]], "K": [[1, 1]], "V": [[3]]}, angles="3/5+4/5i", first_position=1)
     problem = Problem("", "rotary_attention", d, load_notation("standard"))
     said = str(conventions(problem, wording_of(problem)))
@@ -92,7 +87,7 @@ def test_conventions_say_which_positions_and_angles() -> None:
     assert "The angles are" in said
 
 
-def test_sines_can_be_typed() -> None:
+def test_sines_can_be_typed():
     assert read("2 + sin(1/100)").value == 2 + sympy.sin(sympy.Rational(1, 100))
     value = exact(3 - sympy.cos(2) / 2)
     assert decide(read(typed(value)).value, value).equal
@@ -100,10 +95,9 @@ def test_sines_can_be_typed() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_random_numbers_come_out_well(seed: int) -> None:
+def test_random_numbers_come_out_well(seed):
     """Whole rotated queries and scores, rows of scores that differ, weights that are neither even nor saturated."""
     chosen = mechanism("rotary_attention")
-    assert chosen.draw is not None
     drawn = chosen.draw(Settings.read({**chosen.defaults, **chosen.drawn}), chosen.default_sizes, random.Random(seed))
     q, k = (np.array(drawn[name].rows, dtype=float) for name in "QK")
     theta = [math.pi / 2] * 2

@@ -20,7 +20,7 @@ from symattn.derivation.ops import (
 from symattn.derivation.ops.position import Degrees
 from symattn.errors import ReadError, ShapeError, SymattnError
 
-FILE = loads(Path(__file__).with_name("refused.toml").read_text(encoding="utf-8"))
+FILE = loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 CALLS = [(name, call) for name, calls in FILE["refused"].items() for call in calls]
 
 

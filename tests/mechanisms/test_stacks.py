@@ -6,14 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import floats
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, decide, decimal_text
-from symattn.exact.approximate import approximate
 from symattn.exact.reading import read
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
@@ -21,12 +19,7 @@ from symattn.teaching.problems import problem_type
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")
 
 
-def floats(matrix: object) -> np.ndarray:
-    assert isinstance(matrix, Matrix)
-    return np.array([[approximate(x) for x in row] for row in matrix.rows])
-
-
-def settings(chosen: Mechanism, **stated: object) -> Settings:
+def settings(chosen, **stated):
     return Settings.read({**chosen.defaults, **stated})
 
 
@@ -37,7 +30,7 @@ def settings(chosen: Mechanism, **stated: object) -> Settings:
 
 
 @pytest.mark.slow
-def test_random_stacks_keep_to_whole_numbers_where_they_are_to_be_exact() -> None:
+def test_random_stacks_keep_to_whole_numbers_where_they_are_to_be_exact():
     s = settings(ENCODER, **ENCODER.drawn | ENCODER.drawn_exactly | {"arithmetic": "exact"})
     for seed in range(1):
         d = ENCODER.run(draw(ENCODER, s, ENCODER.default_sizes, random.Random(seed)).givens, s)
@@ -47,7 +40,7 @@ def test_random_stacks_keep_to_whole_numbers_where_they_are_to_be_exact() -> Non
 
 
 @pytest.mark.slow
-def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out() -> None:
+def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out():
     s = settings(DECODER, **DECODER.drawn | DECODER.drawn_exactly | {"arithmetic": "exact"})
     for seed in range(1):
         d = DECODER.run(draw(DECODER, s, DECODER.default_sizes, random.Random(seed)).givens, s)
@@ -62,7 +55,7 @@ def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out() -> None
     "stated", [{}, {"norm_place": "pre"}, {"norm": "rms", "epsilon": "1e-5"}, {"heads": 2}], ids=str
 )
 @pytest.mark.parametrize("chosen", [DECODER, ENCODER], ids=lambda m: m.name)
-def test_a_worksheet_of_a_block_has_softmax_scale_and_norms(chosen: Mechanism, stated: dict[str, object]) -> None:
+def test_a_worksheet_of_a_block_has_softmax_scale_and_norms(chosen, stated):
     """On any seed, and those at which a deviation was 0 before too; no token loses its deviation or equals another."""
     spec = problem_type("full").spec({"mechanism": chosen.name, "settings": stated})
     s = spec.chosen_settings()
@@ -84,7 +77,7 @@ def test_a_worksheet_of_a_block_has_softmax_scale_and_norms(chosen: Mechanism, s
     ({"base": "e"}, "make the weights of attention irrational"),
     ({"base": 2, "norm_place": "pre", "norm": "rms", "epsilon": Fraction(1, 100000)}, "norm of whole numbers"),
 ], ids=["e", "epsilon"])  # fmt: skip
-def test_a_hopeless_draw_of_a_block_is_given_up(stated: dict[str, object], says: str) -> None:
+def test_a_hopeless_draw_of_a_block_is_given_up(stated, says):
     """Counted: no more sublayers are drawn than an effort allows."""
     with pytest.raises(InputError, match=says):
         draw(DECODER, settings(DECODER, **stated), DECODER.default_sizes, random.Random(2))
@@ -93,17 +86,16 @@ def test_a_hopeless_draw_of_a_block_is_given_up(stated: dict[str, object], says:
 # ------------------------------------------------------------------------------------------ the loss, exactly
 
 
-def model(logits: list[list[object]], targets: list[list[object]]) -> Derivation:
+def model(logits, targets):
     """The logits themselves as inputs, by the identity."""
     size = len(logits[0])
     identity = [[int(i == j) for j in range(size)] for i in range(size)]
     return MODEL.run({"N": logits, "W_U": identity, "T": targets}, Settings())
 
 
-def test_the_loss_is_exact_and_has_proved_decimals() -> None:
+def test_the_loss_is_exact_and_has_proved_decimals():
     """ln(1 + e + e²) − 2 ≈ 0.40760596: the logits 0, 1, 2, of which the last was wanted."""
     loss = model([[0, 1, 2]], [[0, 0, 1]]).value("loss")
-    assert isinstance(loss, Matrix)
     value = loss[0, 0]
     assert str(value) == "-2 + log(1 + E + exp(2))"
     assert decimal_text(value, 8) == f"{math.log(1 + math.e + math.e**2) - 2:.8f}"
@@ -113,7 +105,7 @@ def test_the_loss_is_exact_and_has_proved_decimals() -> None:
     assert decide(read("ln(1+e+e^2) - 1").value, value).equal is False
 
 
-def test_what_is_wanted_must_be_possible() -> None:
+def test_what_is_wanted_must_be_possible():
     with pytest.raises(UndefinedError, match="Token 1 is to have entry 2, whose probability is 0"):
         CrossEntropy().apply(Matrix([[1, 0]]), Matrix([[0, 1]]))
     assert CrossEntropy().apply(Matrix([[1, 0]]), Matrix([[1, 0]])) == Matrix([[0]])

@@ -15,7 +15,7 @@ from symattn.exact import Matrix
 WAYS = [{"orientation": o, "by": by} for o in ("rows", "columns") for by in ("matrix", "token")]
 
 
-def given(chosen, settings: Settings) -> dict[str, Matrix]:
+def given(chosen, settings):
     """Numbers that suit the mechanism, or any where it has no draw."""
     rng, sizes = random.Random(3), {**dict.fromkeys(chosen.letters, 2), **chosen.default_sizes}
     if chosen.draw and settings.orientation == "rows":
@@ -28,7 +28,7 @@ def given(chosen, settings: Settings) -> dict[str, Matrix]:
     return {name: _weights(*m.shape) if name[0] == "A" else m for name, m in drawn.items()}
 
 
-def _weights(rows: int, columns: int) -> Matrix:
+def _weights(rows, columns):
     return Matrix([[int(i == j) for j in range(columns)] for i in range(rows)])
 
 

@@ -1,8 +1,5 @@
 """Every mechanism gives what its witness in NumPy gives, there and back; the witnesses are PyTorch's layers."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -17,14 +14,13 @@ import pytest
 from test_notebook import program, run
 from witnesses import BACKWARD, WITNESSES, slopes, softmax
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
 from symattn.teaching.fairness import self_check
 
 Rows = list[list[Any]]
 
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 VALUES, POSITIONS = SETTINGS["values"], SETTINGS["positions"]
 
 
@@ -34,7 +30,7 @@ NEEDS = {"V_past": "K_past", "b_O": "W_O", "c": "W_y", "beta_1": "gamma_1", "bet
 SIZES = ("n", "m", "d_k", "d_v", "d_h", "d_ff", "d_out", "d_source", "m_past")
 
 
-def stated(name: str, seed: int) -> dict[str, Any]:
+def stated(name, seed):
     """Every value of every setting that a mechanism has comes in so many seeds, beside other ones each time."""
     chosen = mechanism(name)
     known = {"orientation", *chosen.uses}
@@ -62,7 +58,7 @@ def stated(name: str, seed: int) -> dict[str, Any]:
     return {setting: value for setting, value in s.items() if setting not in excluded(name, s)}
 
 
-def excluded(name: str, s: Mapping[str, Any]) -> set[str]:
+def excluded(name, s):
     """What others say nothing of, or do not go with."""
     token = s.get("by") == "token"
     gone = {"temperature", "cap", "bias", "heads", "kv_heads", "split", "weights"} if token else {"scores"}
@@ -77,7 +73,7 @@ def excluded(name: str, s: Mapping[str, Any]) -> set[str]:
     return gone
 
 
-def shapes(name: str, s: Mapping[str, Any], rng: Random) -> dict[str, tuple[int, int]]:
+def shapes(name, s, rng):
     """Small sizes, and each given that there need not be half of the time."""
     chosen = mechanism(name)
     settings = Settings.read({**chosen.defaults, **s, "orientation": "rows"})
@@ -94,7 +90,7 @@ def shapes(name: str, s: Mapping[str, Any], rng: Random) -> dict[str, tuple[int,
             sizes["d_model"] = rng.randint(1, 5)
     if s.get("base") not in (None, "e"):
         sizes["d_k"] = rng.choice([2, 4] if "rotary" in str(s.get("position")) else [1, 4])
-    found: dict[str, tuple[int, int]] = {}
+    found = {}
     for given, shape in chosen.shapes(settings).items():
         if given in required or wanted(given, s, {*found}, "norm_place" in chosen.uses, rng):
             past = {} if "K_past" in {given, *found} or given == "V_past" else {"m_past": 0}
@@ -103,7 +99,7 @@ def shapes(name: str, s: Mapping[str, Any], rng: Random) -> dict[str, tuple[int,
     return found
 
 
-def wanted(given: str, s: Mapping[str, Any], found: set[str], residual: bool, rng: Random) -> bool:
+def wanted(given, s, found, residual, rng):
     """Whether a given that there need not be is there; some of them depend on what else there is."""
     stem, *mark = given.split("^")
     if stem in NEEDS:
@@ -123,7 +119,7 @@ def wanted(given: str, s: Mapping[str, Any], found: set[str], residual: bool, rn
     return given[:3] in ("W_1", "W_2") or (stem == "W_O" and residual) or rng.random() < 0.5
 
 
-def numbers(shape: tuple[int, int], rng: Random, edges: bool = True) -> Rows:
+def numbers(shape, rng, edges=True):
     """Integers and halves; without `edges`, numbers with which no step function is at its edge."""
     rows = [[Fraction(rng.randint(-4, 4), rng.choice((1, 2, 2))) for _ in range(shape[1])] for _ in range(shape[0])]
     return (
@@ -131,7 +127,7 @@ def numbers(shape: tuple[int, int], rng: Random, edges: bool = True) -> Rows:
     )
 
 
-def shares(rows: np.ndarray) -> Rows:
+def shares(rows):
     """Weights as exact numbers, each row with the sum 1."""
     exact = [[Fraction(x) for x in row] for row in rows]
     for row in exact:
@@ -139,7 +135,7 @@ def shares(rows: np.ndarray) -> Rows:
     return exact
 
 
-def problem(name: str, seed: int) -> tuple[dict[str, Rows], dict[str, Any]]:
+def problem(name, seed):
     """Givens, tokens as rows, and settings."""
     s, rng = stated(name, seed), Random(f"{name} {seed}")
     given = {
@@ -157,11 +153,11 @@ def problem(name: str, seed: int) -> tuple[dict[str, Rows], dict[str, Any]]:
     return given, s
 
 
-def floats(rows: object) -> np.ndarray:
+def floats(rows):
     return np.array([[float(x) for x in row] for row in rows])
 
 
-def derived(name: str, given: Mapping[str, Rows], s: Mapping[str, Any]) -> Derivation:
+def derived(name, given, s):
     """With decimals where what is exact would be long."""
     chosen = mechanism(name)
     if s.get("orientation") == "columns":
@@ -171,7 +167,7 @@ def derived(name: str, given: Mapping[str, Rows], s: Mapping[str, Any]) -> Deriv
     return d
 
 
-def result(d: Derivation, name: str, tokens: int) -> np.ndarray | None:
+def result(d, name, tokens):
     """A result with tokens as rows, put together where it was made token by token."""
     upright = d.orientation == "rows"
     if name in d:
@@ -182,7 +178,7 @@ def result(d: Derivation, name: str, tokens: int) -> np.ndarray | None:
     return np.vstack([line.reshape(1, -1) for line in lines])
 
 
-def assert_close(found: np.ndarray, expected: np.ndarray, what: object, close: float = 1e-10) -> None:
+def assert_close(found, expected, what, close=1e-10):
     assert found.shape == expected.shape, what
     np.testing.assert_allclose(found, expected, rtol=close, atol=close, err_msg=str(what))
 
@@ -192,7 +188,7 @@ SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= 4)) for seed in 
 
 @pytest.mark.parametrize("name", WITNESSES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_result_is_that_of_numpy(name: str, seed: int) -> None:
+def test_every_result_is_that_of_numpy(name, seed):
     given, s = problem(name, seed)
     s["arithmetic"] = "decimal" if seed % 3 or {"base", "cap", "epsilon", "heads", "position"} & {*s} else "exact"
     with np.errstate(all="ignore"):
@@ -217,7 +213,7 @@ def test_every_result_is_that_of_numpy(name: str, seed: int) -> None:
 # ------------------------------------------------------------------------------------------------ gradients
 
 
-def with_upstream(name: str, given: dict[str, Rows], s: Mapping[str, Any], rng: Random) -> tuple[str, str]:
+def with_upstream(name, given, s, rng):
     """The output whose gradient is given, by that name, put among the givens; the weights too, where they are given."""
     forward = BACKWARD[name]
     exactly = {one: floats(rows) for one, rows in given.items()}
@@ -234,16 +230,17 @@ def with_upstream(name: str, given: dict[str, Rows], s: Mapping[str, Any], rng: 
     return output, upstream
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", BACKWARD)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_gradient_is_a_slope(name: str, seed: int) -> None:
+def test_every_gradient_is_a_slope(name, seed):
     given, s = problem(name, seed)
     s["arithmetic"] = "decimal"
     start = {one: floats(rows) for one, rows in given.items() if one != "A"}
     output, upstream = with_upstream(name, given, s, Random(seed))
     stated = {**mechanism(name).defaults, **s}
 
-    def loss(moved: Mapping[str, np.ndarray]) -> float:
+    def loss(moved):
         return float(
             (WITNESSES[BACKWARD[name]](moved, stated)[output] * (floats(given[upstream]) if upstream else 1)).sum()
         )
@@ -261,9 +258,10 @@ def test_every_gradient_is_a_slope(name: str, seed: int) -> None:
     assert "X^new" not in d  # no parameter
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*WITNESSES, *BACKWARD])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
-def test_the_program_of_a_notebook_asserts_the_same(name: str, seed: int) -> None:
+def test_the_program_of_a_notebook_asserts_the_same(name, seed):
     given, s = problem(name, seed)
     if name in BACKWARD:
         with_upstream(name, given, s, Random(seed))
@@ -274,7 +272,7 @@ def test_the_program_of_a_notebook_asserts_the_same(name: str, seed: int) -> Non
 # ------------------------------------------------------------------------------------------------ the witnesses
 
 
-def loaded(layer: Any, given: Mapping[str, np.ndarray], names: Mapping[str, str]) -> Any:
+def loaded(layer, given, names):
     """A layer of PyTorch's with these matrices as its parameters, which stand the other way there."""
     torch = pytest.importorskip("torch")
     with torch.no_grad():
@@ -285,14 +283,14 @@ def loaded(layer: Any, given: Mapping[str, np.ndarray], names: Mapping[str, str]
     return layer.eval()
 
 
-def of_attention(to: str = "", mark: str = "") -> dict[str, str]:
+def of_attention(to="", mark=""):
     return {
         f"{to}in_proj_weight": f"W_Q{mark} W_K{mark} W_V{mark}", f"{to}in_proj_bias": f"b_Q{mark} b_K{mark} b_V{mark}",
         f"{to}out_proj.weight": f"W_O{mark}", f"{to}out_proj.bias": f"b_O{mark}",
     }  # fmt: skip
 
 
-def of_block(norms: int, mark: str = "") -> dict[str, str]:
+def of_block(norms, mark=""):
     linear = {
         f"linear{k}.{kind}": f"{letter}_{k}{mark}" for k in (1, 2) for kind, letter in (("weight", "W"), ("bias", "b"))
     }
@@ -304,7 +302,7 @@ WIDTHS = {"X": (3, 4), "E": (2, 4), "W_1": (4, 3), "b_1": (1, 3), "W_2": (3, 4)}
 
 
 @pytest.fixture
-def g() -> dict[str, np.ndarray]:
+def g():
     """Everything that a layer of width 4 may have."""
     rng = np.random.default_rng(1)
     marks = ("", "^1", "^2", "^self", "^cross")
@@ -321,8 +319,7 @@ CAUSAL = np.triu(np.ones((3, 3), dtype=bool), 1)
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_blocks_are_those_of_pytorch(g, first):
-    torch = pytest.importorskip("torch")
+def test_blocks_are_those_of_pytorch(g, first, torch):
     nn, how = torch.nn, {**LAYER, "norm_first": first, "dtype": torch.float64}
     x, e = (torch.tensor(g[name])[None] for name in "XE")
     s = {"heads": 2, "norm_place": "pre" if first else "post", "epsilon": "1/100", "function": "gelu"}
@@ -344,8 +341,7 @@ def test_blocks_are_those_of_pytorch(g, first):
 
 
 @pytest.mark.parametrize("mask", [None, "causal"])
-def test_attention_is_that_of_pytorch(g, mask):
-    torch = pytest.importorskip("torch")
+def test_attention_is_that_of_pytorch(g, mask, torch):
     layer = loaded(torch.nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64), g, of_attention())
     x, e = (torch.tensor(g[name])[None] for name in "XE")
     biases = np.random.default_rng(2).normal(size=(2, 3, 3))

@@ -4,18 +4,13 @@
 attention have their witness in tests/misconceptions.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from pathlib import Path
 from tomllib import loads
-from typing import Any
 
 import numpy as np
 import oracles
 import pytest
 
-from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, replayed
 from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
@@ -24,11 +19,11 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
 
-FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text(encoding="utf-8"))
+FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text("utf-8"))
 GIVEN, VARIANTS = FILE["given"], FILE["variant"]
 
 
-def run(name: str, given: Mapping[str, Any], settings: Mapping[str, object], orientation: str = "rows") -> Derivation:
+def run(name, given, settings, orientation="rows"):
     chosen = mechanism(name)
     rows = {
         one: [[str(x) for x in row] for row in (np.transpose(m) if orientation == "columns" else m)]
@@ -37,6 +32,7 @@ def run(name: str, given: Mapping[str, Any], settings: Mapping[str, object], ori
     return chosen.run(rows, Settings.read({**chosen.defaults, **settings, "orientation": orientation}))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant["about"])
 def test_what_comes_of_a_wrong_belief(variant, orientation):

@@ -3,10 +3,8 @@
 `forward` works a mechanism out as the papers have it; `slopes` are the gradients of a loss by central differences.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +24,7 @@ ANGLES = {
 }  # fmt: skip
 """Angles as they are typed, in radians."""
 
-FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+FUNCTIONS = {
     "identity": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,
@@ -35,7 +33,7 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
     "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
 }
-FEATURES: dict[str, Callable[[Array], Array]] = {
+FEATURES = {
     "elu+1": lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))),
     "relu": lambda x: np.maximum(x, 0),
     "square": np.square,
@@ -43,18 +41,18 @@ FEATURES: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def number(x: object) -> float:
+def number(x):
     return math.e if x == "e" else float(Fraction(str(x)))
 
 
-def project(x: Array, given: Given, role: str, at: str = "") -> Array:
+def project(x, given, role, at=""):
     return x @ given[f"W_{role}{at}"] + given.get(f"b_{role}{at}", 0)
 
 
 # ------------------------------------------------------------------------------------------------ attention
 
 
-def weights(masked: Array, s: Stated) -> Array:
+def weights(masked, s):
     seen = np.isfinite(masked)
     if s.get("weights", "softmax") == "softmax":
         return softmax(masked, number(s.get("base", "e")))
@@ -63,14 +61,14 @@ def weights(masked: Array, s: Stated) -> Array:
     return shares / np.where(seen.any(axis=1, keepdims=True), shares.sum(axis=1, keepdims=True), 1)
 
 
-def slope(head: int, s: Stated) -> float:
+def slope(head, s):
     """Press et al. 2022: 2^(−8k/h) for h heads, a power of two; or as it is stated."""
     stated = s["bias"].partition(":")[2]
     heads = s.get("heads", 1)
     return number(stated.split(",")[head % len(stated.split(","))]) if stated else 2 ** (-8 * (head + 1) / heads)
 
 
-def one_head(q: Array, k: Array, v: Array, given: Given, s: Stated, head: int = 0) -> Steps:
+def one_head(q, k, v, given, s, head=0):
     """Scale, temperature, cap, bias, mask, weights: in this order."""
     found = {"S": q @ k.T}
     n, m = found["S"].shape
@@ -92,18 +90,18 @@ def one_head(q: Array, k: Array, v: Array, given: Given, s: Stated, head: int = 
     return {**found, "Z": found["A"] @ v}
 
 
-def part(x: Array, which: int, of: int, s: Stated) -> Array:
+def part(x, which, of, s):
     width = x.shape[1] // of
     return x[:, which::of] if s.get("split") == "interleaved" else x[:, which * width : (which + 1) * width]
 
 
-def attention(q: Array, k: Array, v: Array, given: Given, s: Stated) -> Steps:
+def attention(q, k, v, given, s):
     """Every head, with what was before them, side by side, and times W_O where there is one."""
     heads = s.get("heads", 1)
     groups = s.get("kv_heads") or heads
     if "K_past" in given:
         k, v = np.vstack([given["K_past"], k]), np.vstack([given["V_past"], v])
-    found: Steps = {}
+    found = {}
     for i in range(heads):
         group = i * groups // heads
         steps = one_head(part(q, i, heads, s), part(k, group, groups, s), part(v, group, groups, s), given, s, i)
@@ -115,24 +113,24 @@ def attention(q: Array, k: Array, v: Array, given: Given, s: Stated) -> Steps:
     return found
 
 
-def self_attention(given: Given, s: Stated, source: Array | None = None) -> Steps:
+def self_attention(given, s, source=None):
     memory = given["X"] if source is None else source
     made = {role: project(given["X"] if role == "Q" else memory, given, role) for role in "QKV"}
     made = {role: FUNCTIONS[s.get("activation", "identity")](x) for role, x in made.items()}
     return made | attention(*made.values(), given, s)
 
 
-def cached(given: Given, s: Stated) -> Steps:
+def cached(given, s):
     """Decoding token by token, as it is defined."""
     q, k, v = (FUNCTIONS[s.get("activation", "identity")](project(given["X"], given, role)) for role in "QKV")
-    found: Steps = {}
+    found = {}
     for t in range(1, len(q) + 1):
         own = one_head(q[t - 1 : t], k[:t], v[:t], {}, {**s, "mask": None})
         found |= {f"K_cache.{t}": k[:t], f"V_cache.{t}": v[:t], f"A.{t}": own["A"], f"Z.{t}": own["Z"]}
     return {**found, "Z": np.vstack([found[f"Z.{t}"] for t in range(1, len(q) + 1)])}
 
 
-def online(given: Given, s: Stated) -> Steps:
+def online(given, s):
     """Milakov and Gimelshein 2018, algorithm 3, key by key; what there is after each block of keys."""
     scores = one_head(given["Q"], given["K"], given["V"], {}, s)
     masked, v, base = scores.get("M", scores["S'"]), given["V"], number(s.get("base", "e"))
@@ -152,7 +150,7 @@ def online(given: Given, s: Stated) -> Steps:
     return {**found, "Z": scores["Z"]}
 
 
-def linear_attention(given: Given, s: Stated) -> Steps:
+def linear_attention(given, s):
     """From the left: what it is equal to."""
     phi = FEATURES[s.get("feature", "elu+1")]
     similar = phi(given["Q"]) @ phi(given["K"]).T
@@ -163,7 +161,7 @@ def linear_attention(given: Given, s: Stated) -> Steps:
 # ------------------------------------------------------------------------------------------------ positions
 
 
-def angles(pairs: int, width: int, s: Stated) -> list[float]:
+def angles(pairs, width, s):
     """As they are stated; else Vaswani et al. 2017, section 3.5."""
     if "angles" in s:
         stated = s["angles"] if isinstance(s["angles"], list) else str(s["angles"]).split(", ")
@@ -171,11 +169,11 @@ def angles(pairs: int, width: int, s: Stated) -> list[float]:
     return [float(s.get("wavelength", 10000)) ** (-2 * i / width) for i in range(pairs)]
 
 
-def phases(n: int, width: int, s: Stated) -> Array:
+def phases(n, width, s):
     return np.outer(np.arange(n) + s.get("first_position", 0), angles((width + 1) // 2, width, s))
 
 
-def embedded(given: Given, s: Stated) -> Steps:
+def embedded(given, s):
     e = given["E"]
     n, width = e.shape
     scaled = e * (math.sqrt(width) if s.get("embedding") == "scaled" else 1)
@@ -190,7 +188,7 @@ def embedded(given: Given, s: Stated) -> Steps:
     return {"P": p, "X": scaled + p}
 
 
-def turned(x: Array, s: Stated) -> Array:
+def turned(x, s):
     """Su et al. 2021, equation 15: each token times a block matrix of rotations."""
     n, width = x.shape
     rows = []
@@ -203,12 +201,12 @@ def turned(x: Array, s: Stated) -> Array:
     return np.array(rows)
 
 
-def rotary(given: Given, s: Stated) -> Steps:
+def rotary(given, s):
     made = {"R_Q": turned(given["Q"], s), "R_K": turned(given["K"], s)}
     return made | one_head(*made.values(), given["V"], given, s)
 
 
-def positional_self_attention(given: Given, s: Stated) -> Steps:
+def positional_self_attention(given, s):
     made = embedded(given, s)
     projected = {role: project(made["X"], given, role) for role in "QKV"}
     if s["position"].startswith("rotary"):
@@ -219,7 +217,7 @@ def positional_self_attention(given: Given, s: Stated) -> Steps:
 # ------------------------------------------------------------------------------------------------ blocks
 
 
-def norm(x: Array, given: Given, s: Stated, mark: str = "") -> Array:
+def norm(x, given, s, mark=""):
     kind, epsilon = s.get("norm", "layer"), number(s.get("epsilon", 0))
     if kind == "none":
         return x
@@ -229,15 +227,15 @@ def norm(x: Array, given: Given, s: Stated, mark: str = "") -> Array:
     return centred / np.sqrt(square + epsilon) * given.get(f"gamma{mark}", 1) + given.get(f"beta{mark}", 0)
 
 
-def feed_forward(x: Array, given: Given, s: Stated) -> Steps:
+def feed_forward(x, given, s):
     linear = project(x, given, "1")
     hidden = FUNCTIONS[s.get("function") or "relu"](linear)
     return {"H_linear": linear, "H": hidden, "F": project(hidden, given, "2")}
 
 
-def sublayers(x: Array, given: Given, s: Stated, *layers: Callable[[Array], Steps]) -> Steps:
+def sublayers(x, given, s, *layers):
     """Each layer with its residual and its norm, before or after."""
-    found: Steps = {}
+    found = {}
     for k, layer in enumerate(layers, 1):
         pre = s.get("norm_place") == "pre"
         steps = layer(norm(x, given, s, f"_{k}") if pre else x)
@@ -248,13 +246,13 @@ def sublayers(x: Array, given: Given, s: Stated, *layers: Callable[[Array], Step
     return found
 
 
-def encoder_block(given: Given, s: Stated) -> Steps:
+def encoder_block(given, s):
     return sublayers(
         given["X"], given, s, lambda x: self_attention({**given, "X": x}, s), lambda x: feed_forward(x, given, s)
     )
 
 
-def half_block(given: Given, s: Stated) -> Steps:
+def half_block(given, s):
     """What follows attention; in pre-norm, of its first norm nothing is left."""
     x = given["X"] + given["Z"]
     pre = s.get("norm_place") == "pre"
@@ -264,12 +262,12 @@ def half_block(given: Given, s: Stated) -> Steps:
     return found if pre or s.get("norm") == "none" else {**found, "N1": first, "N2": norm(found["R2"], given, s, "_2")}
 
 
-def at(mark: str, given: Given) -> Steps:
+def at(mark, given):
     """The givens of one block, under the names that they have in one block alone."""
     return {name.removesuffix(mark): x for name, x in given.items() if name.endswith(mark)}
 
 
-def decoder_block(given: Given, s: Stated) -> Steps:
+def decoder_block(given, s):
     own, cross = at("^self", given), at("^cross", given)
     return sublayers(
         given["X"], given, s, lambda x: {"last": [*self_attention({**own, "X": x}, s).values()][-1]},
@@ -278,7 +276,7 @@ def decoder_block(given: Given, s: Stated) -> Steps:
     )  # fmt: skip
 
 
-def encoder(given: Given, s: Stated) -> Steps:
+def encoder(given, s):
     x, found = given["X"], {}
     shared = {name: bias for name, bias in given.items() if name.startswith("B")}
     for number_ in range(1, s.get("blocks", 2) + 1):
@@ -291,7 +289,7 @@ def encoder(given: Given, s: Stated) -> Steps:
 # ------------------------------------------------------------------------------------------------ the rest
 
 
-def language_model(given: Given, s: Stated) -> Steps:
+def language_model(given, s):
     logits = project(given["N"], given, "U")
     shares = softmax(logits / number(s.get("temperature", 1)))
     found = {"L": logits, "probabilities": shares}
@@ -306,7 +304,7 @@ def language_model(given: Given, s: Stated) -> Steps:
     return found
 
 
-def recurrent_network(given: Given, s: Stated) -> Steps:
+def recurrent_network(given, s):
     function, states = FUNCTIONS[s.get("function", "relu")], [given.get("H_0", np.zeros((1, len(given["W_h"]))))]
     for x in given["X"]:
         states.append(function(x @ given["W_x"] + states[-1] @ given["W_h"] + given.get("b", 0)))
@@ -314,7 +312,7 @@ def recurrent_network(given: Given, s: Stated) -> Steps:
     return {**found, "Y": found["H"] @ given["W_y"] + given.get("c", 0)} if "W_y" in given else found
 
 
-def recurrent_jacobian(given: Given, s: Stated) -> Steps:
+def recurrent_jacobian(given, s):
     """Of each state in the first: a product of W_h, each times the slopes, which the states tell."""
     known = {"identity": np.ones_like, "relu": lambda h: (h > 0) * 1.0, "tanh": lambda h: 1 - h**2,
              "sigmoid": lambda h: h * (1 - h)}  # fmt: skip
@@ -325,20 +323,20 @@ def recurrent_jacobian(given: Given, s: Stated) -> Steps:
     return found
 
 
-def weighted_heads(given: Given, s: Stated) -> Steps:
+def weighted_heads(given, s):
     heads = s.get("heads", 2)
     outputs = [given[f"A_{i + 1}"] @ part(given["V"], i, heads, s) for i in range(heads)]
     found = {f"Z_{i + 1}": z for i, z in enumerate(outputs)} | {"C": np.hstack(outputs)}
     return {**found, "O": project(found["C"], given, "O")}
 
 
-def softmax_jacobian(given: Given, s: Stated) -> Steps:
+def softmax_jacobian(given, s):
     a = given["a"][0]
     found = {"J_softmax": np.diag(a) - np.outer(a, a)}
     return {**found, "ds": given["da"] @ found["J_softmax"]} if "da" in given else found
 
 
-WITNESSES: dict[str, Callable[[Given, Stated], Steps]] = {
+WITNESSES = {
     "attention": lambda g, s: attention(g["Q"], g["K"], g["V"], g, s),
     "block_after_attention": half_block,
     "causal_self_attention": self_attention,
@@ -381,7 +379,7 @@ BACKWARD = {
 """The mechanism that each of those with gradients goes back through."""
 
 
-def slopes(loss: Callable[[Given], float], given: Given, step: float = 1e-5) -> Steps:
+def slopes(loss, given, step=1e-5):
     """∂loss by every entry of every given."""
     found = {name: np.zeros(x.shape) for name, x in given.items()}
     for name, x in given.items():

@@ -4,10 +4,8 @@
 them.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +13,6 @@ import numpy as np
 import oracles
 
 Array = np.ndarray
-NOWHERE = object()  # a mistake that has no place in the variant
 
 
 @dataclass
@@ -37,14 +34,14 @@ class Person:
     variant: Variant
     habits: dict[str, Callable[..., Any]]
 
-    def does(self, step: str, *arguments: Any) -> Any:
+    def does(self, step, *arguments):
         if step in self.habits:
             return self.habits[step](self.variant, *arguments)
         return RIGHT[step](self.variant, *arguments)
 
-    def steps(self) -> Iterator[tuple[str, Array]]:
+    def steps(self):
         v = self.variant
-        made: dict[str, Array] = dict(v.givens)
+        made = dict(v.givens)
         for role in "QKV":
             if f"W_{role}" in v.givens:
                 product = self.does("product", role)
@@ -67,45 +64,45 @@ class Person:
         yield "Z", self.does("output", weights, values, made)
 
 
-def softmax(v: Variant, m: Array, base: float | None = None) -> Array:
+def softmax(v, m, base=None):
     powers = np.exp(m * np.log(base or v.base)) if np.isfinite(m).all() else _powers(m, base or v.base)
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _powers(m: Array, base: float) -> Array:
+def _powers(m, base):
     out = np.zeros(m.shape)
     out[np.isfinite(m)] = np.exp(m[np.isfinite(m)] * np.log(base))
     return out
 
 
-def _visible(m: Array) -> Array:
+def _visible(m):
     return np.where(np.isfinite(m), m, 0)
 
 
-def _zeros_for_nan(a: Array) -> Array:
+def _zeros_for_nan(a):
     return np.nan_to_num(a, nan=0.0)
 
 
-def _same_shape(a: Array, b: Array) -> Array:
+def _same_shape(a, b):
     if a.shape != b.shape:
         raise ValueError("shapes")
     return a * b
 
 
-def _square(a: Array) -> Array:
+def _square(a):
     if a.shape[0] != a.shape[1]:
         raise ValueError("not square")
     return a
 
 
-def _masked(v: Variant, s: Array, keep: Array | None = None, hidden: float = -np.inf) -> Array:
+def _masked(v, s, keep=None, hidden=-np.inf):
     keep = v.keep if keep is None else keep
     if s.shape != keep.shape:
         raise ValueError("mask")
     return np.where(keep, s, hidden)
 
 
-RIGHT: dict[str, Callable[..., Any]] = {
+RIGHT = {
     "product": lambda v, r: v.givens["X"] @ v.givens[f"W_{r}"],
     "bias": lambda v, p, b: p + b if p.shape[1] == b.shape[1] else _fail(),
     "finish": lambda v, r, p: p,
@@ -117,14 +114,14 @@ RIGHT: dict[str, Callable[..., Any]] = {
 }
 
 
-def _fail() -> Array:
+def _fail():
     raise ValueError
 
 
-def _every(v: Variant, product: Callable[[Array, Array], Array]) -> dict[str, Any]:
+def _every(v, product):
     """All projections so, if any is defined those that are."""
 
-    def defined(role: str) -> bool:
+    def defined(role):
         try:
             product(v.givens["X"], v.givens[f"W_{role}"])
         except ValueError:
@@ -139,8 +136,8 @@ def _every(v: Variant, product: Callable[[Array, Array], Array]) -> dict[str, An
     }
 
 
-def _swap(a: str, b: str) -> Callable[[Variant], dict[str, Any]]:
-    def habits(v: Variant) -> dict[str, Any]:
+def _swap(a, b):
+    def habits(v):
         other = {a: b, b: a}
         both = f"b_{a}" in v.givens and f"b_{b}" in v.givens
         biases = {id(v.givens[f"b_{r}"]): v.givens[f"b_{o}"] for r, o in other.items()} if both else {}
@@ -152,46 +149,46 @@ def _swap(a: str, b: str) -> Callable[[Variant], dict[str, Any]]:
     return habits
 
 
-def _by_token(v: Variant) -> dict[str, Any]:
-    def product(v: Variant, role: str) -> Array:
+def _by_token(v):
+    def product(v, role):
         ws = [v.givens[f"W_{r}"] for r in "QKV" if v.givens[f"W_{r}"].shape == v.givens[f"W_{role}"].shape]
         return np.stack([x @ ws[i % len(ws)] for i, x in enumerate(v.givens["X"])])
 
     return {"product": product}
 
 
-def _cosines(v: Variant, q: Array, k: Array, values: Array) -> Array:
+def _cosines(v, q, k, values):
     return q @ k.T / np.linalg.norm(q, axis=1)[:, None] / np.linalg.norm(k, axis=1)[None, :]
 
 
-def _eye(a: Array) -> Array:
+def _eye(a):
     return np.eye(*a.shape, dtype=bool)
 
 
-def _divide(number: str, root: bool) -> Callable[[Variant], dict[str, Any]]:
+def _divide(number, root):
     return lambda v: {"scale": lambda v, s: s / (np.sqrt(v.sizes[number]) if root else v.sizes[number])}
 
 
-def _first_only(v: Variant, s: Array) -> Array:
+def _first_only(v, s):
     out = s.astype(float).copy()
     out[0] /= v.divisor
     return out
 
 
-def _triangle(v: Variant) -> dict[str, Any]:
+def _triangle(v):
     n, m = v.keep.shape
     i, j = np.indices((n, m))
     causal = (v.keep == (j <= i + m - n)).all()
     return {"mask": lambda v, s: _masked(v, s, j >= i + m - n if causal else ~v.keep)}
 
 
-def _padding_queries(v: Variant) -> dict[str, Any]:
+def _padding_queries(v):
     """Rows of the tokens that nobody sees hidden too, and zeros for their weights."""
     keep = v.keep & v.keep.any(axis=0)[:, None] if v.keep.shape[0] == v.keep.shape[1] else v.keep
     return {"mask": lambda v, s: _masked(v, s, keep), "softmax": lambda v, s: _zeros_for_nan(softmax(v, s))}
 
 
-def _diagonal(v: Variant) -> dict[str, Any]:
+def _diagonal(v):
     n, m = v.keep.shape
     i, j = np.indices((n, m))
     return {
@@ -200,104 +197,104 @@ def _diagonal(v: Variant) -> dict[str, Any]:
     }
 
 
-def _one_later(v: Variant) -> dict[str, Any]:
+def _one_later(v):
     n, m = v.keep.shape
     i, j = np.indices((n, m))
     return {"mask": lambda v, s: _masked(v, s, v.keep | (j - i == m - n + 1))}
 
 
-def _wider(mask: object) -> str:
+def _wider(mask):
     """The window's number one larger: "window:2:both" becomes "window:3:both"."""
     return re.sub(r"(?<=window:)\d+", lambda width: str(int(width[0]) + 1), str(mask))
 
 
-def _by_mask(spec: Callable[[str], str]) -> Callable[[Variant], dict[str, Any]]:
+def _by_mask(spec):
     """Another mask, by its name."""
     return lambda v: {"mask": lambda v, s: _masked(v, s, oracles.kept(spec(str(v.mask)), *v.keep.shape))}
 
 
-def _before_itself(v: Variant) -> dict[str, Any]:
+def _before_itself(v):
     keep = oracles.kept(_wider(v.mask), *v.keep.shape) & ~_eye(v.keep)
     return {"mask": lambda v, s: _masked(v, s, keep), "softmax": lambda v, s: _zeros_for_nan(softmax(v, s))}
 
 
-def _times_infinity(v: Variant, s: Array) -> Array:
+def _times_infinity(v, s):
     if (s[~v.keep] <= 0).any():
         raise ValueError("no −∞")
     return _masked(v, s)
 
 
-def _hardmax(v: Variant, m: Array) -> Array:
+def _hardmax(v, m):
     best = np.isclose(m, m.max(axis=1, keepdims=True)) & np.isfinite(m)
     return best / best.sum(axis=1, keepdims=True)
 
 
-def _linear(v: Variant, m: Array) -> Array:
+def _linear(v, m):
     return _visible(m) / _over(_visible(m).sum(axis=1, keepdims=True))
 
 
-def _over(sums: Array) -> Array:
+def _over(sums):
     """What is divided by, with 0 for what is 0 but for floats."""
     return np.where(np.isclose(sums, 0), 0, sums)
 
 
-def _late_maximum(v: Variant, m: Array) -> Array:
+def _late_maximum(v, m):
     powers = _powers(m, v.base)
     less = np.where(np.isfinite(m), powers - np.where(np.isfinite(m), powers, -np.inf).max(axis=1, keepdims=True), 0)
     sums = less.sum(axis=1, keepdims=True)
     return less / np.where(np.isclose(sums, 0), 0, sums)
 
 
-def _columns(v: Variant, m: Array) -> Array:
+def _columns(v, m):
     powers = _powers(m, v.base)
     return powers / powers.sum(axis=0, keepdims=True)
 
 
-def _no_zero_power(v: Variant, m: Array) -> Array:
+def _no_zero_power(v, m):
     powers = np.where(m == 0, 0, _powers(m, v.base))
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _next_sum(v: Variant, m: Array) -> Array:
+def _next_sum(v, m):
     powers = _powers(m, v.base)
     return powers / np.roll(powers.sum(axis=1), -1)[:, None]
 
 
-def _without_self(v: Variant, m: Array) -> Array:
+def _without_self(v, m):
     return _zeros_for_nan(softmax(v, np.where(_eye(_square(m)), -np.inf, m)))
 
 
-def _round_half_even(a: Array, places: int) -> Array:
+def _round_half_even(a, places):
     return np.round(a, places)
 
 
-def _cut_off(v: Variant, m: Array) -> Array:
+def _cut_off(v, m):
     weights = softmax(v, m)
     below_1 = (weights > 1 - 1e-9) & (np.isfinite(m).sum(axis=1, keepdims=True) > 1)  # by less than floats can tell
     return np.where(below_1, 0.99, np.floor(weights * 100 + 1e-12) / 100)
 
 
-def _diagonal_sum(v: Variant, a: Array, values: Array, made: Any) -> Array:
+def _diagonal_sum(v, a, values, made):
     return np.tile(np.diag(_square(a)) @ values, (a.shape[0], 1))
 
 
-def _softmax_is(function: Callable[[Variant, Array], Array]) -> Callable[[Variant], dict[str, Any]]:
+def _softmax_is(function):
     return lambda v: {"softmax": function}
 
 
-def _scores_are(function: Callable[[Variant, Array, Array, Array], Array]) -> Callable[[Variant], dict[str, Any]]:
+def _scores_are(function):
     return lambda v: {"scores": function}
 
 
-def _output_is(function: Callable[[Variant, Array, Array, dict[str, Array]], Array]) -> Callable[..., dict[str, Any]]:
+def _output_is(function):
     return lambda v: {"output": function}
 
 
-def _mask_is(function: Callable[[Variant, Array], Array]) -> Callable[[Variant], dict[str, Any]]:
+def _mask_is(function):
     return lambda v: {"mask": function}
 
 
-HABITS: dict[str, Callable[[Variant], dict[str, Any]]] = {
+HABITS = {
     "P1": lambda v: _every(v, lambda x, w: x @ w.T),
     "P2": lambda v: _every(v, lambda x, w: w @ x),
     "P3": lambda v: _every(v, _same_shape),
@@ -387,9 +384,9 @@ HABITS: dict[str, Callable[[Variant], dict[str, Any]]] = {
 }
 
 
-def wrong_values(v: Variant, id: str) -> tuple[dict[str, Array], str]:
+def wrong_values(v, id):
     """Every step that somebody with this habit writes, and the step at which there is no going on, or ""."""
-    found: dict[str, Array] = {}
+    found = {}
     order = [s for s, _ in Person(v, {}).steps()]
     try:
         with np.errstate(all="ignore"):

@@ -3,10 +3,6 @@
 Those of plain attention have their witness in numpy_misconceptions.py; here are those of positions, heads and norms.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import oracles
 import pytest
@@ -20,9 +16,6 @@ from symattn.marking.marker import mark
 from symattn.marking.trial import script
 from symattn.teaching.sheets import sheets
 
-Array = np.ndarray
-Steps = dict[str, Array]
-
 E = np.array([[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]])
 Q, K = np.array([[1, 0, 2, 1], [0, 1, 1, -1], [2, 1, 0, 1]]), np.array([[1, 1, 0, 2], [0, -1, 1, 1], [2, 0, 1, 0]])
 V = np.array([[1, 2], [0, -1], [3, 1]])
@@ -35,7 +28,7 @@ QKV = {"Q": Q, "K": K, "V": V}
 HEADS = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
 
 
-def softmax(scores: Array) -> Array:
+def softmax(scores):
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 
@@ -43,7 +36,7 @@ def softmax(scores: Array) -> Array:
 # ------------------------------------------------------------------------------------------ positions
 
 
-def sinusoids(exponent: Callable[[int], float], base: float, unit: float = 1.0, width: int = 4) -> Steps:
+def sinusoids(exponent, base, unit=1.0, width=4):
     """Feature j of position p: the sine or, where j is odd, the cosine of p/base^exponent(j)."""
     found = np.zeros((3, width))
     for p in range(3):
@@ -53,7 +46,7 @@ def sinusoids(exponent: Callable[[int], float], base: float, unit: float = 1.0, 
     return {"P": found, "X": E[:, :width] + found}
 
 
-def as_declared(j: int) -> float:
+def as_declared(j):
     return 2 * (j // 2) / 4
 
 
@@ -63,10 +56,10 @@ PAIR_OF = {"rotary": (0, 0, 1, 1), "rotary-halves": (0, 1, 0, 1)}
 FIRST = {"rotary": (1, 0, 1, 0), "rotary-halves": (1, 1, 0, 0)}
 
 
-def rotated(partners: str, angles: str) -> Steps:
+def rotated(partners, angles):
     """x_j cos − partner sin for the first of a pair, x_j cos + partner sin for the second."""
 
-    def turned(x: Array) -> Array:
+    def turned(x):
         found = np.zeros(x.shape)
         for p in range(3):
             for j in range(4):
@@ -79,17 +72,17 @@ def rotated(partners: str, angles: str) -> Steps:
     return {"R_Q": turned(Q), "R_K": turned(K), "S": scores, "Z": softmax(scores / 2) @ V}
 
 
-def turned_by(radians: float) -> Steps:
+def turned_by(radians):
     """One pair of features, as complex numbers."""
 
-    def turned(x: Array) -> Array:
+    def turned(x):
         z = (x[:, 0] + 1j * x[:, 1]) * np.exp(1j * radians * np.arange(3))
         return np.stack([z.real, z.imag], axis=1)
 
     return {"R_Q": turned(Q[:, :2]), "R_K": turned(K[:, :2])}
 
 
-def slopes(*of_head: float) -> Steps:
+def slopes(*of_head):
     distance = np.abs(np.subtract.outer(np.arange(3), np.arange(3)))
     width = 4 // len(of_head)
     found = {}
@@ -102,7 +95,7 @@ def slopes(*of_head: float) -> Steps:
 # ------------------------------------------------------------------------------------------ heads and norms
 
 
-def shared(key_head_of: list[int]) -> Steps:
+def shared(key_head_of):
     """Four query heads, each as wide as one column, with the key and value head that is said."""
     found, outputs = {}, []
     for h, g in enumerate(key_head_of):
@@ -112,11 +105,11 @@ def shared(key_head_of: list[int]) -> Steps:
     return {**found, "C": np.hstack(outputs)}
 
 
-def normed(x: Array, epsilon: float) -> Steps:
+def normed(x, epsilon):
     return {"N": (x - x.mean()) / np.sqrt(((x - x.mean()) ** 2).mean() + epsilon)}
 
 
-CASES: list[tuple[str, str, dict[str, object], dict[str, Array], Steps]] = [
+CASES = [
     ("E14", "positional_encoding", {}, {"E": E}, sinusoids(lambda j: 2 * j / 4, 10_000)),
     ("E15", "positional_encoding", {}, {"E": E}, sinusoids(lambda j: j / 4, 10_000)),
     ("E15", "positional_encoding", {}, {"E": E[:, :3]}, sinusoids(lambda j: j / 3, 10_000, width=3)),
@@ -200,7 +193,7 @@ def test_where_there_is_no_place_for_it(id):
 
 # ------------------------------------------------------------------------------------------ as marking tells them
 
-PLACES: dict[str, tuple[str, dict[str, object], dict[str, int]]] = {
+PLACES = {
     "M12": ("attention", {"mask": "causal+window:2"}, {"n": 4, "m": 4}),
     "M13": ("attention", {"mask": "window:2"}, {"n": 4, "m": 4}),
     "M14": ("attention", {"mask": "causal+padding:3"}, {"n": 4, "m": 4}),

@@ -1,7 +1,5 @@
 """The figures of the pedagogy notes: variant G1 in every row, and what the handouts' example cannot show."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from pathlib import Path
@@ -14,11 +12,11 @@ from test_golden_variant import worked_out
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, misconceptions, replayed
 
-PAGE = (Path(__file__).parent / "golden-variant.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent / "golden-variant.md").read_text("utf-8")
 MASKS = {"Unmasked": None, "Causal": "causal"}
 
 
-def table(heading: str) -> list[tuple[str, str]]:
+def table(heading):
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\S.*?) \| (.+?) \|$", section, re.MULTILINE)
     return [(name, said) for name, said in rows if name != "Misconception"]
@@ -75,7 +73,7 @@ def test_the_output_of_base_2_has_its_closed_form():
 # ------------------------------------------------------------------------------------------ what can be told apart
 
 
-def distance(a, b) -> float:
+def distance(a, b):
     """The largest difference of two entries; infinite where the shapes differ or only one goes so far."""
     if a is None or b is None:
         return 0.0 if a is b else np.inf

@@ -1,7 +1,5 @@
 """Laws of the catalogue: layouts agree, pinned lines count, nothing raises, every sentence can be printed."""
 
-from __future__ import annotations
-
 import random
 import re
 from fractions import Fraction
@@ -60,11 +58,11 @@ def test_core_ones_and_the_others_are_all_in_the_order_of_the_catalogue():
     assert all(m.drawn for m in misconceptions().values() if m.core)
 
 
-def ids(d: Derivation) -> set[str]:
+def ids(d):
     return {w.misconception.id for w in replayed(d)}
 
 
-def families(found: set[str]) -> str:
+def families(found):
     return "".join(sorted({id[0] for id in found}))
 
 
@@ -154,7 +152,7 @@ def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, mor
 
 
 @given(strategies.problems(exotic=False))
-@tries(12)
+@tries(6)
 def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
     assert whole(problem.run()) == problem.run(by="matrix")
 
@@ -275,6 +273,7 @@ PLACES = [
 """Where the misconceptions have a place that have none in the golden variant."""
 
 
+@pytest.mark.slow
 def test_every_misconception_has_a_place_where_its_sentence_can_be_filled_in():
     biased, seen = {**GIVENS, "b_Q": [[1, 0, 0, 1]]}, set()
     golden = ({"scale": "sqrt(3)", "mask": "padding:2"}, {"mask": "causal"})

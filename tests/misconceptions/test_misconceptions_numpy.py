@@ -1,7 +1,5 @@
 """Every misconception against its second implementation in NumPy, on random variants in every layout."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -31,7 +29,7 @@ def test_every_misconception_of_plain_attention_has_a_witness():
     assert list(HABITS) == [id for id in misconceptions() if id not in others]
 
 
-def variant(seed: int) -> tuple[dict[str, list], dict[str, object], Variant]:
+def variant(seed):
     """Givens in plain lists, the settings, and the same for NumPy."""
     rng = random.Random(seed)
 
@@ -61,7 +59,7 @@ def variant(seed: int) -> tuple[dict[str, list], dict[str, object], Variant]:
     return givens, settings, Variant(arrays, DIVISORS[scale](sizes), oracles.kept(mask, n, n), mask, number, sizes)
 
 
-def agree(wrong, witness: Variant, columns: bool) -> None:
+def agree(wrong, witness, columns):
     id = wrong.misconception.id
     expected, stopped = wrong_values(witness, id)
     given = wrong.derivation.givens
@@ -80,7 +78,7 @@ def agree(wrong, witness: Variant, columns: bool) -> None:
 SEEDS = range(12)
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_step_of_every_misconception(seed):
     givens, settings, witness = variant(seed)

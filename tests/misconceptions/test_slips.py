@@ -1,7 +1,5 @@
 """Slips: each value is wrong in the way that its kind says, and what follows from it follows."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import oracles
@@ -23,8 +21,8 @@ from symattn.errors import InputError
 from symattn.exact import Matrix
 
 
-def found(d, step, i, j) -> dict[str, list]:
-    by_kind: dict[str, list] = {}
+def found(d, step, i, j):
+    by_kind = {}
     for s in slips(d, step, i, j):
         by_kind.setdefault(s.slip.id, []).append(s.value)
     return by_kind
@@ -83,7 +81,7 @@ def test_any_step_may_be_off_by_one_and_hidden_scores_have_no_slips():
 # ------------------------------------------------------------------------------------------ laws
 
 
-def exactly(x) -> sympy.Expr:
+def exactly(x):
     return Matrix([[x]]).sympy()[0, 0]
 
 
@@ -156,10 +154,11 @@ def test_every_slip_keeps_the_law_of_its_kind(problem, data):
     assert order == sorted(order)
 
 
-def _parallel(a: sympy.Matrix, b: sympy.Matrix) -> bool:
+def _parallel(a, b):
     return sympy.Matrix.vstack(sympy.Matrix([list(a)]), sympy.Matrix([list(b)])).rank() == 1
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("by", ["matrix", "token"])
 def test_what_follows_from_a_slip_follows(by):
     d = worked_out(by=by, mask="causal")

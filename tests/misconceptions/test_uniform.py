@@ -1,7 +1,5 @@
 """A belief without a name is one event where one rule gives every entry, and the event says which."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +18,7 @@ RULES = {
 }
 
 
-def scores_marked(scores: np.ndarray, orientation: str = "rows"):
+def scores_marked(scores, orientation="rows"):
     """The report on scores, with what follows from them: tokens as rows or as columns."""
     across = orientation == "columns"
     given = {name: np.transpose(m).tolist() if across else m for name, m in {"Q": Q, "K": K, "V": V}.items()}

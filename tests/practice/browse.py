@@ -6,17 +6,13 @@ On a machine without Node, Chromium or the npm packages (playwright-core, axe-co
 `browser.missing` says what there is not.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,14 +37,14 @@ RECIPES = (
 )  # fmt: skip
 
 
-def pyodide() -> Path:
+def pyodide():
     """The folder of the npm package."""
     asked = "console.log(require.resolve('pyodide/package.json'))"
     said = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, text=True, check=True)
     return Path(said.stdout.strip()).parent
 
 
-def scripts(count: int) -> Iterator[dict[str, Any]]:
+def scripts(count):
     """Sheets with answers typed in: right, with one more in one place, begun, as decimals, with nonsense in places.
 
     Of every recipe another, so that a round of all recipes has every kind.
@@ -58,7 +54,7 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
         session = Session()
         shown, sheet = drawn(session, recipe, seed)
         boxes = places(shown["html"])
-        right: dict[tuple[int, int, int], Any] = {}
+        right = {}
         for k, part in enumerate(sheet.question.parts, 1):
             match part.answer:
                 case StepAnswer(step) | EntriesAnswer(step):
@@ -84,7 +80,7 @@ def scripts(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def unscaled() -> dict[str, Any]:
+def unscaled():
     """A sheet of somebody who forgot to scale the scores, and went on from there without a mistake."""
     session = Session()
     shown, sheet = drawn(session, "attention", 7)
@@ -106,30 +102,29 @@ TOLD = ("recipe", "seed", "name", "typed", "edition")
 """What the browser is told of a script."""
 
 
-def browsed(made: Sequence[dict[str, Any]], site: Path, pictures: Path | None = None) -> dict[str, Any]:
+def browsed(made, site, pictures=None):
     """What the page said of the scripts."""
     told = [{key: one[key] for key in TOLD if key in one} for one in made]
     return _run(RUNNER, site, told, *([str(pictures)] if pictures else []))
 
 
-def on_a_platform(script: dict[str, Any], package: Path) -> dict[str, Any]:
+def on_a_platform(script, package):
     """What a learning platform was told when the script was typed into a package, and what came back."""
     return _run(PLATFORM, package, {key: script[key] for key in TOLD})
 
 
-def _run(runner: Path, site: Path, told: object, *more: str) -> dict[str, Any]:
+def _run(runner, site, told, *more):
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
-        listed.write_text(json.dumps(told), encoding="utf-8")
+        listed.write_text(json.dumps(told), "utf-8")
         command = ["node", str(runner), str(site), str(listed), *more]
         run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": chromium()})
         if run.returncode:
             raise RuntimeError(run.stderr)
-        said: dict[str, Any] = json.loads(run.stdout)
-        return said
+        return json.loads(run.stdout)
 
 
-def main(pictures: Path) -> None:
+def main(pictures):
     """The pictures of a report and of a hint."""
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"

@@ -1,12 +1,10 @@
 """Practice pages filled in, as a browser would give them back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 
-from symattn.practice.session import Session, recipe_of
-from symattn.teaching.sheets import Sheet, sheets
+from symattn.practice.session import recipe_of
+from symattn.teaching.sheets import sheets
 
 Cells = Mapping[tuple[int, int, int], str]
 """What is typed, by part, row and column, from 1."""
@@ -16,7 +14,7 @@ _PLACE = re.compile(
 )
 
 
-def places(page: str) -> list[tuple[int, int, int]]:
+def places(page):
     """Every box of a matrix on a page, in its order."""
     found, part = [], 0
     for match in _PLACE.finditer(page):
@@ -26,11 +24,11 @@ def places(page: str) -> list[tuple[int, int, int]]:
     return found
 
 
-def filled(page: str, cells: Cells) -> str:
+def filled(page, cells):
     """The page with boxes filled in."""
     part = 0
 
-    def typed(match: re.Match[str]) -> str:
+    def typed(match):
         nonlocal part
         part = int(match[1]) if match[1] else part
         if not match[2] or not (text := cells.get((part, int(match[2]), int(match[3])), "")):
@@ -40,17 +38,17 @@ def filled(page: str, cells: Cells) -> str:
     return _PLACE.sub(typed, page)
 
 
-def drawn(session: Session, recipe: str, seed: int, language: str = "en") -> tuple[dict, Sheet]:
+def drawn(session, recipe, seed, language="en"):
     """A sheet as the session shows it, and the same sheet drawn beside it."""
     return session.draw(recipe, seed, language), next(sheets(recipe_of(recipe, seed), 1))
 
 
-def lines_of(sheet: Sheet) -> dict[str, list[list[str]]]:
+def lines_of(sheet):
     """The right lines of a sheet that asks for steps, by the names of its parts."""
     return {p.name: [[str(x) for x in row] for row in sheet.problem[p.name].result.rows] for p in sheet.question.parts}
 
 
-def cells_of(sheet: Sheet, lines: Mapping[str, list[list[str]]]) -> dict[tuple[int, int, int], str]:
+def cells_of(sheet, lines):
     """Lines by part, row and column."""
     return {
         (number, i, j): text

@@ -1,7 +1,5 @@
 """A practice session says what `symattn.check` says of the same answers given in Python, and its hints add up."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -159,7 +157,7 @@ def test_a_line_is_told_alone_and_what_is_saved_is_marked_alike_by_check(tmp_pat
     page = filled(shown["html"], cells_of(sheet, one_wrong(right)))
     saved = session.attempt(shown["sheet"], page)
     path = tmp_path / saved["name"]
-    path.write_text(saved["text"], encoding="utf-8")
+    path.write_text(saved["text"], "utf-8")
     marking, marked = symattn.check(path, path), session.mark(shown["sheet"], page)
     assert (marking.total, marking.available) == (marked["total"], marked["of"])
     assert [v.state for v in marking.reports[0].verdicts] == [e["state"] for e in marked["entries"]]
@@ -197,7 +195,7 @@ def test_what_cannot_be_done_is_a_sentence(request_):
     assert said["error"].endswith((".", "?"))
 
 
-WRONG = tomllib.loads(Path(__file__).with_name("wrong_courses.toml").read_text(encoding="utf-8"))["wrong"]
+WRONG = tomllib.loads(Path(__file__).with_name("wrong_courses.toml").read_text("utf-8"))["wrong"]
 
 
 def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
@@ -209,7 +207,7 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
 @pytest.mark.parametrize(("text", "says"), WRONG)
 def test_a_course_that_is_none_is_refused_where_it_goes_wrong(tmp_path, text, says):
     path = tmp_path / "practice.toml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     with pytest.raises(InputError, match=says) as refused:
         read_course(path)
     assert "practice.toml" in str(refused.value)

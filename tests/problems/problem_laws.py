@@ -1,9 +1,6 @@
 """What every problem type promises, whatever it asks: the tests of each type run these over many variants."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -12,8 +9,7 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
-from symattn.teaching.problems import ProblemType, problem_type
-from symattn.teaching.question import Question
+from symattn.teaching.problems import problem_type
 
 DICE = Dice.seeded(2026)
 AGAIN = 20
@@ -23,38 +19,50 @@ AGAIN = 20
 class Drawing:
     """The contents of variants, each drawn when it is first asked for."""
 
-    def __init__(self, chosen: ProblemType[Any, Any], stated: dict[str, object]) -> None:
+    def __init__(self, chosen, stated):
         self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Any]()
         self.family = chosen.family(self.spec, DICE.rng("family"))
 
-    def __getitem__(self, k: int) -> Any:
+    def __getitem__(self, k):
         for number in range(len(self.drawn) + 1, k + 2):
             self.drawn.append(self.chosen.draw(self.spec, DICE.rng(number), number, self.family))
         return deepcopy(self.drawn[k])
 
 
-def again(chosen: ProblemType[Any, Any], content: Any) -> Any:
+def again(chosen, content):
     """The content as it comes out of the JSON of an exam."""
     return chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json")
 
 
 @cache
-def _drawing(name: str, stated: str) -> Drawing:
+def _drawing(name, stated):
     return Drawing(problem_type(name), json.loads(stated))
 
 
-def contents(chosen: ProblemType[Any, Any], count: int, **stated: object) -> Iterator[Any]:
+def contents(chosen, count, **stated):
     """The contents of that many variants, drawn once for all tests of a run."""
     drawing = _drawing(chosen.name, json.dumps(stated))
     return (drawing[k] for k in range(count))
 
 
-def questions(chosen: ProblemType[Any, Any], count: int, **stated: object) -> Iterator[Question]:
+@cache
+def _variant(name, seed, number, stated):
+    chosen = problem_type(name)
+    spec = chosen.spec({"type": name, **json.loads(stated)})
+    return chosen.make(chosen.draw(spec, Dice.seeded(seed).rng(number), number, {}))
+
+
+def variant_of(chosen, seed):
+    """A function for the variants of a type, drawn with dice of its own: the number, and what is stated."""
+    return lambda number, **stated: _variant(chosen.name, seed, number, json.dumps(stated))
+
+
+def questions(chosen, count, **stated):
     """The same made, from their frozen form."""
     return (chosen.make(again(chosen, content)) for content in contents(chosen, count, **stated))
 
 
-def keeps_its_promises(chosen: ProblemType[Any, Any], count: int = 200, **stated: object) -> None:
+def keeps_its_promises(chosen, count=200, **stated):
     """Different contents, every one proved, the same one again from JSON, names in order, the same ones drawn again.
 
     A variant is judged as soon as it is drawn: what was worked out for it is still remembered then.
@@ -74,7 +82,7 @@ def keeps_its_promises(chosen: ProblemType[Any, Any], count: int = 200, **stated
     assert [anew[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
 
 
-def is_written(question: Question) -> None:
+def is_written(question):
     """Worksheet and key in every format that is text."""
     for document in (question_document(question), question_document(question, solutions="key")):
         for writer in FORMATS.values():

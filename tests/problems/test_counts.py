@@ -1,12 +1,10 @@
 """Counting: by multiplying lists, by PyTorch's own parameters, by search, and by arithmetic in SymPy."""
 
-import json
-from functools import cache
-
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from problem_laws import variant_of
 from tables import tables_beside
 
 import symattn
@@ -14,7 +12,6 @@ from symattn.derivation.counting import Attention, FeedForward
 from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import InputError
 from symattn.exact.reading import decide_reading, read
-from symattn.foundation.dice import Dice
 from symattn.teaching.problems import counts
 from symattn.teaching.problems.asking import prose
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
@@ -23,14 +20,7 @@ from symattn.teaching.problems.counts import LEVEL_ITEMS, TYPE, operation_lines,
 TABLES = tables_beside(__file__)
 
 
-def question(number, **stated):
-    return _question(number, json.dumps(stated))
-
-
-@cache
-def _question(number, stated):
-    spec = TYPE.spec({"type": "counts", **json.loads(stated)})
-    return TYPE.make(TYPE.draw(spec, Dice.seeded(17).rng(number), number, {}))
+question = variant_of(TYPE, 17)
 
 
 def answer(q, name):

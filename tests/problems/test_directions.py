@@ -55,7 +55,7 @@ def pages(
         mechanism, problem=problem, notation=str(notation), seed=5, out=folder, forms=["markdown"], overview=True,
         solutions=["blank", "key", "diagnosis"], jobs=1, sizes=sizes or None, options=options,
     )  # fmt: skip
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md")))
+    return "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("*.md")))
 
 
 KINDS = [
@@ -69,7 +69,7 @@ KINDS = [
 @pytest.fixture(scope="session")
 def mine(tmp_path_factory):
     path = tmp_path_factory.mktemp("notation") / "mine.toml"
-    path.write_text(MINE, encoding="utf-8")
+    path.write_text(MINE, "utf-8")
     return path
 
 

@@ -11,7 +11,6 @@ from symattn.page.document import Math, Paragraph, spans
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.estimate import EFFECTS, OUTCOMES, TYPE
-from symattn.teaching.question import ChoiceAnswer, OrderAnswer
 
 
 def softmax(scores):
@@ -32,7 +31,6 @@ def items(kind, count=20, level="standard"):
 
 def test_rows_of_weights_are_in_the_order_of_their_entropy():
     for item, part in items("entropy"):
-        assert isinstance(part.answer, OrderAnswer)
         rows = [np.array(item["rows"]["ABCD".index(letter)], float) for (letter,) in part.answer.groups]
         found = [entropy(row / row.sum()) for row in rows]
         assert all(a < b - 1e-9 for a, b in itertools.pairwise(found))
@@ -100,7 +98,6 @@ def test_every_effect_is_what_numpy_finds_for_the_key_that_is_named():
         before, after = done(item["effect"], item["row"], key, other)
         change = softmax(after)[key] - softmax(before)[key]
         outcome = "stays" if abs(change) < 1e-12 else "grows" if change > 0 else "falls"
-        assert isinstance(part.answer, ChoiceAnswer)
         assert list(OUTCOMES)[min(part.answer.right)] == outcome, item
         seen.add(item["effect"])
     assert seen == set(EFFECTS)

@@ -135,6 +135,7 @@ def test_options_that_are_alike_or_of_which_none_is_right_are_found(name):
                     chosen.prove(replace(question, parts=(*question.parts[:k], wrong, *question.parts[k + 1 :])))
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", ["counts", "design", "estimate", "heatmap", "masks", "prove", "shapes"])
 def test_the_right_options_of_one_worksheet_stand_anywhere(name):
     """A worksheet alone is the first variant of its family: over seeds its answers do not always stand at A."""

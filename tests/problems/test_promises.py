@@ -42,6 +42,7 @@ def test_variants_keep_the_promises_of_every_type(name, count, stated):
     is_written(next(questions(problem_type(name), 1, **stated)))
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", ["counts", "design", "drills", "estimate", "heatmap", "masks", "recurrence", "shapes"])
 def test_a_few_variants_keep_them_and_are_worth_the_same(name):
     keeps(name, 3)
@@ -52,6 +53,7 @@ def test_a_few_variants_keep_them_and_are_worth_the_same(name):
 PLACES = TABLES["places"]
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("name", "stated", "place", "letters", "count", "apart"), PLACES)
 def test_the_right_option_stands_everywhere_alike(name, stated, place, letters, count, apart):
     found = Counter("".join(question.positions[place] for question in questions(problem_type(name), count, **stated)))
@@ -126,6 +128,7 @@ def test_what_is_not_unique_or_not_true_does_not_survive(what):
 OTHER_NUMBERS = TABLES["other_numbers"]
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("name", "part", "changed"), OTHER_NUMBERS)
 def test_the_key_of_other_numbers_is_found(name, part, changed):
     chosen = problem_type(name)

@@ -1,15 +1,13 @@
 """Attention beside recurrence: walks over dependency graphs and loops over positions."""
 
-import json
 from collections import deque
-from functools import cache
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from problem_laws import variant_of
 
-from symattn.foundation.dice import Dice
 from symattn.teaching.problems.layers import (
     attention_pairs,
     attention_products,
@@ -19,17 +17,8 @@ from symattn.teaching.problems.layers import (
     stacked_layers,
 )
 from symattn.teaching.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
-from symattn.teaching.question import ChoiceAnswer, RubricAnswer
 
-
-def question(number, **stated):
-    return _question(number, json.dumps(stated))
-
-
-@cache
-def _question(number, stated):
-    spec = TYPE.spec({"type": "recurrence", **json.loads(stated)})
-    return TYPE.make(TYPE.draw(spec, Dice.seeded(13).rng(number), number, {}))
+question = variant_of(TYPE, 13)
 
 
 def answer(q, name):
@@ -125,7 +114,6 @@ def test_every_answer(level):
         chains = list(answer(q, "chains").value)
         assert chains == [5, 5, 3 * n, 6 * n]  # Q, S, S', A, Z; U h, the sum and f at every position
         parallel, works = answer(q, "parallel"), q.frozen["parallel"]
-        assert isinstance(parallel, ChoiceAnswer)
         assert parallel.right == {i for i, name in enumerate(works) if TOGETHER[name]}
         assert len(parallel.right) == 3
         assert len(set(works)) == 6
@@ -173,11 +161,9 @@ def test_claims_are_half_true_and_never_on_one_topic():
         topics = [STATEMENTS[name].topic or name for name in names]
         assert len(set(topics)) == len(names) == CLAIMS[level]
         judged = answer(q, "claims")
-        assert isinstance(judged, ChoiceAnswer)
         assert judged.right == {i for i, name in enumerate(names) if STATEMENTS[name].true}
         assert len(judged.right) * 2 == len(names)
         corrected = answer(q, "corrections")
-        assert isinstance(corrected, RubricAnswer)
         assert len(corrected.points) == len(names) - len(judged.right)
         ticks.append(0 in judged.right)
     assert 9 < sum(ticks) < 27, "the first statement is as often true as false"

@@ -12,7 +12,6 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Name, Transposed
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.translate import OPTIONS, TYPE
-from symattn.teaching.question import MatrixAnswer, ShapeAnswer
 
 
 def in_columns(d):
@@ -24,17 +23,19 @@ def in_columns(d):
     return {"Q": q, "S": s, "Z": v @ (powers / powers.sum(axis=0))}
 
 
+def answers_are(question, shape, there, turned=False):
+    """Those of what NumPy makes of it; a token is a column where it is turned."""
+    *_, asked, token, scores, output = (part.answer for part in question.parts)
+    assert asked.shape == shape
+    t = question.frozen["token"]
+    assert np.allclose(floats(token.value), there["Q"][:, t : t + 1] if turned else there["Q"][t : t + 1])
+    assert np.allclose(floats(scores.value), there["S"])
+    assert np.allclose(floats(output.value), there["Z"])
+
+
 def test_rows_into_columns_against_numpy():
     for question in questions(TYPE, 4):
-        there = in_columns(question.problem.derivation)
-        _, _, shape, token, scores, output = (part.answer for part in question.parts)
-        assert isinstance(shape, ShapeAnswer)
-        assert shape.shape == (4, 5)
-        assert all(isinstance(part, MatrixAnswer) for part in (token, scores, output))
-        t = question.frozen["token"]
-        assert np.allclose(floats(token.value), there["Q"][:, t : t + 1])
-        assert np.allclose(floats(scores.value), there["S"])
-        assert np.allclose(floats(output.value), there["Z"])
+        answers_are(question, (4, 5), in_columns(question.problem.derivation), turned=True)
 
 
 def test_columns_into_rows_against_numpy():
@@ -42,13 +43,7 @@ def test_columns_into_rows_against_numpy():
         d = question.problem.derivation
         assert d.orientation == "columns"
         q, k, v = (floats(d.value(name)).T for name in "QKV")
-        right = numpy_attention(q, k, v, scale=2)
-        *_, shape, token, scores, output = (part.answer for part in question.parts)
-        assert shape.shape == (3, 4)
-        t = question.frozen["token"]
-        assert np.allclose(floats(token.value), q[t : t + 1])
-        assert np.allclose(floats(scores.value), right["S"])
-        assert np.allclose(floats(output.value), right["Z"])
+        answers_are(question, (3, 4), {"Q": q, **numpy_attention(q, k, v, scale=2)})
 
 
 @pytest.mark.parametrize(("notation", "left", "right"), [("standard", "K", "Q"), ("columns", "Q", "K")])

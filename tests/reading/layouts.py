@@ -815,8 +815,9 @@ def notebook_prints_without_names(work: Work) -> str:
 
 @layout("ipynb")
 def notebook_display(work: Work) -> str:
-    shows = [shown(numpy_prints(a, array=True), "display_data") for a in work]
-    return cells(source_of(work), code("\n".join(f"display({a.name})" for a in work), *shows))
+    backwards = work[::-1]
+    shows = [shown(numpy_prints(a, array=True), "display_data") for a in backwards]
+    return cells(source_of(work), code("\n".join(f"display({a.name})" for a in backwards), *shows))
 
 
 @layout("ipynb")

@@ -158,7 +158,7 @@ def test_a_matrix_whose_name_cannot_be_seen_is_told():
                        for name, cells in (("S", r"2 & 1 \\ 0 & 1"), (character, r"7 & 2 \\ 3 & 4")))  # fmt: skip
         attempt = read(rf"\begin{{document}}{text}\end{{document}}", question(), form="latex")
         assert set(attempt.answers) == {"S"}, repr(character)
-        assert ["'7 2 3 4'" in remark.says for remark in attempt.remarks] == [True]
+        assert ["= [7 & 2; 3 & 4]" in remark.says for remark in attempt.remarks] == [True]
         assert "Z" in attempt.unread, repr(character)
 
 
@@ -400,3 +400,30 @@ def test_any_latex_is_taken_apart(text):
     assert all(matrix.rows for _, matrix in latex_matrices(text))
     with suppress(InputError):
         assert len(read_submission(text, [question()], form="latex").attempts) == 1
+
+
+# ------------------------------------------------------------------------------------------------ first tries
+
+ONES, TWOS = brackets([["1"] * 3] * 3), brackets([["2"] * 3] * 3)
+TRIES = {
+    "corrected below": f"S (first try) = {ONES}\nS (corrected) = {TWOS}",
+    "corrected above": f"S, corrected = {TWOS}\nS (wrong) = {ONES}",
+    "in German": f"S (erster Versuch): {ONES}\nS (korrigiert): {TWOS}",
+    "a first try, and another": f"S (old) = {ONES}\nS = {TWOS}",
+}
+
+
+@pytest.mark.parametrize("typed", TRIES.values(), ids=TRIES)
+def test_of_a_first_try_and_what_came_of_it_the_second_counts(typed):
+    """Nobody has to say which of them is meant, whether it is right or wrong."""
+    attempt = read(typed, question())
+    assert values(attempt.answers["S"]) == [["2"] * 3] * 3
+    assert not attempt.doubts
+
+
+def test_a_key_may_be_the_function_that_leads_to_a_step():
+    """softmax(S) is A, in a mapping as in a text, and never S."""
+    said = {name: [[str(x) for x in row] for row in rows] for name, rows in key(places=4).items()}
+    said["softmax(S)"] = said.pop("A")
+    found = symattn.check(question(), said).reports[0]
+    assert (found.total, found.pending) == (found.available, False)

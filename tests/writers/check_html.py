@@ -4,40 +4,36 @@ On a machine without Node, Chromium or the npm packages (playwright-core, axe-co
 NODE_PATH) `browser.missing` says what there is not.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from browser import chromium
 
-from symattn.page.document import Document
 from symattn.page.writers import html
 
 PACKAGES = ("playwright-core", "axe-core", "html-validate")
 RUNNER = Path(__file__).with_name("browser.cjs")
 
 
-def complaints(documents: Sequence[Document]) -> list[str]:
+def complaints(documents):
     """Everything that is wrong with the documents, each complaint with the number of its document, from 0."""
     return [f"{i}: {words}" for i, said in enumerate(complaints_about(map(html.write, documents))) for words in said]
 
 
-def complaints_about(sources: Sequence[str] | map[str]) -> list[list[str]]:
+def complaints_about(sources):
     """Everything that is wrong with each of some pages."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for i, source in enumerate(sources):
             files.append(Path(folder) / f"{i}.html")
-            files[-1].write_text(source, encoding="utf-8")
+            files[-1].write_text(source, "utf-8")
         return _looked_at(files)
 
 
-def _looked_at(files: Sequence[Path]) -> list[list[str]]:
+def _looked_at(files):
     run = subprocess.run(
         ["node", str(RUNNER), *map(str, files)],
         capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": chromium()},

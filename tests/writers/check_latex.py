@@ -3,18 +3,14 @@
 `complaints(document)` compiles one of them, `complaints_of_class` many in one run, through the file that includes them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from symattn.errors import InputError
-from symattn.page.document import Document
 from symattn.page.writers import latex, pdf
 from symattn.page.writers.page import typesetting
 
@@ -36,7 +32,7 @@ _INCLUDED = re.compile(r"\(\./class-(\d+)\.tex")
 _SECONDS = 600  # for a whole class
 
 
-def engines() -> dict[str, Path]:
+def engines():
     """The embedded TeX, and those that are installed."""
     found = {"embedded": pdf.embedded_engine()} | {
         name: Path(path) if (path := shutil.which(name)) else None for name in ENGINES
@@ -44,7 +40,7 @@ def engines() -> dict[str, Path]:
     return {name: path for name, path in found.items() if path}
 
 
-def has_class(engine: Path, latex_class: str) -> bool:
+def has_class(engine, latex_class):
     """Whether this TeX has a class; the embedded one has few, and no other fonts than these."""
     fonts = "\\usepackage[T1]{fontenc}\\usepackage{lmodern}"
     source = f"\\documentclass{{{latex_class}}}{fonts}\\begin{{document}}x\\end{{document}}"
@@ -54,12 +50,12 @@ def has_class(engine: Path, latex_class: str) -> bool:
         return False
 
 
-def complaints(document: Document) -> list[str]:
+def complaints(document):
     source = latex.write(document)
     return [f"{name}: {line}" for name, engine in engines().items() for line in trouble(source, engine)]
 
 
-def trouble(source: str, engine: Path) -> Iterator[str]:
+def trouble(source, engine):
     """What one TeX says of a source."""
     try:
         data, log = pdf.latex_pdf(source, engine)
@@ -71,24 +67,22 @@ def trouble(source: str, engine: Path) -> Iterator[str]:
     yield from _told(log)
 
 
-def _told(log: str) -> Iterator[str]:
+def _told(log):
     for line in _TROUBLE.findall(log):
         if not _HARMLESS.search(line):
             yield line
 
 
-def complaints_of_class(
-    documents: Sequence[tuple[str, Document]], engine: Path, latex_class: str = "article"
-) -> Iterator[str]:
+def complaints_of_class(documents, engine, latex_class="article"):
     """What one TeX says of many named documents, in one run; one by one if it stops at one of them."""
     with tempfile.TemporaryDirectory() as name, typesetting(None, latex_class):
         folder, beside = Path(name), latex.Folder()
         for k, (_, document) in enumerate(documents):
             source = latex.write_beside_macros(document)
             beside.add(f"class-{k}", source, "class")
-            (folder / f"class-{k}.tex").write_text(source, encoding="utf-8")
+            (folder / f"class-{k}.tex").write_text(source, "utf-8")
         for path, text in beside.files():
-            (folder / path).write_text(text, encoding="utf-8")
+            (folder / path).write_text(text, "utf-8")
         log = _compiled(folder, "class.tex", engine) if len(documents) > 1 else ""
         if log:
             before, *sheets = _INCLUDED.split(log)
@@ -100,7 +94,7 @@ def complaints_of_class(
                 yield from (f"{label}: {line}" for line in trouble(latex.write(document), engine))
 
 
-def _compiled(folder: Path, name: str, engine: Path) -> str:
+def _compiled(folder, name, engine):
     """The log of one run, of which a second would know the numbers of pages; nothing if TeX stopped."""
     done = subprocess.run(
         [str(engine), "-interaction=nonstopmode", "-halt-on-error", name], cwd=folder, timeout=_SECONDS, check=False,

@@ -4,30 +4,26 @@ A reader keeps a document's rows if every displayed formula comes out whole, wit
 cells.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from html.parser import HTMLParser
 
 from writer_markdown_rules import lint
 
-from symattn.page.document import Document
 from symattn.page.writers import FORMATS
 
 Rows = list[list[str]]
 
 
-def complaints(document: Document) -> list[str]:
+def complaints(document):
     """Everything wrong with the document as Markdown."""
     text = FORMATS["markdown"].write(document)
     return [*lint(text), *(fault for name in readers() for fault in lost(text, name))]
 
 
-def lost(markdown: str, reader: str) -> list[str]:
+def lost(markdown, reader):
     """What a reader does not show as it was written."""
     shown = _Shown()
     shown.feed(readers()[reader](markdown))
@@ -46,9 +42,9 @@ def lost(markdown: str, reader: str) -> list[str]:
     return found
 
 
-def readers() -> dict[str, Callable[[str], str]]:
+def readers():
     """The readers that are installed, each as a function from Markdown to HTML."""
-    found: dict[str, Callable[[str], str]] = {}
+    found = {}
     if shutil.which("pandoc"):
         found["pandoc"] = _pandoc
     for name, reader in (("markdown-it", _markdown_it), ("mistune", _mistune)):
@@ -60,12 +56,12 @@ def readers() -> dict[str, Callable[[str], str]]:
     return found
 
 
-def _pandoc(markdown: str) -> str:
+def _pandoc(markdown):
     command = ["pandoc", "--from=markdown-smart", "--to=html", "--mathjax", "--wrap=preserve"]
     return subprocess.run(command, input=markdown, capture_output=True, text=True, check=True).stdout
 
 
-def _markdown_it(markdown: str) -> str:
+def _markdown_it(markdown):
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
     from mdit_py_plugins.front_matter import front_matter_plugin
@@ -73,11 +69,10 @@ def _markdown_it(markdown: str) -> str:
     reader = (
         MarkdownIt("commonmark").enable("table").use(front_matter_plugin).use(dollarmath_plugin, double_inline=True)
     )
-    rendered: str = reader.render(markdown)
-    return rendered
+    return reader.render(markdown)
 
 
-def _mistune(markdown: str) -> str:
+def _mistune(markdown):
     """With the plug-ins that nbconvert has on."""
     import mistune
 
@@ -89,14 +84,14 @@ def _mistune(markdown: str) -> str:
 # --- what was written ---------------------------------------------------------------------------------
 
 
-def displayed(markdown: str) -> list[str]:
+def displayed(markdown):
     """The formulas that stand between lines of dollar signs."""
     return re.findall(r"^\$\$\n(.*?)\n\$\$$", _unfenced(markdown), re.DOTALL | re.MULTILINE)
 
 
-def tables(markdown: str) -> list[Rows]:
+def tables(markdown):
     """The cells of every table, without the line below the heads."""
-    found: list[Rows] = []
+    found = []
     before = ""
     for line in _unfenced(markdown).split("\n"):
         if line.startswith("|"):
@@ -109,11 +104,11 @@ def tables(markdown: str) -> list[Rows]:
     return found
 
 
-def _unfenced(markdown: str) -> str:
+def _unfenced(markdown):
     return re.sub(r"^```.*?^```$", "", markdown, flags=re.DOTALL | re.MULTILINE)
 
 
-def _written(cell: str) -> str:
+def _written(cell):
     """A cell's text as it is to be shown: formulas as they stand, escapes and marks for weight taken away."""
     parts = re.split(r"(?<!\\)\$((?:\\.|[^$\\])+)\$", cell)
     words = [re.sub(r"(?<!\\)(\*\*|`)", "", part) for part in parts[::2]]
@@ -121,7 +116,7 @@ def _written(cell: str) -> str:
     return "".join(parts)
 
 
-def _alike(shown: str | Rows) -> object:
+def _alike(shown):
     """A formula by its lines, a table by its cells, however there are spaces in them."""
     if isinstance(shown, str):
         return [re.sub(r"\s+", " ", line).strip() for line in shown.strip().split("\n")]
@@ -131,14 +126,14 @@ def _alike(shown: str | Rows) -> object:
 class _Shown(HTMLParser):
     """The displayed formulas and the tables of a page, without the signs that readers put round formulas."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.formulas: list[str] = []
-        self.tables: list[Rows] = []
+        self.formulas = []
+        self.tables = []
         self.words = ""
-        self.open: list[str] = []
+        self.open = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         kind = dict(attrs).get("class") or ""
         if (tag, kind) in (("div", "math"), ("div", "math block"), ("span", "math display")):
             self.formulas.append("")
@@ -153,11 +148,11 @@ class _Shown(HTMLParser):
             self.tables[-1][-1].append("")
             self.open.append("cell")
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if self.open and tag in {"display": ("div", "span"), "inline": ("span",), "cell": ("td", "th")}[self.open[-1]]:
             self.open.pop()
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self.open[-1:] == ["display"]:
             self.formulas[-1] += data.strip().removeprefix("\\[").removesuffix("\\]").strip("$")
         elif "cell" in self.open:

@@ -1,14 +1,11 @@
 """What is wrong with a document as a notebook: its form, its Markdown, and whether its programs run."""
 
-from __future__ import annotations
-
 import ast
 import json
 import warnings
 
 from writer_markdown_rules import lint
 
-from symattn.page.document import Document
 from symattn.page.writers import FORMATS
 
 ALLOWED = frozenset({"numpy", "math"})
@@ -16,13 +13,13 @@ IN_LETTERS = frozenset({"sympy", "sympy.matrices.expressions.matexpr", "random"}
 """What names are imported from, where there are letters."""
 
 
-def sources(document: Document, kind: str) -> list[str]:
+def sources(document, kind):
     """The sources of all cells of a kind: code, markdown."""
     cells = json.loads(FORMATS["notebook"].write(document))["cells"]
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == kind]
 
 
-def complaints(document: Document) -> list[str]:
+def complaints(document):
     """Everything wrong with the document as a notebook."""
     text = FORMATS["notebook"].write(document)
     cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
@@ -31,7 +28,7 @@ def complaints(document: Document) -> list[str]:
     return [*_form(text), *faults, *_programs([source for kind, source in cells if kind == "code"])]
 
 
-def _form(text: str) -> list[str]:
+def _form(text):
     """By the schema of nbformat, where that is installed; identities and outputs in any case."""
     found = []
     cells = json.loads(text)["cells"]
@@ -50,9 +47,9 @@ def _form(text: str) -> list[str]:
     return found
 
 
-def _programs(cells: list[str]) -> list[str]:
+def _programs(cells):
     """Everything runs from top to bottom with NumPy or SymPy alone, and no warning is given."""
-    names: dict[str, object] = {}
+    names = {}
     for number, source in enumerate(cells, 1):
         imported = {
             name.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for name in node.names

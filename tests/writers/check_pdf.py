@@ -1,18 +1,13 @@
 """What is wrong with a document as PDF: what independent checkers, and a look at the page, complain about."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from pdf_marks import MILLIMETRE, pages, tags
-from pypdf import PageObject
 
-from symattn.page.document import Document
 from symattn.page.writers.pdf import write_pdf
 
 BESIDE = 1.0 * MILLIMETRE  # what stands so little in the margin is no overflow
@@ -22,14 +17,14 @@ LEFT, RIGHT = 17, 17  # margins in millimetres, at least
 FALSE_ALARMS = ("STREAM-LENGTH", "GLYPH-WIDTH")
 
 
-def complaints(document: Document) -> list[str]:
+def complaints(document):
     """Everything wrong with the PDF of this document."""
     data = write_pdf(document)
     again = [] if write_pdf(document) == data else ["The bytes differ when it is written again."]
     return [*again, *faults(data)]
 
 
-def faults(data: bytes) -> list[str]:
+def faults(data):
     """Everything wrong with a PDF."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "document.pdf"
@@ -37,7 +32,7 @@ def faults(data: bytes) -> list[str]:
         return [*_of_checkers(path), *_of_tags(data), *_of_pages(data), *_of_margins(path)]
 
 
-def _of_checkers(path: Path) -> Iterator[str]:
+def _of_checkers(path):
     import page
     import pdfua
 
@@ -53,25 +48,25 @@ def _of_checkers(path: Path) -> Iterator[str]:
             yield f"qpdf: {done.stdout} {done.stderr}"
 
 
-def _of_tags(data: bytes) -> Iterator[str]:
+def _of_tags(data):
     """Formulas and figures without words, and a document without language or title."""
     for kind, alternative in tags(data):
         if kind in ("/Formula", "/Figure") and not alternative.strip():
             yield f"A {kind[1:]} has no alternative text."
-    catalogue = pages(data)[0].pdf.trailer["/Root"]  # type: ignore[union-attr]
+    catalogue = pages(data)[0].pdf.trailer["/Root"]
     if not re.fullmatch(r"[a-z]{2,3}(-\w+)*", str(catalogue.get("/Lang", ""))):
         yield f"The language is {catalogue.get('/Lang')!r}."
-    if not str((pages(data)[0].pdf.metadata or {}).get("/Title", "")):  # type: ignore[union-attr]
+    if not str((pages(data)[0].pdf.metadata or {}).get("/Title", "")):
         yield "There is no title."
 
 
-def _of_pages(data: bytes) -> Iterator[str]:
+def _of_pages(data):
     for number, page in enumerate(pages(data), 1):
         yield from (f"The font {name} on page {number} is not embedded." for name in _fonts_outside(page))
 
 
-def _fonts_outside(page: PageObject) -> Iterator[str]:
-    for font in page["/Resources"].get("/Font", {}).values():  # type: ignore[union-attr]
+def _fonts_outside(page):
+    for font in page["/Resources"].get("/Font", {}).values():
         for part in font.get_object().get("/DescendantFonts", [font]):
             descriptor = part.get_object().get("/FontDescriptor", {}).get_object()
             if not {"/FontFile", "/FontFile2", "/FontFile3"} & set(descriptor):
@@ -82,7 +77,7 @@ _PAGE = re.compile(r'<page width="([\d.]+)" height="([\d.]+)">')
 _WORD = re.compile(r'<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)</word>')
 
 
-def _of_margins(path: Path) -> Iterator[str]:
+def _of_margins(path):
     """Words that stand in a margin, where poppler says they stand."""
     if not (reader := shutil.which("pdftotext")):
         return

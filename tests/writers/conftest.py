@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from symattn.errors import InputError
@@ -7,7 +5,7 @@ from symattn.page.writers.pdf import latex_engine
 
 
 @pytest.fixture(scope="session")
-def tex() -> None:
+def tex():
     """Skips a test on a machine that has no TeX."""
     try:
         latex_engine()
@@ -15,7 +13,7 @@ def tex() -> None:
         pytest.skip(str(error))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Slow tests that run a TeX are for the end of a run, as those that are marked so."""
     for item in items:
         if "tex" in getattr(item, "fixturenames", ()) and item.get_closest_marker("slow"):

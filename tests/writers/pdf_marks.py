@@ -1,41 +1,38 @@
 """What a page of PDF has on it, read from its content stream: where ink is, how large text is, how it is tagged."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from io import BytesIO
 
-from pypdf import PageObject, PdfReader
+from pypdf import PdfReader
 from pypdf.generic import ContentStream
 
 Matrix = tuple[float, float, float, float, float, float]
 MILLIMETRE = 72 / 25.4
 
 
-def pages(data: bytes) -> list[PageObject]:
+def pages(data):
     return list(PdfReader(BytesIO(data)).pages)
 
 
-def words_on(page: PageObject) -> str:
+def words_on(page):
     return " ".join(page.extract_text().split())
 
 
-def _times(one: Matrix, two: Matrix) -> Matrix:
+def _times(one, two):
     a, b, c, d, e, f = one
     g, h, i, j, k, m = two
     return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
 
 
-def ink(page: PageObject) -> Iterator[tuple[float, float, float]]:
+def ink(page):
     """(x, y, size) of every corner of a path, with size 0, and of the start of every piece of text; millimetres,
     the size of text in points."""
-    here: Matrix = (1, 0, 0, 1, 0, 0)
+    here = (1, 0, 0, 1, 0, 0)
     text = line = here
-    stack: list[Matrix] = []
+    stack = []
     size = 0.0
-    font: dict[int, float] = {}
+    font = {}
 
-    def at(matrix: Matrix, x: float, y: float, points: float = 0) -> tuple[float, float, float]:
+    def at(matrix, x, y, points=0):
         a, b, c, d, e, f = matrix
         return (a * x + c * y + e) / MILLIMETRE, (b * x + d * y + f) / MILLIMETRE, points * abs(d)
 
@@ -47,7 +44,7 @@ def ink(page: PageObject) -> Iterator[tuple[float, float, float]]:
             case b"Q":
                 here = stack.pop()
             case b"cm":
-                here = _times(tuple(numbers), here)  # type: ignore[arg-type]
+                here = _times(tuple(numbers), here)
             case b"re":
                 x, y, wide, high = numbers
                 yield at(here, x, y)
@@ -57,7 +54,7 @@ def ink(page: PageObject) -> Iterator[tuple[float, float, float]]:
             case b"BT":
                 text = line = (1, 0, 0, 1, 0, 0)
             case b"Tm":
-                text = line = tuple(numbers)  # type: ignore[assignment]
+                text = line = tuple(numbers)
             case b"Td" | b"TD":
                 text = line = _times((1, 0, 0, 1, numbers[0], numbers[1]), line)
             case b"Tf":
@@ -75,19 +72,19 @@ def ink(page: PageObject) -> Iterator[tuple[float, float, float]]:
                         break  # in a font of typst the widths are not known so easily
 
 
-def _widths(page: PageObject, name: str) -> dict[int, float]:
+def _widths(page, name):
     """The widths of a font of TeX, whose characters are single bytes; others are not known."""
-    font = page["/Resources"]["/Font"][name].get_object()  # type: ignore[index]
+    font = page["/Resources"]["/Font"][name].get_object()
     widths = font["/Widths"].get_object() if "/Widths" in font else []
     return {font["/FirstChar"] + i: float(wide) for i, wide in enumerate(widths)}
 
 
-def tags(data: bytes) -> Iterator[tuple[str, str]]:
+def tags(data):
     """(kind, alternative text) of every element of the structure, in reading order."""
     yield from _tags(PdfReader(BytesIO(data)).trailer["/Root"]["/StructTreeRoot"])
 
 
-def _tags(node: object) -> Iterator[tuple[str, str]]:
+def _tags(node):
     node = node.get_object() if hasattr(node, "get_object") else node
     if isinstance(node, list):
         for child in node:

@@ -133,7 +133,7 @@ def test_solutions_and_what_was_typed_are_on_paper(tmp_path):
     source = write(LAYOUTS).replace(
         'aria-label="Q, row 1, column 1"', 'value="4711" aria-label="Q, row 1, column 1"', 1
     )
-    (tmp_path / "page.html").write_text(source.replace("></textarea>", ">my own working</textarea>"), encoding="utf-8")
+    (tmp_path / "page.html").write_text(source.replace("></textarea>", ">my own working</textarea>"), "utf-8")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"]
     printed = tmp_path / "page.pdf"
     subprocess.run(
@@ -241,7 +241,6 @@ def test_a_fragment_keeps_to_itself():
     root = ElementTree.fromstring(piece)
     assert (root.tag, root.get("class")) == ("div", "symattn roomy")
     [style] = root.iter("style")
-    assert style.text is not None
     for outside in ("@font-face", "@page", ":root"):
         assert outside not in style.text
     rules = re.findall(r"^(\S.*) \{", style.text, re.MULTILINE)

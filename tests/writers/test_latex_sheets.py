@@ -145,6 +145,7 @@ def test_a_name_is_changed_in_one_place():
 LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize(
     ("size", "inside"), [(11, matrix([-1, 8], [2, 21])), (24, AnswerGrid(n("Q"), 2, 2, "fraction"))]
@@ -156,6 +157,7 @@ def test_schemes_compile_at_every_size(inside, size):
     assert list(trouble(latex.write(page), pdf.latex_engine())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_the_columns_of_a_scheme_are_level():
     """The same number above and inside stands at the same place of a line, and left and inside in the same line."""
@@ -175,6 +177,7 @@ def test_the_columns_of_a_scheme_are_level():
     assert found["5678"][0][1] == found["1111"][0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other():
     long = tuple(said(f"line {i}") for i in range(120))
@@ -190,6 +193,7 @@ def uprights(page):
     return [float(high) / 72 * 25.4 for high in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("lines", [18, 26, 38])
@@ -243,22 +247,22 @@ def test_settings_of_one_sheet_end_with_it(tmp_path):
     one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
     two = sheet(Paragraph((Words("second "), Math(indexed("W", "Q")))), SOLVED, solutions="partly", sheet="two")
     for name, document in (("a-01", one), ("a-02", two)):
-        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), encoding="utf-8")
+        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), "utf-8")
     beside = latex.Folder()
     for name in ("a-01", "a-02"):
-        beside.add(name, (tmp_path / f"{name}.tex").read_text(encoding="utf-8"), "a-class")
+        beside.add(name, (tmp_path / f"{name}.tex").read_text("utf-8"), "a-class")
     for name, text in beside.files():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text, "utf-8")
     first, second = compiled(tmp_path, "a-class.tex")
     assert "worked words" in first
     assert "key words" in first
     assert "partly words" in second
     assert "key words" not in second
     master = tmp_path / "a-class.tex"
-    text = master.read_text(encoding="utf-8").replace(
+    text = master.read_text("utf-8").replace(
         "\\begin{document}", "\\everysheet{\\solutions{blank}}\\newleaf\n\\begin{document}"
     )
-    master.write_text(text, encoding="utf-8")
+    master.write_text(text, "utf-8")
     first, empty, second, _ = compiled(tmp_path, "a-class.tex")
     assert not empty.strip()
     assert "worked" not in first + second
@@ -279,13 +283,14 @@ def test_large_print_has_a_master_of_its_own():
 def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
     page = sheet(said("x"))
     assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
-    assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text(encoding="utf-8")
+    assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text("utf-8")
     assert "\\usepackage{symattn}" not in render(page, "latex")[1].decode()
 
 
 # --- looks, letters ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("look", [Look(18, "letter", "compact")])
 def test_paper_and_sizes(look):

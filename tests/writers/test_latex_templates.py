@@ -20,7 +20,7 @@ PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
 
 
 def put(folder, name, text):
-    (folder / name).write_text(text, encoding="utf-8")
+    (folder / name).write_text(text, "utf-8")
     return folder
 
 

@@ -27,7 +27,7 @@ from symattn.api import derive
 from symattn.derivation.derivation import Op, StepName
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import value
-from symattn.exact import Matrix, exact
+from symattn.exact import exact
 from symattn.foundation.dice import Dice
 from symattn.marking.submissions import entry
 from symattn.marking.submissions.code import read_code
@@ -201,7 +201,6 @@ def test_every_step_is_compared_with_the_exact_key():
         }
         assert set(calls) == {names[step.name] for step in problem.steps}
         for step in problem.steps:
-            assert isinstance(step.result, Matrix)
             key = eval(ast.unparse(calls[names[step.name]]), {"np": np})
             for row, exact_row in zip(key, step.result.sympy().evalf(20).tolist(), strict=True):
                 np.testing.assert_allclose(row, [float(x) for x in exact_row], rtol=1e-9, atol=1e-10)
@@ -324,6 +323,5 @@ def test_how_to_fill_it_in_is_said_once_before_the_first_program():
 
 def test_what_it_tells_students_to_write_can_be_read():
     code = read_code(notebook.EXACT)
-    assert code is not None
     assert code.names["Q"] == Cells((("1/2", "sqrt(3)"), ("e^2/(1 + e)", "0")))
     assert all(entry(text).readable for row in (("1/2", "sqrt(3)"), ("e^2/(1 + e)", "0")) for text in row)

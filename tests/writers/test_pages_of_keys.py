@@ -129,7 +129,7 @@ def test_a_table_in_letters_of_which_no_width_is_known_is_measured(cell):
     assert ("fits: true" in typst.write(_table_of(cell, 2))) == (cell == "__")
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_headings_stay_whole_and_pages_are_full(mechanism):
     """No heading breaks at its equals sign; marks stand on its first line, for below it they would touch what hangs
@@ -213,6 +213,7 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism,
     assert len(pages(together)) <= len(pages(alone))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("letters", ["W", "Ж"])
 def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(letters):
     """Of words only the mean width is known: whatever their letters are, nothing stands in the margin."""

@@ -65,6 +65,7 @@ def without_fonts(monkeypatch):
     monkeypatch.setattr(COMPILER, "printable", lambda characters: "")
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.usefixtures("without_fonts")
 @pytest.mark.parametrize("script", [*NAMES, *JOINED])
 def test_scripts_of_our_own_fonts_are_printed_everywhere(script, caplog):

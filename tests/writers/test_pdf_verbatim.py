@@ -73,6 +73,7 @@ def test_typst_prints_every_string_verbatim(monkeypatch):
     assert {STRINGS[k]: found.get(k) for k in range(311) if found.get(k) != wanted(STRINGS[k])} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_tex_prints_every_string_verbatim():
     def alike(text):

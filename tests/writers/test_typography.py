@@ -36,8 +36,6 @@ from symattn.page.document import (
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.sheets import render
 
-Glyph = tuple[str, float, float, float]  # with its place, from the lower left corner, and its size in points
-
 DIGIT = 0.5  # em: how wide digits are in Computer Modern and its descendants
 DECIMALS = ("0.5 1 -12", "-10.25 0.333 0", "3 2.5 7")
 

@@ -82,6 +82,7 @@ def test_boxes_are_large_enough_for_handwriting_and_squares_to_shade_are_square(
         assert square == (int(10 * size / 11),) * 2
 
 
+@pytest.mark.covering(most=1)
 def test_a_box_is_as_large_on_the_page(engine):
     page = sheet(AnswerGrid(n("Q"), 2, 3, filled=(((0, 0), n(7)),)))
     corners = {(round(x, 1), round(y, 1)) for x, y, size in ink(pages(made(page, engine))[0]) if not size}

@@ -80,7 +80,6 @@ def test_text_is_text_wherever_it_stands(words):
     )
     tree = page(*blocks, sheet=words, recipe=words, subtitle=words, fields=(words,))
     body = tree.find("body")
-    assert body is not None
     assert squeezed("".join(body.itertext())).count(squeezed(visible(words))) >= 16
 
 

@@ -1,7 +1,5 @@
 """Exam papers that between them hold every place to write, to tick and to shade."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from writer_samples import (
@@ -25,10 +23,9 @@ from writer_samples import (
     times,
 )
 
-from symattn.formula.nodes import NOTHING, Formula, Row, Shape, Transposed
+from symattn.formula.nodes import NOTHING, Row, Shape, Transposed
 from symattn.page.document import (
     AnswerGrid,
-    Block,
     Box,
     Choices,
     Display,
@@ -38,7 +35,6 @@ from symattn.page.document import (
     FillIns,
     Heading,
     HeatMap,
-    Inlines,
     ItemList,
     Look,
     Math,
@@ -51,7 +47,7 @@ from symattn.page.document import (
 )
 
 
-def words(text: str) -> Inlines:
+def words(text):
     return (Words(text),)
 
 
@@ -67,11 +63,11 @@ MAP = HeatMap(
 LONG = "the weighted sum of all value rows, each of them taken with the weight that its key has earned, and no other"
 
 
-def option(*rows: list[int | str | Formula]) -> Inlines:
+def option(*rows):
     return (Math(matrix(*rows)),)
 
 
-QUESTIONS: tuple[Block, ...] = (
+QUESTIONS = (
     FillIns((
         FillIn(words("Name:"), 70, value="Ada Lovelace"),
         FillIn(words("Seat:"), 18),
@@ -142,7 +138,7 @@ EXAM = Document(
     "Self-attention by hand", QUESTIONS, "Practice examination, version B", ("Name", "Student ID"), "TR20-2NEW"
 )
 
-OUTSIDE: tuple[Block, ...] = tuple(
+OUTSIDE = tuple(
     block
     for text in HOSTILE
     for block in (
@@ -173,7 +169,7 @@ PICTURES = sheet(
     WorkingSpace(1, ruled=True), WorkingSpace(900, ruled=True), WorkingSpace(900),
 )  # fmt: skip
 
-EXAMS: dict[str, Document] = {
+EXAMS = {
     "exam": EXAM,
     "exam with a recipe": replace(EXAM, recipe="symattn exam --seed 7 --variants 30 --students class-list.csv"),
     "outside": Document(HOSTILE[5], OUTSIDE, sheet="3f9a"),

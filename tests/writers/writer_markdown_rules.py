@@ -7,8 +7,6 @@ are no formulas in headings and links, no commands that some readers lack, no si
 no dollar sign that is neither escaped nor a formula's.
 """
 
-from __future__ import annotations
-
 import re
 
 _BLOCK_START = re.compile(r"\s*([-+*>#=]|\d+[.)]\s)")
@@ -25,7 +23,7 @@ COMMANDS = re.compile(
 """Commands that a reader named in the ground rejects, and numbered environments, which open a formula of their own."""
 
 
-def lint(markdown: str) -> list[str]:
+def lint(markdown):
     """What in this Markdown some readers would take otherwise, in sentences."""
     found = []
     lines = ["", *_FRONT_MATTER.sub("", markdown).split("\n"), ""]
@@ -51,7 +49,7 @@ def lint(markdown: str) -> list[str]:
     return found
 
 
-def _faults_in_formula(line: str, after: str) -> list[str]:
+def _faults_in_formula(line, after):
     faults = []
     if not line.strip():
         faults.append("a blank line in a formula.")
@@ -67,7 +65,7 @@ def _faults_in_formula(line: str, after: str) -> list[str]:
     return faults + _unportable(line)
 
 
-def _faults_in_text(line: str) -> list[str]:
+def _faults_in_text(line):
     words = _COMMENT.sub("", _CODE.sub("`", line))
     formulas = _INLINE.findall(words)
     faults = [fault for formula in formulas for fault in _unportable(formula)]
@@ -89,7 +87,7 @@ def _faults_in_text(line: str) -> list[str]:
     return faults
 
 
-def _faults_in_row(line: str, before: str) -> list[str]:
+def _faults_in_row(line, before):
     """A table has blank lines round it, and as many cells in every row."""
     if not line.startswith("|"):
         return ["text right below a table."] if before.startswith("|") and line.strip() else []
@@ -99,7 +97,7 @@ def _faults_in_row(line: str, before: str) -> list[str]:
     return [] if bars[0] == bars[1] else [f"a row of {bars[1]} bars below one of {bars[0]}: {line!r}"]
 
 
-def _unportable(formula: str) -> list[str]:
+def _unportable(formula):
     faults = [f"{found[0]} is not portable." for found in COMMANDS.finditer(formula)]
     plain = re.sub(r"\\\\(\[[^\]]*\])?", "", formula)
     if "<" in plain:

@@ -1,7 +1,5 @@
 """Formulas and documents that between them hold every kind of node."""
 
-from __future__ import annotations
-
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -10,7 +8,6 @@ from symattn.formula.nodes import (
     Bracketed,
     Call,
     Dots,
-    Formula,
     Fraction,
     Infinity,
     ListOf,
@@ -29,6 +26,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
 )
+from symattn.formula.reading import read_formula
 from symattn.page.document import (
     AnswerGrid,
     Box,
@@ -51,38 +49,38 @@ from symattn.page.document import (
 )
 
 
-def n(value: int | str | Formula) -> Formula:
+def n(value):
     """Short forms: 3, -2, "S"; a formula stays as it is."""
     if isinstance(value, int):
         return Negative(Number(str(-value))) if value < 0 else Number(str(value))
     return Name(value) if isinstance(value, str) else value
 
 
-def indexed(base: str, *sub: int | str, **decoration: object) -> Name:
-    return Name(base, tuple(map(n, sub)), **decoration)  # type: ignore[arg-type]
+def indexed(base, *sub, **decoration):
+    return Name(base, tuple(map(n, sub)), **decoration)
 
 
-def matrix(*rows: list[int | str | Formula], **options: object) -> MatrixOf:
-    return MatrixOf(tuple(tuple(map(n, row)) for row in rows), **options)  # type: ignore[arg-type]
+def matrix(*rows, **options):
+    return MatrixOf(tuple(tuple(map(n, row)) for row in rows), **options)
 
 
-def equal(*parts: int | str | Formula) -> Relation:
+def equal(*parts):
     return Relation(tuple(map(n, parts)), ("=",) * (len(parts) - 1))
 
 
-def times(*factors: int | str | Formula, sign: str = "") -> Product:
-    return Product(tuple(map(n, factors)), sign)  # type: ignore[arg-type]
+def times(*factors, sign=""):
+    return Product(tuple(map(n, factors)), sign)
 
 
-def over(above: int | str | Formula, below: int | str | Formula) -> Fraction:
+def over(above, below):
     return Fraction(n(above), n(below))
 
 
-def exp(exponent: int | str | Formula) -> Power:
+def exp(exponent):
     return Power(Name("e"), n(exponent))
 
 
-def plus(*terms: int | str | Formula) -> Sum:
+def plus(*terms):
     return Sum(tuple(map(n, terms)))
 
 
@@ -92,25 +90,50 @@ WEIGHT = over(exp(over(3, Root(n(2)))), plus(exp(over(3, Root(n(2)))), times(2, 
 X = matrix([1, 0, 1, 0, 2], [0, 2, 0, 2, -1], [1, 1, 1, 1, 3])
 W = matrix([1, 0, 1, 2], [1, 0, 0, -1], [0, 0, 1, 3], [0, 1, 1, -2], [2, 1, 0, 1])
 
-FORMULAS: dict[str, Formula] = {
-    "integer": n(17),
-    "decimal": Number("0.50"),
+READ = """
+integer                  | 17
+decimal                  | 0.50
+negative                 | -3
+letter                   | S
+greek letter             | α
+word                     | Input
+index                    | q_{1,2}
+index of several figures | q_{10,2}
+index word               | W_query
+label                    | W^Q
+primes                   | S''
+primes and index         | S'_1
+label and index          | W_1^q
+text                     | "for this example"
+infinity                 | -∞
+figures side by side     | 2 3
+product of words         | softmaxed v
+fraction                 | frac(1, 2)
+fraction of a product    | frac(Q K^T, sqrt(d_k))
+power                    | 2^10
+fraction in an exponent  | e^{frac(1 + a, 2 b)}
+half of x in an exponent | e^{frac(1, 2) x}
+weight                   | frac(e^{frac(3, sqrt(2))}, e^{frac(3, sqrt(2))} + 2 e^{-frac(1, 2)})
+root                     | sqrt(3)
+transposed               | K^T
+transposed with a label  | W^Q^T
+transposed matrix        | [1, 0; 2, 3]^T
+call                     | softmax(S)
+call of a fraction       | softmax(frac(S, sqrt(d_k)))
+list                     | [1, 0, -1]
+matrix                   | [1, 0, -1; 2, 14, 3]
+big sum                  | Σ_{i=1}^n a_i v_i
+chain                    | S = Q K^T = [2, 4; 4, 16]
+row                      | Q = X W^Q || K = X W^K
+continued                | = 1 ≥ 2
+"""
+"""As authors of notations write them."""
+
+FORMULAS = {
+    **{name.strip(): read_formula(text) for name, text in (line.split("|", 1) for line in READ.strip().splitlines())},
     "decimal comma": Number("0,50"),
-    "negative": n(-3),
     "minus a sum": Negative(plus(1, 2)),
-    "letter": n("S"),
-    "greek letter": n("α"),
-    "word": n("Input"),
-    "index": indexed("q", 1, 2),
-    "index of several figures": indexed("q", 10, 2),
-    "index word": indexed("W", "query"),
-    "label": W_Q,
-    "primes": Name("S", primes=2),
-    "primes and index": Name("S", (n(1),), primes=1),
     "hat": Name("s", (n(1), n(2)), hat=True),
-    "label and index": Name("W", (n(1),), sup="q"),
-    "text": Text("for this example"),
-    "infinity": Negative(Infinity()),
     "dots": Row((Dots(), Dots("vertical"), Dots("diagonal"), Dots("cell"))),
     "blanks": Row(tuple(map(Blank, ("integer", "decimal", "fraction", "exponential", "word")))),
     "sum": plus("a", Negative(n("b")), "c", Negative(plus("d", 1))),
@@ -122,28 +145,12 @@ FORMULAS: dict[str, Formula] = {
     "negative factor last": times("a", Negative(Name("b"))),
     "negative factor unsigned": times(Negative(Name("a")), "b"),
     "product of sums": times(plus("a", 1), plus("b", -2)),
-    "figures side by side": times(2, 3),
-    "product of words": times("softmaxed", "v"),
-    "fraction": over(1, 2),
-    "fraction of a product": over(times("Q", Transposed(n("K"))), ROOT_D),
-    "power": Power(n(2), n(10)),
     "power of a sum": Power(plus("a", "b"), n(2)),
-    "fraction in an exponent": exp(over(plus(1, "a"), times(2, "b"))),
-    "half of x in an exponent": exp(times(over(1, 2), "x")),
-    "weight": WEIGHT,
-    "root": Root(n(3)),
     "root of a sum": Root(plus(times("x"), 1)),
-    "transposed": Transposed(n("K")),
-    "transposed with a label": Transposed(W_Q),
-    "transposed matrix": Transposed(matrix([1, 0], [2, 3])),
-    "call": Call(Name("softmax"), (n("S"),)),
-    "call of a fraction": Call(Name("softmax"), (over("S", ROOT_D),)),
     "call of two": Call(Name("f"), (n("x"), n("y"))),
-    "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),  # type: ignore[arg-type]
-    "list": ListOf((n(1), n(0), n(-1))),
+    "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),
     "list with commas": ListOf((n(1), n(0), n(-1)), "⟨", ","),
     "list with semicolons": ListOf((n(1), over(1, 2)), "(", ";"),
-    "matrix": matrix([1, 0, -1], [2, 14, 3]),
     "matrix of fractions": matrix([1, over(1, 2)], [-3, Negative(over(1, 3))], bracket="("),
     "matrix of weights": matrix([WEIGHT, 1], [0, over(1, 2)]),
     "matrix with commas": matrix([1, 0, 1], [1, 0, 0], separator=",", row_end=","),
@@ -171,12 +178,8 @@ FORMULAS: dict[str, Formula] = {
         [Marked(WEIGHT, "✗₁", "wrong"), Marked(NOTHING, "–", "nothing written")],
     ),
     "marked sum": Marked(plus("a", -2), "✗", "wrong"),
-    "big sum": BigSum(n("i"), n(1), n("n"), times(indexed("a", "i"), indexed("v", "i"))),
     "big sum without bounds": BigSum(n("j"), NOTHING, NOTHING, exp(indexed("s", "j"))),
-    "chain": equal("S", times("Q", Transposed(n("K"))), matrix([2, 4], [4, 16])),
     "relation signs": Relation(tuple(map(n, range(8))), ("≈", "→", ":=", "≠", "<", ">", "≤")),
-    "continued": Relation((NOTHING, n(1), n(2)), ("=", "≥")),
-    "row": Row((equal("Q", times("X", W_Q)), equal("K", times("X", Name("W", sup="K"))))),
     "wide product": equal("Q", times("X", W_Q), times(X, W), matrix([3, 1, 2, 4], [0, 1, 2, 3], [9, 8, 7, 6])),
 }  # fmt: skip
 
@@ -196,8 +199,8 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def sheet(*blocks: object, **furniture: object) -> Document:
-    return Document("A sheet", blocks, **furniture)  # type: ignore[arg-type]
+def sheet(*blocks, **furniture):
+    return Document("A sheet", blocks, **furniture)
 
 
 FIGURE = Diagram(

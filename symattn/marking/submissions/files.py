@@ -25,10 +25,10 @@ from symattn.marking.submissions.data import (
 )
 from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.free import BULLET, ONE_ROW
 from symattn.marking.submissions.latex_document import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
+from symattn.marking.submissions.number_rows import BULLET, ONE_ROW
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
 from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
 from symattn.marking.submissions.word import document_text, is_document

@@ -38,6 +38,9 @@ from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.places import no_answer, told
+from symattn.marking.submissions.places import pieces as pieces_of
+from symattn.marking.submissions.titles import is_surely_title, is_title
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import (
     Cells,
@@ -844,7 +847,7 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     working = here in written.parts
     if working:
         written.worked.add(here)
-    text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
+    text = [piece for piece in pieces_of(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
     reader = free.FreeText(written, text, sheet.page.where, here, beside=working)
     unread = reader.unread()
     titles = reader.titles(unread) if not sheet.is_printed else []
@@ -852,23 +855,23 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
         written.unread.add(here)
     left = [piece for piece in unread if piece not in titles] if not working else []
     reader.doubt_beside(left)
-    for line, said in free.told(left):
+    for line, said in told(left):
         written.not_read(sheet.page.where(line), said, here)
     for piece in titles:
-        if not free.is_surely_title(piece.text):
-            written.remark(sheet.page.where(piece.start), free.no_answer(piece.text))
+        if not is_surely_title(piece.text):
+            written.remark(sheet.page.where(piece.start), no_answer(piece.text))
             written.unread.update(reader.may_answer(piece))
 
 
 def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledSheet) -> None:
     """Nothing of it is an answer; what is no title is told as unread."""
-    pieces = [p for p in free.pieces(blocks, sheet.page.lines) if not (p.blank or sheet.is_field(p.text))]
-    for line, said in free.told([piece for piece in pieces if not free.is_title(piece.text)]):
+    pieces = [p for p in pieces_of(blocks, sheet.page.lines) if not (p.blank or sheet.is_field(p.text))]
+    for line, said in told([piece for piece in pieces if not is_title(piece.text)]):
         says = message("This does not belong to any question: {text}", text=repr(said))
         paper.not_read(sheet.page.where(line), says, loose=True)
     for piece in pieces:
-        if free.is_title(piece.text) and not free.is_surely_title(piece.text):
-            paper.remarks.append(Remark(sheet.page.where(piece.start), free.no_answer(piece.text)))
+        if is_title(piece.text) and not is_surely_title(piece.text):
+            paper.remarks.append(Remark(sheet.page.where(piece.start), no_answer(piece.text)))
 
 
 def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:

@@ -187,7 +187,8 @@ GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s
 def _cells(lines: Sequence[str], columns: int) -> Rows:
     """Lines as entries: at the plainest separator that gives every line as many as there should be, in every line the
     same if possible; else at one that gives them alike many."""
-    ways = [tuple(split_at(line.strip(), gap) for line in lines) for gap in GAPS]
+    every = [tuple(split_at(line.strip(), gap) for line in lines) for gap in GAPS]
+    ways = [rows for rows in every if not any(map(_is_gap, chain.from_iterable(rows)))] or every
     ways.sort(key=lambda rows: any(map(holds_two, chain.from_iterable(rows))))
     same = (rows for rows in ways if all(_fits(row, columns) for row in rows))
     each = tuple(next((row for row in line if _fits(row, columns)), ()) for line in zip(*ways, strict=True))
@@ -199,6 +200,11 @@ def _cells(lines: Sequence[str], columns: int) -> Rows:
             if counts == right or (right is None and len(counts) == 1 and counts != {1} and columns != 1):
                 return rows
     return max(ways, key=lambda rows: len(rows[0])) if lines and columns != 1 else tuple((line,) for line in lines)
+
+
+def _is_gap(cell: str) -> bool:
+    """Whether a sign that parts entries was taken for one: 2, &, 1."""
+    return cell in (",", ";", "&", "|")
 
 
 def _fits(row: Sequence[str], columns: int) -> bool:

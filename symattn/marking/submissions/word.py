@@ -109,15 +109,15 @@ class _Document:
                 case "p":
                     yield from (self.paragraph(inner), "")
                 case "tbl":
-                    rows = [self.row(row) for row in inner if _kind(row) == "tr"]
+                    rows = [self.row(row, depth + 1) for row in inner if _kind(row) == "tr"]
                     yield from ("", *rows, "")
                 case "del" | "moveFrom":
                     pass
                 case _:
                     yield from self.lines(inner, depth + 1)
 
-    def row(self, row: ElementTree.Element) -> str:
-        cells = (" ".join(filter(None, self.lines(cell))) for cell in row if _kind(cell) == "tc")
+    def row(self, row: ElementTree.Element, depth: int) -> str:
+        cells = (" ".join(filter(None, self.lines(cell, depth))) for cell in row if _kind(cell) == "tc")
         return f"| {' | '.join(map(escaped, cells))} |"
 
     def paragraph(self, paragraph: ElementTree.Element) -> str:

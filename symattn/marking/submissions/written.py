@@ -197,7 +197,7 @@ class Written:
 
     def has_shape(self, part: str) -> bool:
         """Whether a part asks for a matrix, and not for one entry alone."""
-        asks = part in self.names.parts and isinstance(self.part(part).answer, _MATRICES)
+        asks = part in self.names.parts and isinstance(self.part(part).answer, MATRICES)
         return asks and shape_of(self.part(part)) not in ((0, 0), (1, 1))
 
     def put_shape(self, part: str, shape: Shape) -> None:
@@ -285,15 +285,15 @@ class Written:
         return isinstance(raw, Cells) and len(raw.rows) < shape_of(self.part(part))[0]
 
     def _in_numbers(self, part: str) -> bool:
-        return part in self.names.parts and isinstance(self.part(part).answer, (*_MATRICES, FormulaAnswer))
+        return part in self.names.parts and isinstance(self.part(part).answer, (*MATRICES, FormulaAnswer))
 
     def numbers(self) -> Iterator[str]:
         """Every text that should hold a number: what the decimal mark is seen from."""
         for part in self.question.parts:
             raw = self.parts.get(part.name)
-            if isinstance(raw, RawText) and isinstance(part.answer, _MATRICES):
+            if isinstance(raw, RawText) and isinstance(part.answer, MATRICES):
                 yield from _cells(raw.text, shape_of(part)).texts()
-            elif raw is not None and isinstance(part.answer, (*_MATRICES, FormulaAnswer)):
+            elif raw is not None and isinstance(part.answer, (*MATRICES, FormulaAnswer)):
                 yield from raw.texts()
         for raw in self.more.values():
             yield from _cells(raw.text, (0, 0)).texts() if isinstance(raw, RawText) else raw.texts()
@@ -400,7 +400,7 @@ class Paper:
         return len(self.remarks) + sum(len(written.remarks) for written in self.written)
 
 
-_MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
 
 
 def decimal_mark_of(texts: Iterable[str]) -> str:

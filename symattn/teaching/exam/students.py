@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+from unicodedata import category
 
 from symattn.errors import InputError
 from symattn.foundation.dice import shuffled
-from symattn.foundation.files import read_text
+from symattn.foundation.tables import read_table
 from symattn.foundation.typed import Digits, Filled, Key, Matching, OneOf, Place, read
 from symattn.page.presentation import TEXT_SIZES
 
@@ -40,30 +40,48 @@ class Student:
 
 
 _COLUMNS = {
-    "name": ("name", "student", "full name", "fullname"),
-    "id": ("id", "student id", "studentid", "number", "student number", "matriculation"),
-    "seat": ("seat", "place"),
-    "text size": ("text size", "text_size", "textsize", "size", "pt"),
-}
+    "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
+             "nom complet", "nombre completo", "姓名"),
+    "first": ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名"),
+    "last": ("last name", "lastname", "surname", "family name", "last", "nachname", "familienname", "nom",
+             "nom de famille", "apellido", "apellidos", "apellido(s)", "姓"),
+    "id": ("sis user id", "student id", "studentid", "student number", "orgdefinedid", "sid", "matriculation",
+           "matriculation number", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikel", "id number", "id-nummer",
+           "numéro d'étudiant", "numéro d'identification", "número de id", "número de identificación", "matrícula",
+           "学号", "id", "number", "username", "login"),
+    "seat": ("seat", "place", "platz", "sitzplatz", "place assise", "asiento", "座位"),
+    "text size": ("text size", "textsize", "size", "pt"),
+}  # fmt: skip
+"""Headings as lists and learning platforms have them, of those that a list may have together the best one first."""
+
+_NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
+"""Lines of Canvas that are nobody's."""
+_ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
+"""What a spreadsheet makes of a long number."""
 
 
 def read_class(path: Path) -> tuple[Student, ...]:
-    """The students of a CSV file: a line of headings with at least name and id, then one line each.
+    """The students of a table (CSV or .xlsx): a line of headings, at least a name and an id, then one line each.
 
-    Columns are parted by commas, semicolons or tabs.  A seat is a row and a column: 3-12, or C12.
+    Headings may be those of a learning platform, in any of the languages; the name may stand in two columns.  A seat is
+    a row and a column: 3-12, or C12.
     """
-    text = read_text(path, f"class list {path.name}", " beside the exam file")
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    if not path.is_file():
+        raise InputError(f"There is no class list {path.name} beside the exam file.")
     try:
-        lines = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        raise InputError(f"The class list {path.name} cannot be read as CSV: {error}.") from error
-    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(cell.strip() for cell in line)]
+        lines = read_table(path, strict=True)
+    except InputError as error:
+        raise InputError(f"The class list {path.name}: {str(error).removeprefix(f'{path}: ')}") from error
+    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(line)]
     if not numbered:
         raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
     columns = _columns(numbered[0][1], path.name)
-    students = [_student(line, columns, Place(path.name).at("line", k)) for k, line in numbered[1:]]
+    is_turned = numbered[0][1][columns["name"]].strip().lower() == "student" if "name" in columns else False
+    students = [
+        _student(line, columns, Place(path.name).at("line", k), is_turned)
+        for k, line in numbered[1:]
+        if not any(map(_NO_STUDENTS.fullmatch, line))
+    ]
     if not students:
         raise InputError(f"The class list {path.name} names no students.")
     for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
@@ -73,23 +91,42 @@ def read_class(path: Path) -> tuple[Student, ...]:
 
 
 def _columns(head: Sequence[str], where: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for position, cell in enumerate(head):
-        for column, names in _COLUMNS.items():
-            if cell.strip().lower() in names:
-                found.setdefault(column, position)
-    for needed in ("name", "id"):
-        if needed not in found:
+    """The place of every column by what it holds: of several that may hold it, that of the best heading."""
+    headings = [" ".join(cell.replace("’", "'").replace("_", " ").lower().split()) for cell in head]
+    found = {
+        column: headings.index(best)
+        for column, names in _COLUMNS.items()
+        if (best := next((name for name in names if name in headings), ""))
+    }
+    named = found.keys() & {"name", "first", "last"}
+    for needed, is_there in (("name", named), ("id", "id" in found)):
+        if not is_there:
             listed = ", ".join(cell.strip() or "(empty)" for cell in head)
             raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
     return found
 
 
-def _student(line: Sequence[str], columns: Mapping[str, int], place: Place) -> Student:
+def _is_strange(character: str) -> bool:
+    """Whether a character cannot be seen, or stands for one that could not be read."""
+    return character == "\ufffd" or (category(character) in ("Cc", "Cf") and character not in "\u200c\u200d")
+
+
+def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_turned: bool) -> Student:
+    """One line; where names are turned, "Lovelace, Ada" is Ada Lovelace."""
     cells = {column: " ".join(line[k].split()) if k < len(line) else "" for column, k in columns.items()}
+    apart = " ".join(filter(None, (cells.pop("first", ""), cells.pop("last", ""))))
+    cells["name"] = cells.get("name") or apart
+    if is_turned and cells["name"].count(",") == 1:
+        cells["name"] = " ".join(part.strip() for part in reversed(cells["name"].split(",")))
+    cells["id"] = cells["id"].removeprefix("#")  # Brightspace
+    for column, cell in cells.items():
+        if strange := next(filter(_is_strange, cell), ""):
+            raise place.says(f"{column} has the character U+{ord(strange):04X} in it; type it again.")
     student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
     if not student.id:
         raise place.says(f"{student.name or 'the student'} has no id.")
+    if _ROUNDED.fullmatch(student.id):
+        raise place.says(f"the id {student.id} was rounded by a spreadsheet; format the column as text there.")
     return student
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
@@ -12,7 +14,6 @@ from pathlib import Path
 
 from symattn.errors import InputError
 from symattn.foundation.spreadsheet import csv_lines, typed_again
-from symattn.marking.submissions.files import decoded
 
 KINDS = (".csv", ".tsv", ".xlsx")
 LARGEST, MOST_ROWS, MOST_COLUMNS = 64 * 2**20, 20_000, 2_000
@@ -22,8 +23,10 @@ Rows = list[list[str]]
 _WIDTHS = {"name": 24, "differs": 40, "then": 24, "would be": 60}
 
 
-def read_table(path: Path) -> Rows:
-    """The cells of a table as texts, row by row; `InputError` if the file cannot be read as one."""
+def read_table(path: Path, *, strict: bool = False) -> Rows:
+    """The cells of a table as texts, row by row; `InputError` if the file cannot be read as one, `strict` also where
+    quotation marks are left open.
+    """
     check_kind(path)
     try:
         with path.open("rb") as file:
@@ -33,7 +36,7 @@ def read_table(path: Path) -> Rows:
     except OSError as error:
         raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
     try:
-        rows = _of_xlsx(content) if path.suffix.lower() == ".xlsx" else _of_csv(content)
+        rows = _of_xlsx(content) if path.suffix.lower() == ".xlsx" else _of_csv(content, strict)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     if len(rows) > MOST_ROWS or max(map(len, rows), default=0) > MOST_COLUMNS:
@@ -54,24 +57,35 @@ def table(path: Path, rows: Iterable[Sequence[str]]) -> bytes:
     return "".join(csv_lines(rows)).encode("utf-8-sig")  # without the mark, Excel reads S′ as three letters
 
 
-def _of_csv(content: bytes) -> Rows:
-    text = decoded(_in_utf_8(content))
+def _of_csv(content: bytes, strict: bool) -> Rows:
+    text = _text_of(content)
+    first, _, others = text.partition("\n")
+    said = _SEPARATOR.fullmatch(first.strip())  # Excel's own first line
+    text = others if said else text
     first = next((line for line in text.splitlines() if line.strip()), "")
-    delimiter = max(",;\t", key=first.count)
+    delimiter = said[1] if said else max(",;\t", key=first.count)
     try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
         return [[typed_again(cell.strip()) for cell in row] for row in lines]
     except csv.Error as error:
-        raise InputError(f"This is not CSV: {error}.") from error
+        raise InputError(f"It cannot be read as CSV: {error}.") from error
 
 
-def _in_utf_8(content: bytes) -> bytes:
-    """What Excel saves as CSV in Windows-1252, in UTF-8; anything else as it is."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content if b"\0" in content else content.decode("cp1252", "replace").encode()
-    return content
+_SEPARATOR = re.compile("sep=([,;\t|])")
+
+
+def _text_of(content: bytes) -> str:
+    """A text in UTF-8, UTF-16 or, as Excel saves CSV, Windows-1252."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = content.decode("utf-16", "replace")
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode("cp1252", "replace")
+    if "\0" in text:
+        raise InputError("It is not a text; CSV or a spreadsheet (.xlsx) was expected.")
+    return text
 
 
 def _of_xlsx(content: bytes) -> Rows:

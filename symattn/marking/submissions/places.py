@@ -1,0 +1,327 @@
+"""The pieces that a text is taken apart into, and answers behind the numbers or the letters of their parts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import accumulate, groupby
+
+from symattn.foundation.languages import languages, message
+from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.latex import statements
+from symattn.marking.submissions.matrices import Rows
+from symattn.marking.submissions.number_rows import BULLET, ONE_ROW, are_bulleted, as_row
+from symattn.marking.submissions.titles import NO_WORDS, is_surely_title
+from symattn.marking.submissions.written import MATRICES, Written, answer_in, is_line
+from symattn.page.document import Heading, Inlines
+from symattn.page.translation import blocks_in_language
+from symattn.page.writers import text as plain
+from symattn.teaching.question import ChoiceAnswer, OrderAnswer, Part, RubricAnswer, WordAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`.
+
+    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.  `placed`: it is
+    all that is said of the part whose number or letter it begins with.
+    """
+
+    start: int
+    end: int
+    text: str
+    rows: Rows = ()
+    row: int = 0
+    placed: bool = False
+
+    @property
+    def blank(self) -> bool:
+        return not self.text.strip(NO_WORDS + ".")
+
+
+@dataclass
+class Places:
+    """A text in which answers stand behind the numbers or the letters of their parts, as on the sheet: 3) B.
+
+    The first of them says how parts are called; what else is numbered or has letters is the options of a choice, or an
+    order in lines.
+    """
+
+    written: Written
+    pieces: Sequence[Piece]
+
+    def joined(self) -> list[Piece]:
+        """Every answer that is no matrix in one piece, with its number before it and without the sheet's heading."""
+        self.pieces = self._in_lines()
+        found: list[Piece] = []
+        style, last, at = "", -1, 0
+        while at < len(self.pieces):
+            piece = self.pieces[at]
+            at += 1
+            marker = self._marker(piece)
+            place = self.written.names.place(marker["place"]) if marker else ""
+            number = self.written.names.parts.index(place) if place else -1
+            if marker is None or number <= last or (style and _style(marker) != style):
+                found.append(piece)
+                continue
+            style, last = style or _style(marker), number
+            part = self.written.question.parts[number]
+            rest = self._without_title(part, piece.text[marker.end() :].strip())
+            lines = [piece]
+            if not rest and not isinstance(part.answer, MATRICES):
+                below = next((k for k in range(at, len(self.pieces)) if not self.pieces[k].blank), at)
+                if below < len(self.pieces) and not self._begins(self.pieces[below], style, last):
+                    lines.append(self.pieces[below])
+                    rest, at = self.pieces[below].text.strip(), below + 1
+            goes_on = _OPTION if isinstance(part.answer, ChoiceAnswer) else _LABEL
+            if isinstance(part.answer, ChoiceAnswer | OrderAnswer) and goes_on.match(rest):
+                items = [rest]
+                for line in self.pieces[at:]:
+                    if not line.blank and (not goes_on.match(line.text) or self._begins(line, style, last)):
+                        break
+                    lines.append(line)
+                    items += [] if line.blank else [line.text]
+                    at += 1
+                rest = "\n".join(items)
+            if rest == piece.text[marker.end() :].strip() and MARKED.match(piece.text):
+                found.append(replace(piece, placed=True))
+            else:
+                before = f"({marker['place']})" if marker["place"].isalpha() else f"{marker['place']})"
+                found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", placed=True))
+        return found
+
+    def _in_lines(self) -> list[Piece]:
+        """Answers that stand one behind the other, in a table, or without their numbers, each behind its own: 1a 2b."""
+        whole = self._without_numbers()
+        if whole is not None:
+            return whole
+        found: list[Piece] = []
+        for lettered, run in groupby(self.pieces, lambda piece: not piece.rows and self._lettered(piece.text) != []):
+            lines = [*run]
+            below = self._in_turn([one for line in lines for one in self._lettered(line.text)]) if lettered else []
+            if below and len(below) == len(lines):
+                found += [
+                    replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
+                ]
+                continue
+            for piece in lines:
+                answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
+                found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
+        return found
+
+    def _lettered(self, line: str) -> list[tuple[str, str]]:
+        """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
+        found = [(one["place"], one["option"]) for one in _LETTERED.finditer(line)]
+        return found if not _LETTERED.sub("", line).strip(" ,;.|") else []
+
+    def _answers_of_line(self, line: str) -> list[tuple[str, str]]:
+        """1) A 2) 3×4 3) C < A: the numbers or letters of parts that follow each other, and the answers to them."""
+        if short := self._in_turn(self._lettered(line), ChoiceAnswer):
+            return short
+        places: list[re.Match[str]] = []
+        for found in _NEXT_PLACE.finditer(line):
+            if not places or self._follows(places[-1]["place"], found["place"]):
+                places.append(found)
+        ends = [one.start() for one in places[1:]] + [len(line)]
+        said = [(one["place"], line[one.end() : end].strip(" ,;")) for one, end in zip(places, ends, strict=False)]
+        before = line[: places[0].start()].strip() if places else ""
+        return self._in_turn(said) if not before or before.endswith(":") else []
+
+    def _follows(self, before: str, place: str) -> bool:
+        """Whether a number or a letter is that of the next part."""
+        parts, names = self.written.names.parts, self.written.names
+        first, second = names.place(before), names.place(place)
+        alike = before.isdigit() == place.isdigit()
+        return alike and bool(first and second) and parts.index(second) == parts.index(first) + 1
+
+    def _answers_of_table(self, rows: Rows) -> list[tuple[str, str]]:
+        """A table with the numbers of the parts beside or above the answers."""
+        table = [tuple(row) for row in rows if any(row)]
+        for way in (table, table[1:], [*zip(*table, strict=False)]):
+            if all(len(row) == 2 for row in way) and (found := self._in_turn([(row[0], row[1]) for row in way])):
+                return found
+        return []
+
+    def _in_turn(self, said: list[tuple[str, str]], kind: type = object) -> list[tuple[str, str]]:
+        """The same, if it answers parts of the kind that follow each other and ask for no matrix; else nothing."""
+        parts, names = self.written.question.parts, self.written.names
+        called = [(place.strip("()*. :"), text) for place, text in said]
+        places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
+        if len(places) < max(2, len(said)) or places != [*range(places[0], places[0] + len(places))]:
+            return []
+        meant = [parts[k].answer for k in places]
+        fits = all(isinstance(one, kind) and not isinstance(one, MATRICES) for one in meant)
+        return called if fits and all(text for _, text in called) else []
+
+    def _without_numbers(self) -> list[Piece] | None:
+        """Answers alone, as many as there are parts of their kind, each of which it answers: DDABD, 8×3; 7×3."""
+        lines = [piece for piece in self.pieces if not piece.blank and not is_surely_title(piece.text)]
+        ways = [[line.text.strip() for line in lines]]
+        if len(lines) == 1:
+            ways += [[*map(str.strip, re.split(gap, lines[0].text.strip(" .")))] for gap in _BETWEEN_ANSWERS]
+        for first, parts in self._alike():
+            for items in ways:
+                fits = len(items) == len(parts) and all(map(_answers, parts, items))
+                if fits:
+                    pieces = lines if len(lines) > 1 else lines * len(items)
+                    numbered = enumerate(zip(pieces, items, strict=True), first)
+                    return [replace(piece, rows=(), text=f"{k}) {item}") for k, (piece, item) in numbered]
+        return None
+
+    def _alike(self) -> Iterator[tuple[int, Sequence[Part]]]:
+        """The number of the first of them, and all parts; and those of each kind that stand together."""
+        parts = self.written.question.parts
+        runs = [[*run] for _, run in groupby(parts, lambda part: type(part.answer))]
+        starts = accumulate(map(len, runs), initial=1)
+        for first, run in ((1, parts), *zip(starts, runs, strict=False)):
+            kinds = Counter(type(part.answer) for part in parts)
+            whole = run is parts or kinds[type(run[0].answer)] == len(run)
+            if whole and len(run) > 1 and not any(isinstance(part.answer, (*MATRICES, *IN_ANY_WORDS)) for part in run):
+                yield first, run
+
+    def _marker(self, piece: Piece) -> re.Match[str] | None:
+        """The number or the letter of a part at the beginning of a line; Q1 is one where no derivation has queries."""
+        found = None if piece.rows else PLACED.match(piece.text)
+        return None if found and self._has_steps and _style(found).startswith(("q1", "q(")) else found
+
+    @cached_property
+    def _has_steps(self) -> bool:
+        return any(map(is_line, self.written.question.parts))
+
+    def _begins(self, piece: Piece, style: str, last: int) -> bool:
+        """Whether a line begins the answer to a further part."""
+        marker = self._marker(piece)
+        place = self.written.names.place(marker["place"]) if marker and _style(marker) == style else ""
+        return bool(place) and self.written.names.parts.index(place) > last
+
+    def _without_title(self, part: Part, text: str) -> str:
+        """What stands behind the heading of a part, in any language, and the marks that it is worth."""
+        for title in () if is_line(part) else _titles(part.title):
+            length = _length(text, title)
+            behind = text[length:]
+            if length and (found := _BEHIND_TITLE.match(behind)):
+                return behind[found.end() :].strip()
+        return text
+
+
+def _answers(part: Part, text: str) -> bool:
+    """Whether a text is an answer to a part, and nothing else."""
+    return bool(text) and answer_in(part, text) == text
+
+
+_BETWEEN_ANSWERS = (r"[;|]", ",", r"\s+", r"(?<=\w)(?=\w)")
+
+
+def _style(marker: re.Match[str]) -> str:
+    """How a marker is written, whatever its number is: 1) and 12) alike."""
+    kind = "1" if marker["place"].isdigit() else "a"
+    return re.sub(r"[\s*_#]", "", marker[0].replace(marker["place"], kind)).casefold()
+
+
+@cache
+def _titles(title: Inlines) -> tuple[str, ...]:
+    """A heading in every language, by its letters and digits."""
+    ways = [blocks_in_language((Heading(title, 1),), language) for language in languages()]
+    return tuple(dict.fromkeys(_plain(plain.plain(block.content)) for [block] in ways if isinstance(block, Heading)))
+
+
+def _plain(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())
+
+
+def _length(text: str, title: str) -> int:
+    """How much of a text says the same as a title; 0 if it does not begin with it."""
+    for k in range(len(text) + 1):
+        said = _plain(text[:k])
+        if said == title:
+            return k if said else 0
+        if not title.startswith(said):
+            return 0
+    return 0
+
+
+PLACED = re.compile(
+    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|aufgabe|frage|teil|q)\s*)?"
+    r"\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
+)
+
+
+_LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+
+
+_NEXT_PLACE = re.compile(r"(?:^|(?<=[\s,;:]))\(?(?P<place>\d{1,2}|[a-z])(?:[).]|:(?=\s)|\s[:–-](?=\s))+\s*")
+
+
+_BEHIND_TITLE = re.compile(r"[′'’)]*\s*(?:[\[(]\d{1,2}[^\])]{0,9}[\])])?\s*(?:[:.=–-]\s*|$)")
+
+
+_OPTION = re.compile(
+    r"\s*(?:[-*•+]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
+)
+
+
+_LABEL = re.compile(r"\s*(?:[-*•+]\s+)?(?:\d{1,2}[.):])?\s*\(?[A-Za-z]\)?[.,;]?\s*$")
+
+
+def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
+    """Blocks taken apart: into their lines, unless one is a table or has an environment of LaTeX in it."""
+    for block in blocks:
+        yield Piece(block.start, block.start, "")
+        if block.kind == "table":
+            rows = tuple(tuple(map(unescaped, row)) for row in block.rows)
+            yield Piece(block.start, block.end, block.text, rows)
+        elif "\\begin{" in block.text or "\\begin {" in block.text:
+            for number, statement in statements(block.text):
+                yield Piece(block.start + number, block.start + number + 1, statement)
+        else:
+            bullets = are_bulleted(lines[block.start : block.end])
+            for number in range(block.start, block.end):
+                line = "" if _is_fence(lines[number], block) else lines[number]
+                line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
+                row = as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
+                numbered = ONE_ROW.match(line) if row != line else None
+                yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
+
+
+def _is_fence(line: str, block: MarkdownBlock) -> bool:
+    return block.kind == "code" and line.strip().startswith(("```", "~~~"))
+
+
+IN_ANY_WORDS = (RubricAnswer, WordAnswer)
+
+
+_CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
+
+
+_SQUARE = str.maketrans("{}", "[]")
+
+
+_CROSSED_OUT = re.compile(r"~~([^~]*)~~")
+
+
+MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
+
+
+def _unless_entry(found: re.Match[str]) -> str:
+    """Nothing of a row or a matrix that is crossed out; to an entry, its reader sees."""
+    return "" if re.search(r"[\s\[]", found[1]) else found[0]
+
+
+def no_answer(said: str) -> str:
+    return message("This is not an answer: {text}", text=repr(said.strip()))
+
+
+def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
+    """What was left, as runs of lines: where each begins, and its beginning."""
+    run: list[Piece] = []
+    for piece in [*left, None]:
+        if run and (piece is None or piece.start > run[-1].end + 1):
+            text = " / ".join(" ".join(one.text.split()) for one in run)
+            yield run[0].start, text if len(text) <= 80 else text[:77] + "..."
+            run = []
+        if piece is not None:
+            run.append(piece)
