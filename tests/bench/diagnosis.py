@@ -23,11 +23,12 @@ import sympy
 from symattn.api import make_recipe
 from symattn.derivation.algebra import IN_SYMPY, Entries
 from symattn.derivation.derivation import Derivation, RuleOp
-from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import followed
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text, from_sympy, to_sympy
 from symattn.exact.reading import typed
+from symattn.exact.values import is_symbolic
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.trial import script, value_of
@@ -70,8 +71,15 @@ class Planted:
 
 @cache
 def asked(name):
-    """The question about a mechanism, its derivation, and the steps that are asked for."""
-    [sheet] = sheets(make_recipe(name, seed=7), 1)
+    """The question about a mechanism, its derivation, and the steps that are asked for.
+
+    After the mechanism settings, sizes and a seed may be stated: "attention mask=causal+window:2 n=5 seed=8".
+    """
+    chosen, *stated = name.split()
+    settings = dict(setting.split("=", 1) for setting in stated)
+    seed = int(settings.pop("seed", 7))
+    sizes = {letter: int(settings.pop(letter)) for letter in mechanism(chosen).letters if letter in settings}
+    [sheet] = sheets(make_recipe(chosen, settings, seed=seed, sizes=sizes or None), 1)
     return sheet.question, sheet.problem.derivation, tuple(step.name for step in sheet.problem.asked_steps)
 
 
@@ -84,7 +92,14 @@ def beliefs(name):
     for wrong in replayed(d):
         if not wrong.stopped and any(not same(value_of(wrong.derivation, s), value_of(d, s)) for s in steps):
             id = wrong.misconception.id
-            yield Planted("misconception", id, wrong.first or "", frozenset({id}), wrong.derivation)
+            decimals = any(foreign(wrong.derivation, d, s) for s in steps)
+            yield Planted("misconception", id, wrong.first or "", frozenset({id}), wrong.derivation, decimals)
+
+
+def foreign(wrong, right, step):
+    """Whether a step has numbers such as sin 90 rad and should have none: these are written in decimals."""
+    values, own = value_of(wrong, step), value_of(right, step)
+    return values is not None and any(map(is_symbolic, values)) and not any(map(is_symbolic, own or ()))
 
 
 def in_part(name, rng):

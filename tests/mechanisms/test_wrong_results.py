@@ -63,8 +63,10 @@ def test_what_comes_of_a_wrong_belief(variant, orientation):
 
 
 def test_every_belief_of_heads_and_blocks_is_here():
-    """H9 is tried where marks are fair (tests/marking/test_fair_marks.py)."""
-    known = {id for variant in VARIANTS for id in variant.get("wrong", ())} | {"H9"}
+    """H9 is tried where marks are fair (tests/marking/test_fair_marks.py), those that no problem type draws in
+    tests/misconceptions/test_beliefs_of_code.py.
+    """
+    known = {id for variant in VARIANTS for id in variant.get("wrong", ())} | {"H9", "H10", "B12"}
     assert {m.id for m in (*HEADS, *BLOCK)} <= known
     assert {*(f"D{i}" for i in range(1, 9)), *(f"E{i}" for i in range(1, 14)), *(f"F{i}" for i in range(1, 8))} <= known
     assert {f"U{i}" for i in range(1, 12)} <= known

@@ -4,11 +4,13 @@
 them.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import oracles
 
 Array = np.ndarray
 
@@ -20,6 +22,7 @@ class Variant:
     givens: dict[str, Array]
     divisor: float | None = 1.0
     keep: Array | None = None
+    mask: object = None
     base: float = np.e
     sizes: dict[str, int] = field(default_factory=dict)
 
@@ -200,6 +203,21 @@ def _one_later(v):
     return {"mask": lambda v, s: _masked(v, s, v.keep | (j - i == m - n + 1))}
 
 
+def _wider(mask):
+    """The window's number one larger: "window:2:both" becomes "window:3:both"."""
+    return re.sub(r"(?<=window:)\d+", lambda width: str(int(width[0]) + 1), str(mask))
+
+
+def _by_mask(spec):
+    """Another mask, by its name."""
+    return lambda v: {"mask": lambda v, s: _masked(v, s, oracles.kept(spec(str(v.mask)), *v.keep.shape))}
+
+
+def _before_itself(v):
+    keep = oracles.kept(_wider(v.mask), *v.keep.shape) & ~_eye(v.keep)
+    return {"mask": lambda v, s: _masked(v, s, keep), "softmax": lambda v, s: _zeros_for_nan(softmax(v, s))}
+
+
 def _times_infinity(v, s):
     if (s[~v.keep] <= 0).any():
         raise ValueError("no −∞")
@@ -212,8 +230,12 @@ def _hardmax(v, m):
 
 
 def _linear(v, m):
-    sums = _visible(m).sum(axis=1, keepdims=True)
-    return _visible(m) / np.where(np.isclose(sums, 0), 0, sums)
+    return _visible(m) / _over(_visible(m).sum(axis=1, keepdims=True))
+
+
+def _over(sums):
+    """What is divided by, with 0 for what is 0 but for floats."""
+    return np.where(np.isclose(sums, 0), 0, sums)
 
 
 def _late_maximum(v, m):
@@ -318,22 +340,31 @@ HABITS = {
     "M9": _mask_is(lambda v, s: _masked(v, s, v.keep.T)),
     "M10": _mask_is(lambda v, s: np.where(v.keep, s, s - 10 / (v.divisor or 1.0))),
     "M11": _padding_queries,
+    "M12": _by_mask(_wider),
+    "M13": _before_itself,
+    "M14": _by_mask(lambda mask: mask.split("+")[0]),
+    "M14b": _by_mask(lambda mask: mask.split("+")[1]),
     "X1": _softmax_is(_columns),
     "X2": _softmax_is(lambda v, m: _powers(m, v.base) / _powers(m, v.base).sum()),
     "X3": _softmax_is(lambda v, m: softmax(v, m, 2.0 if v.base == np.e else np.e)),
     "X4": _softmax_is(lambda v, m: softmax(v, m, 10.0 if v.base != 10 else np.e)),
     "X5": _softmax_is(_linear),
+    "X5b": _softmax_is(lambda v, m: _powers(m, v.base) / _over(_visible(m).sum(axis=1, keepdims=True))),
     "X6": _softmax_is(lambda v, m: _powers(m, v.base)),
+    "X6b": _softmax_is(lambda v, m: np.where(np.isfinite(m), 1 / (1 + v.base ** -_visible(m)), 0)),
     "X7": _softmax_is(lambda v, m: softmax(v, softmax(v, m))),
     "X8": _softmax_is(_late_maximum),
     "X9": _softmax_is(lambda v, m: softmax(v, m, 1 / v.base)),
     "X10": _softmax_is(_hardmax),
+    "X10b": _softmax_is(lambda v, m: np.isfinite(m) / np.isfinite(m).sum(axis=1, keepdims=True)),
     "X11": _softmax_is(lambda v, m: _round_half_even(softmax(v, m), 1)),
     "X12": _softmax_is(_without_self),
     "X13": _softmax_is(lambda v, m: m),
+    "X13b": lambda v: {"softmax": lambda v, m: m, "output": lambda v, a, values, made: softmax(v, a @ values)},
     "X14": _softmax_is(_no_zero_power),
     "X14b": _softmax_is(lambda v, m: _powers(m, v.base) / v.base ** _visible(m).sum(axis=1, keepdims=True)),
     "X15": _softmax_is(_next_sum),
+    "X15b": _softmax_is(lambda v, m: _powers(m, v.base) / (1 + _powers(m, v.base).sum(axis=1, keepdims=True))),
     "O1": _output_is(lambda v, a, values, made: a.T @ values),
     "O2": _output_is(lambda v, a, values, made: values @ a),
     "O3": _output_is(lambda v, a, values, made: a @ made["K"]),

@@ -14,7 +14,7 @@ from trials import tries
 
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism
-from symattn.derivation.misconceptions import misconception, misconceptions, replayed, whole
+from symattn.derivation.misconceptions import drawn_misconceptions, misconception, misconceptions, replayed, whole
 from symattn.derivation.ops import Hadamard, MatMul, Softmax
 from symattn.errors import InputError
 from symattn.exact import Matrix
@@ -52,7 +52,10 @@ def test_core_ones_and_the_others_are_all_in_the_order_of_the_catalogue():
     found = separation(d)
     assert 0 < len(found.core) < len(found.wrongs)
     assert all(wrong.misconception.core for wrong in found.core)
-    assert [wrong.misconception.id for wrong in found.wrongs] == [wrong.misconception.id for wrong in replayed(d)]
+    drawn = [wrong.misconception.id for wrong in replayed(d) if wrong.misconception.drawn]
+    assert [wrong.misconception.id for wrong in found.wrongs] == drawn
+    assert {m.id for m in drawn_misconceptions()} == {id for id, m in misconceptions().items() if m.drawn}
+    assert all(m.drawn for m in misconceptions().values() if m.core)
 
 
 def ids(d):
@@ -263,6 +266,9 @@ PLACES = [
     ("positional_self_attention", {"embedding": "scaled"}),
     ("language_model", {"temperature": 2, "top_k": 2}),
     ("self_attention_gradient", {"learning_rate": "1/10"}),
+    ("attention", {"mask": "causal+window:2"}),
+    ("multi_head_attention", {"heads": 4, "kv_heads": 2, "bias": "alibi"}),
+    ("rotary_attention", {"angles": "90, 3/5+4/5i"}),
 ]
 """Where the misconceptions have a place that have none in the golden variant."""
 

@@ -19,7 +19,7 @@ from symattn.derivation.misconceptions.position import MISCONCEPTIONS as POSITIO
 from symattn.derivation.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
 
 DIVISORS = {"sqrt(d_k)": lambda s: math.sqrt(s["d_k"]), "none": lambda s: None, "3": lambda s: 3.0}
-MASKS = [None, "causal", "padding:2", "window:2:both", "custom"]
+MASKS = [None, "causal", "padding:2", "window:2:both", "causal+window:2", "causal+padding:2", "custom"]
 BASES = ["e", "e", "e", "2"]
 
 
@@ -56,7 +56,7 @@ def variant(seed):
     settings = {"scale": scale, "mask": mask, "base": base}
     arrays = {name: np.array(rows, dtype=float) for name, rows in givens.items()}
     number = math.e if base == "e" else float(base)
-    return givens, settings, Variant(arrays, DIVISORS[scale](sizes), oracles.kept(mask, n, n), number, sizes)
+    return givens, settings, Variant(arrays, DIVISORS[scale](sizes), oracles.kept(mask, n, n), mask, number, sizes)
 
 
 def agree(wrong, witness, columns):
@@ -75,7 +75,7 @@ def agree(wrong, witness, columns):
         assert wrong.stopped.startswith(f"{stopped} is not defined"), (id, wrong.stopped)
 
 
-SEEDS = range(8)
+SEEDS = range(12)
 
 
 @pytest.mark.covering(most=3)

@@ -847,4 +847,4 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
     keep = mask.keep(rows, columns)
     if added := mask.added(keep):
         return Bias(added)
-    return Mask(keep, settings.mask_style, mask.kind)
+    return Mask(keep, settings.mask_style, mask.kind, mask.rules(columns))

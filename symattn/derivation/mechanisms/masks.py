@@ -112,6 +112,12 @@ class Masks:
         kinds = {mask.kind for mask in self.joined}
         return "+".join(kind for kind in (*_KINDS, "custom") if kind in kinds)
 
+    def rules(self, columns: int) -> tuple[Pattern, ...]:
+        """The rules of those joined, in one order however they are said; none where one is given by its entries."""
+        named = [mask for mask in self.joined if isinstance(mask, Named)]
+        ordered = sorted(named, key=lambda mask: (_KINDS.index(mask.kind), mask.spec))
+        return tuple(dict.fromkeys(mask.pattern(columns) for mask in ordered)) if len(named) == len(self.joined) else ()
+
     def keep(self, rows: int, columns: int) -> Keep:
         """Which keys each query may see."""
         return reduce(both, (mask.keep(rows, columns) for mask in self.joined))

@@ -40,6 +40,11 @@ def misconceptions() -> Mapping[str, Misconception]:
     return MappingProxyType({m.id: m for family in families for m in family})
 
 
+def drawn_misconceptions() -> tuple[Misconception, ...]:
+    """Those that problem types plant and offer as options, in the order of the catalogue."""
+    return tuple(m for m in misconceptions().values() if m.drawn)
+
+
 def misconception(id: str) -> Misconception:
     """The misconception of that id; `InputError` names the nearest, or the command that lists all."""
     if id not in misconceptions():
@@ -65,6 +70,7 @@ __all__ = [
     "Slip",
     "Slipped",
     "WrongDerivation",
+    "drawn_misconceptions",
     "exchanges",
     "misconception",
     "misconceptions",

@@ -47,9 +47,10 @@ class Misconception:
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
-    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  A name
-    that speaks of rows or columns has `turned_name` beside it, for tokens as columns; products in names are those of
-    tokens as rows, and turned where they are written.
+    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  One
+    that is not `drawn` is known to marking alone: no problem type plants it or offers it as an option, so that a seed
+    draws what it drew before.  A name that speaks of rows or columns has `turned_name` beside it, for tokens as
+    columns; products in names are those of tokens as rows, and turned where they are written.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Misconception:
     prior: Prior
     core: bool = False
     turned_name: str = ""
+    drawn: bool = True
 
     def called(self, orientation: Literal["rows", "columns"]) -> str:
         """Its name where tokens are rows, or columns."""

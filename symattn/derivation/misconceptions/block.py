@@ -65,6 +65,19 @@ def over_tokens(d: Derivation) -> Rewritten | None:
     return {step.name: step.with_op(replace(op, over="rows")) for step, op in ops if op.over != "rows"}
 
 
+def over_everything(d: Derivation) -> Rewritten | None:
+    """One mean and one variance of all entries, at every norm."""
+    statistics = {operand.name for norm in norms(d) for operand in norm.divided.operands[1:]}
+    steps = (step for step in d if step.name in statistics and isinstance(step.op, Mean | Variance | MeanSquare))
+    return {step.name: step.with_op(ReplacementOp(step.op, _of_all_rows)) for step in steps}
+
+
+def _of_all_rows(of: Op, *operands: Matrix) -> Matrix:
+    """The mean of what rows of equal length give, for each of them."""
+    (mean,) = Mean("rows").apply(of.apply(*operands))
+    return Matrix.of([mean] for _ in operands[0].rows)
+
+
 def sample_variance(d: Derivation) -> Rewritten | None:
     return {s.name: s.with_op(Variance("sample")) for s in d if isinstance(s.op, Variance) and s.op.of == "population"}
 
@@ -309,6 +322,18 @@ MISCONCEPTIONS = (
         feedback="Continue with the normalised rows.",
         source="LA_MIL #3",
         prior="low",
+    ),
+    Misconception(
+        "B12",
+        "normalised over the whole matrix",
+        "N1_mean",
+        over_everything,
+        exactly="one μ and one σ² of all entries, in place of one for each token",
+        tell="All tokens have the same mean and the same variance; with B3 these are one for each feature.",
+        feedback="Each token has its own mean and variance: work them out {row} by {row}.",
+        source="Qualcomm-AI-research/geometric-algebra-transformer PR #8, reczoo/FuxiCTR #23",
+        prior="medium",
+        drawn=False,
     ),
 )
 

@@ -114,6 +114,41 @@ def first_heads_weights_copied(d: Derivation, step: Step) -> Step | None:
     return step.with_operands(d[first].operands[0]) if first in d else None
 
 
+def taking_turns(d: Derivation, step: Step) -> Step | None:
+    """The scores or the output of a query head with key heads 1, 2, 1, 2, … in place of 1, 1, 2, 2, ….
+
+    The wrong part may stand further down than this step, so that it is taken from the whole matrix.
+    """
+    called = StepName.of(step.name)
+    if called.stem not in ("S", "Z") or called.head is None or not isinstance(step.op, MatMul):
+        return None
+    shared = step.operands[1]
+    own, parts = StepName.of(shared.name), list[tuple[Step, Slice]]()
+    for other in d:
+        name = StepName.of(other.name)
+        if isinstance(other.op, Slice) and name.head and (name.stem, name.place) == (own.stem, own.place):
+            parts.append((other, other.op))
+    if not parts or (wrong := parts[(called.head - 1) % len(parts)])[0].name == shared.name:
+        return None
+    taken = _WithPart(wrong[1], shared.transposed)
+    whole = replace(shared, name=wrong[0].operands[0].name)
+    return step.with_op(ReplacementOp(step.op, taken, taken.shape)).with_operands(step.operands[0], whole)
+
+
+@dataclass(frozen=True)
+class _WithPart:
+    """The product with a part of the second factor, which may be transposed."""
+
+    part: Slice
+    transposed: bool
+
+    def __call__(self, of: Op, left: Matrix, right: Matrix) -> Matrix:
+        return of.apply(left, self.part.apply(right.T).T if self.transposed else self.part.apply(right))
+
+    def shape(self, left: Shape, right: Shape) -> Shape:
+        return left[0], right[1] if self.transposed else self.part.count
+
+
 def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
     """√(h d_k), where it is not √d_model."""
     called = StepName.of(step.name)
@@ -345,5 +380,17 @@ MISCONCEPTIONS = (
         feedback="Each head has scores of its own, and so weights of its own.",
         source="experience",
         prior="medium",
+    ),
+    Misconception(
+        "H10",
+        "key heads shared out in turn",
+        "S",
+        everywhere(taking_turns),
+        exactly="query heads 1, 2, 3, 4 use key and value heads 1, 2, 1, 2 in place of 1, 1, 2, 2",
+        tell="The first head and the last one are right.",
+        feedback="Consecutive query heads share a key head: the first ones use key head 1, the next ones key head 2.",
+        source="onnx/onnx #7274, apple/axlearn #842, ekzhang/jax-js #180, HazyResearch/HipKittens #22",
+        prior="medium",
+        drawn=False,
     ),
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.softmax import without_empty_rows
 from symattn.derivation.ops import Mask, Scale, Softmax, causal, padding
-from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.attention import Keep, both
+from symattn.derivation.ops.attention import Pattern as Rule
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 
 Pattern = Callable[[Keep], "Keep | None"]
@@ -55,6 +57,48 @@ def diagonal_hidden_too(d: Derivation) -> Rewritten | None:
 def padding_queries_hidden_too(d: Derivation) -> Rewritten | None:
     change = hiding(padding_rows_too)(d)
     return {**change, **without_empty_rows(d)} if change else None
+
+
+def ruled_by(rules: Callable[[Mask], Sequence[Rule]]) -> Change:
+    """Other rules than those that the mask is made of; none where there would be no others."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        if (place := masking(d)) is None or not (other := rules(place[1])):
+            return None
+        return {"M": place[0].with_op(replace(place[1], keep=keep_by(other, place[1].keep), patterns=tuple(other)))}
+
+    return change
+
+
+def keep_by(rules: Sequence[Rule], keep: Keep) -> Keep:
+    """What these rules let through of scores of the same shape."""
+    return reduce(both, (rule.keep(len(keep), len(keep[0])) for rule in rules))
+
+
+def one_wider(mask: Mask) -> Sequence[Rule]:
+    """Windows that see one key more, on both sides where they look ahead."""
+    wider = [replace(rule, numbers=(rule.numbers[0] + 1,)) if is_window(rule) else rule for rule in mask.patterns]
+    return wider if any(map(is_window, mask.patterns)) else ()
+
+
+def is_window(rule: Rule) -> bool:
+    return rule.kind in ("window", "window:both")
+
+
+def one_of_two(which: int) -> Callable[[Mask], Sequence[Rule]]:
+    """Of two masks that are joined, one alone: the first (0) or the second that the sheet names."""
+    return lambda mask: [mask.patterns[which]] if len(mask.patterns) == 2 else ()
+
+
+def before_itself(d: Derivation) -> Rewritten | None:
+    """A window of as many keys that ends before the token itself; none where it looks ahead."""
+    place = masking(d)
+    if place is None or not any(rule.kind == "window" for rule in place[1].patterns):
+        return None
+    step, own = place
+    wider = keep_by(one_wider(own), own.keep)
+    keep = _each(wider, lambda i, j: wider[i][j] and j != i + offset(wider))
+    return {"M": step.with_op(replace(own, keep=keep)), **without_empty_rows(d)}
 
 
 def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
@@ -291,5 +335,53 @@ MISCONCEPTIONS = (
         feedback="Padding is hidden as a key; as queries, its tokens still see the real ones.",
         source="experience",
         prior="low",
+    ),
+    Misconception(
+        "M12",
+        "window one too wide",
+        "M",
+        ruled_by(one_wider),
+        exactly="a window of w keys sees w + 1 of them",
+        tell="One diagonal too many is not 0.",
+        feedback="The token itself counts as part of the window, so the window reaches one token less far.",
+        source="huggingface/transformers #39408, apple/axlearn #1009, ml-explore/mlx-lm #390",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "M13",
+        "window without the token itself",
+        "M",
+        before_itself,
+        exactly="the w tokens before token i are seen, and not itself; a row that sees nothing is taken as zeros",
+        tell="The diagonal of A is 0, as with M3, but the window goes one token further back.",
+        feedback="The token itself belongs to its window: the window ends with it, not before it.",
+        source="experience",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
+        "M14",
+        "only the first of two masks used",
+        "M",
+        ruled_by(one_of_two(0)),
+        exactly="of two masks that are joined, the second is forgotten",
+        tell="Some weights that only the second mask hides are not 0.",
+        feedback="Two masks apply here: hide what either of them hides, not just what the first one does.",
+        source="AI-Hypercomputer/maxtext #878",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "M14b",
+        "only the second of two masks used",
+        "M",
+        ruled_by(one_of_two(1)),
+        exactly="of two masks that are joined, the first is forgotten",
+        tell="Some weights that only the first mask hides are not 0.",
+        feedback="Two masks apply here: hide what either of them hides, not just what the second one does.",
+        source="facebookresearch/xformers #104",
+        prior="medium",
+        drawn=False,
     ),
 )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from symattn.derivation.derivation import Derivation, Op, Shape, Step, transposed
-from symattn.derivation.misconceptions.base import COPY, Misconception, ReplacementOp, Rewritten, found
+from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, transposed
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
-from symattn.exact import Matrix
+from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians
+from symattn.derivation.ops.scores import Bias, alibi, alibi_slope
+from symattn.exact import Matrix, Value
+from symattn.exact.values import RATIONAL
 
 Waves = TypeVar("Waves", Sinusoids, Rotate)
 
@@ -158,6 +162,129 @@ def turned_after_scores(d: Derivation) -> Rewritten | None:
     """The scores of queries and keys as they were: the turning is written down and not used."""
     scores = found(d, "S", MatMul)
     return {"S": scores[0].with_operands("Q", transposed("K"))} if turned(d) and scores else None
+
+
+# ------------------------------------------------------------------------------------------ other angles
+
+
+def with_angles(other: Callable[[Angle], Angle | None]) -> Change:
+    """Other angles in everything that turns by position; no place where `other` gives None for one of them."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        rewritten = {}
+        for step in d:
+            if isinstance(step.op, Sinusoids | Rotate) and step.op.is_listed:
+                angles = [other(angle) for angle in step.op.listed[0]]
+                known = tuple(angle for angle in angles if angle is not None)
+                if len(known) == len(angles):
+                    rewritten[step.name] = step.with_op(replace(step.op, angles=known))
+        return rewritten
+
+    return change
+
+
+def other_base(angle: Angle) -> Angle | None:
+    """10,000 where another base is declared, and 1,000 where it is 10,000."""
+    return replace(angle, base=1000 if angle.base == 10_000 else 10_000) if isinstance(angle, Frequency) else None
+
+
+def half_exponent(angle: Angle) -> Angle | None:
+    return replace(angle, above=angle.above // 2) if isinstance(angle, Frequency) else None
+
+
+def degrees_and_radians(angle: Angle) -> Angle | None:
+    match angle:
+        case Degrees(degrees) if isinstance(degrees, RATIONAL):
+            return Radians(degrees)
+        case Radians() | Frequency():
+            return Degrees(angle.theta())
+    return None
+
+
+def own_exponents(factor: int) -> Change:
+    """An angle of its own for every feature j (from 0): base^(−factor·j/d), where two features share one."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        place = encoded(d)
+        if place is None or place[1].layout != "pairs":
+            return None
+        if not all(isinstance(angle, Frequency) for angle in place[1].listed[0]):
+            return None
+        return {"P": place[0].with_op(ReplacementOp(place[1], _OwnExponents(factor)))}
+
+    return change
+
+
+@dataclass(frozen=True)
+class _OwnExponents:
+    factor: int
+
+    def __call__(self, of: Op) -> Matrix:
+        assert isinstance(of, Sinusoids)
+        (first, *_), positions = of.listed
+        assert isinstance(first, Frequency)
+        angles = [replace(first, above=self.factor * j) for j in range(2 * len(of.listed[0]) - of.odd)]
+        return Matrix.of([angle.at(p)[1 - j % 2] for j, angle in enumerate(angles)] for p in positions)
+
+
+def layouts_mixed(wrong: Literal["pairs", "angles"]) -> Change:
+    """Pairs of one layout with the angles of the other; no place where all angles are equal: that is E11, or right."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        places = turned(d)
+        if places is None or len(set(places[0][1].listed[0])) == 1:
+            return None
+        return {step.name: step.with_op(ReplacementOp(turn, _Mixed(wrong))) for step, turn in places}
+
+    return change
+
+
+@dataclass(frozen=True)
+class _Mixed:
+    """x_j cos ∓ its partner's sin, with the partner of one layout and the angle of the other."""
+
+    wrong: Literal["pairs", "angles"]
+
+    def __call__(self, of: Op, x: Matrix) -> Matrix:
+        assert isinstance(of, Rotate)
+        angles, positions = of.listed
+        own, other = pairs(of.layout, len(angles)), pairs(OTHER[of.layout], len(angles))
+        partners, turns = (other, own) if self.wrong == "pairs" else (own, other)
+        angle_of = {j: angles[k] for k, pair in enumerate(turns) for j in pair}
+        rows = []
+        for position, row in zip(positions, x.rows, strict=True):
+            waves = {j: angle.at(position) for j, angle in angle_of.items()}
+            entries = dict[int, Value]()
+            for first, second in partners:
+                entries[first] = row[first] * waves[first][0] - row[second] * waves[first][1]
+                entries[second] = row[first] * waves[second][1] + row[second] * waves[second][0]
+            rows.append([entries[j] for j in range(len(row))])
+        return Matrix.of(rows)
+
+
+OTHER: Mapping[Layout, Layout] = {"pairs": "halves", "halves": "pairs"}
+
+
+def pairs(layout: Layout, count: int) -> list[tuple[int, int]]:
+    """The features (from 0) of each of so many pairs."""
+    return [(2 * k, 2 * k + 1) if layout == "pairs" else (k, k + count) for k in range(count)]
+
+
+# ------------------------------------------------------------------------------------------ a bias by distance
+
+
+def slopes_one_early(d: Derivation) -> Rewritten | None:
+    """2^(−8(k − 1)/h) for head k of h, where h is a power of two and the slopes are ALiBi's own."""
+    rewritten = {}
+    layers = dict.fromkeys(StepName.of(step.name).place for step in d)
+    for layer in layers:
+        own = [(step, step.op) for step in d if step.stem == "S_B" and StepName.of(step.name).place == layer]
+        biases = [(step, op) for step, op in own if isinstance(op, Bias)]
+        slopes, heads = [op.slope for _, op in biases], len(biases)
+        if heads > 1 and heads.bit_count() == 1 and slopes == [alibi_slope(k, heads) for k in range(1, heads + 1)]:
+            for early, (step, op) in zip((1, *slopes), biases, strict=False):
+                rewritten[step.name] = step.with_op(alibi(early, *op.values.shape))
+    return rewritten
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -311,5 +438,102 @@ MISCONCEPTIONS = (
         feedback="Count positions as the conventions say: look at the first {row} of the rotated queries again.",
         source="experience",
         prior="medium",
+    ),
+    Misconception(
+        "E14",
+        "exponent 2j/d for feature j",
+        "P",
+        own_exponents(2),
+        exactly="feature j, from 0, has θ = 1/10000^(2j/d) in place of 1/10000^(2k/d), with k the number of its pair",
+        tell="The first feature is right; sine and cosine of a pair have different angles.",
+        feedback="The exponent counts pairs, not features: the sine and the cosine of a pair have the same angle.",
+        source="Kyubyong/transformer #38, jadore801120/attention-is-all-you-need-pytorch #32, "
+        "DongjunLee/transformer-tensorflow #6, SamLynnEvans/Transformer #25",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "E15",
+        "exponent j/d for feature j",
+        "P",
+        own_exponents(1),
+        exactly="feature j, from 0, has θ = 1/10000^(j/d) in place of 1/10000^(2k/d), with k the number of its pair",
+        tell="The sines are right; each cosine has an angle of its own.",
+        feedback="The sine and the cosine of a pair have the same angle: give the cosine the exponent of its sine.",
+        source="maxjcohen/transformer #62",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "E16",
+        "wrong base for the angles",
+        "P",
+        with_angles(other_base),
+        exactly="1/1000^(2k/d) in place of 1/10000^(2k/d); with 10000 where another base is declared",
+        tell="The first pair is right.",
+        feedback="Use the base that the conventions give for the angles.",
+        source="experience",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "E16b",
+        "factor 2 missing in the exponent",
+        "P",
+        with_angles(half_exponent),
+        exactly="1/10000^(k/d) in place of 1/10000^(2k/d), as with the base 100",
+        tell="The first pair is right; the others turn faster than they should.",
+        feedback="The exponent of pair k, counted from 0, is 2k/d: do not leave out the 2.",
+        source="experience",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
+        "E17",
+        "pairs of the other layout, with the right angles",
+        "R_Q",
+        layouts_mixed("pairs"),
+        exactly="each feature has its own angle, and the partner of the other layout (neighbours or halves)",
+        tell="As E11 says, but the two features of a pair turn by different angles.",
+        feedback="Rotate the pairs that the conventions give: both features of a pair turn by the same angle.",
+        source="baidu/ERNIE-Image #6",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
+        "E17b",
+        "angles of the other layout, with the right pairs",
+        "R_Q",
+        layouts_mixed("angles"),
+        exactly="each feature has its own partner, and the angle of the other layout (neighbours or halves)",
+        tell="The pairs are right, and their two features turn by different angles.",
+        feedback="Both features of a pair turn by the angle of that pair.",
+        source="facebookresearch/vjepa2 PR #15",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
+        "E18",
+        "degrees and radians mixed up",
+        "P",
+        with_angles(degrees_and_radians),
+        exactly="sin pθ and cos pθ with θ in degrees where it is in radians; in radians where it is in degrees",
+        tell="Position 0 is right; where radians are meant, all sines are small and all cosines near 1.",
+        feedback="Set your calculator to the unit in which the conventions give the angles.",
+        source="experience",
+        prior="medium",
+        drawn=False,
+    ),
+    Misconception(
+        "E19",
+        "ALiBi slopes off by one head",
+        "S_B",
+        slopes_one_early,
+        exactly="head k of h has the slope 2^(−8(k − 1)/h)",
+        tell="The slope of head 1 is 1, and every other head has that of the head before it.",
+        feedback="The first head does not have slope 1: head k of h has slope $2^(-8k/h)$.",
+        source="paiml/aprender #2143",
+        prior="medium",
+        drawn=False,
     ),
 )

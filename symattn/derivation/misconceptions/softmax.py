@@ -17,7 +17,7 @@ from symattn.derivation.misconceptions.base import (
     replaced,
     square,
 )
-from symattn.derivation.ops import Mask, Round, Softmax
+from symattn.derivation.ops import Mask, MatMul, Round, Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power
 from symattn.exact.sums import total
@@ -89,6 +89,25 @@ def weights_rounded(does: Round) -> Change:
         return instead(_Rounded(does))(d)
 
     return change
+
+
+def after_product(d: Derivation) -> Rewritten | None:
+    """The scores multiplied by V, and the softmax of that; no place with a mask, for −∞ cannot be multiplied."""
+    place, output = found(d, "A", Softmax), found(d, "Z", MatMul)
+    if place is None or output is None or "M" in d:
+        return None
+    late = ReplacementOp(output[1], _ThenSoftmax(place[1]))
+    return {"A": place[0].with_op(COPY), "Z": output[0].with_op(late)}
+
+
+@dataclass(frozen=True)
+class _ThenSoftmax:
+    """The softmax of the product."""
+
+    softmax: Softmax
+
+    def __call__(self, of: MatMul, scores: Matrix, values: Matrix) -> Matrix:
+        return self.softmax.apply(of.apply(scores, values))
 
 
 @dataclass(frozen=True)
@@ -171,6 +190,23 @@ def _sum_of_exponents(of: Softmax, row: Row) -> Row:
     return _shares(_powers(of, row), _power(of, total(_visible(row))))
 
 
+def _over_raw_sum(of: Softmax, row: Row) -> Row:
+    return _shares(_powers(of, row), total(_visible(row)), "scores")
+
+
+def _sigmoid(of: Softmax, row: Row) -> Row:
+    return [divide(x, 1 + x) for x in _powers(of, row)]
+
+
+def _one_more(of: Softmax, row: Row) -> Row:
+    powers = _powers(of, row)
+    return _shares(powers, 1 + total(powers))
+
+
+def _uniform(of: Softmax, row: Row) -> Row:
+    return _shares([int(x is not NEGATIVE_INFINITY) for x in row], len(_visible(row)))
+
+
 def _next_rows_sum(of: Softmax, scores: Matrix) -> Matrix:
     powers = [_powers(of, row) for row in scores.rows]
     sums = [total(row) for row in powers]
@@ -244,6 +280,18 @@ MISCONCEPTIONS = (
         prior="medium",
     ),
     Misconception(
+        "X5b",
+        "powers divided by the sum of the scores",
+        "A",
+        by_row(_over_raw_sum),
+        exactly="a_ij = e^{m_ij} / Σ_j m_ij",
+        tell="The rows do not sum to 1; not defined where the scores of a row sum to 0.",
+        feedback="Divide by the sum of the powers, not by the sum of the scores.",
+        source="experience",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
         "X6",
         "not normalised",
         "A",
@@ -254,6 +302,18 @@ MISCONCEPTIONS = (
         source='quizzes list "skipping softmax normalization"',
         prior="medium",
         core=True,
+    ),
+    Misconception(
+        "X6b",
+        "sigmoid used instead of the softmax",
+        "A",
+        by_row(_sigmoid),
+        exactly="a_ij = e^{m_ij} / (1 + e^{m_ij})",
+        tell="A weight depends on its own score alone; a score of 0 gives 1/2.",
+        feedback="Divide each power by the sum of the powers in its {row}: the weights of a token must sum to 1.",
+        source="codekansas/keras-language-modeling #30",
+        prior="medium",
+        drawn=False,
     ),
     Misconception(
         "X7",
@@ -301,6 +361,18 @@ MISCONCEPTIONS = (
         core=True,
     ),
     Misconception(
+        "X10b",
+        "all weights equal",
+        "A",
+        by_row(_uniform),
+        exactly="a_ij = 1 / (number of visible keys of row i)",
+        tell="The weights of a row are equal, whatever its scores are.",
+        feedback="The weights depend on the scores: the larger the score, the larger the weight.",
+        source="experience",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
         "X11",
         "each weight rounded on its own",
         "A",
@@ -336,6 +408,18 @@ MISCONCEPTIONS = (
         core=True,
     ),
     Misconception(
+        "X13b",
+        "softmax after the product with V",
+        "A",
+        after_product,
+        exactly="A = M, and Z = softmax(M V)",
+        tell="The rows of Z sum to 1; with X13 they do not.",
+        feedback="Apply the softmax to the scores first, and multiply the weights by $@name(V)$.",
+        source="experience",
+        prior="low",
+        drawn=False,
+    ),
+    Misconception(
         "X14",
         "e^0 = 0",
         "A",
@@ -368,5 +452,17 @@ MISCONCEPTIONS = (
         source="experience",
         prior="low",
         turned_name="the next column's denominator",
+    ),
+    Misconception(
+        "X15b",
+        "1 added to the denominator",
+        "A",
+        by_row(_one_more),
+        exactly="a_ij = e^{m_ij} / (1 + Σ_j e^{m_ij})",
+        tell="Rows are right but for a factor, and sum to less than 1.",
+        feedback="The denominator is just the sum of the powers in the {row}: the weights must sum to 1.",
+        source="a variant that is proposed now and then: karpathy/llama2.c #59",
+        prior="low",
+        drawn=False,
     ),
 )

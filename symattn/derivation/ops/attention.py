@@ -122,7 +122,8 @@ class Mask(RuleOp):
     additive: S + (0 or −∞);  keep, block: a Boolean matrix, true where seen or where hidden;
     multiplicative: S ∘ (1 or −∞), as note 004 has it, which is right only where the hidden scores are positive.
 
-    Where a size is a letter, `keep` is empty, and `patterns` are what a key must pass.
+    `patterns` are the rules that a key must pass, where the mask is made of rules; where a size is a letter, `keep` is
+    empty.
     """
 
     keep: Keep

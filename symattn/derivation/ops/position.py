@@ -135,7 +135,7 @@ class Frequency(Angle):
 class Degrees(Angle):
     """θ in degrees."""
 
-    degrees: Rational
+    degrees: Value
 
     def at(self, position: int) -> tuple[Value, Value]:
         return _cosine_and_sine(position * self.theta())
@@ -143,7 +143,7 @@ class Degrees(Angle):
     def theta(self) -> Value:
         import sympy
 
-        return from_sympy(sympy.pi * to_sympy(tidy(Ratio(self.degrees, 180))))
+        return from_sympy(sympy.pi * to_sympy(divide(self.degrees, 180)))
 
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         return Call(Name(function), (Product((Number(str(position)), self._written), "·"),))
@@ -155,7 +155,7 @@ class Degrees(Angle):
         return f"np.radians({value(self.degrees)})"
 
     def radians_of(self, position: int) -> float:
-        return position * math.radians(self.degrees)
+        return position * math.radians(as_float(self.degrees))
 
     @property
     def _written(self) -> Formula:

@@ -169,7 +169,9 @@ def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
     what stands there, but from what it would have been after another mistake.
     """
     trace, script = written.trace, written.trace.script
-    spoilt = Counter(step for m in trace.mistakes if m.kind == "unknown" for step, _, _ in m.entries)
+    spoilt = Counter(
+        step for m in trace.mistakes if m.kind == "unknown" and not m.candidates for step, _, _ in m.entries
+    )
     unknown = [step for step, count in spoilt.items() if 2 * count >= sum(place[0] == step for place in trace.judged)]
     shown = (step for name in unknown for step in (script.d[name], *script.left_out(script.d[name])))
     before = dict.fromkeys(source.name for step in shown for source in script.sources(step))

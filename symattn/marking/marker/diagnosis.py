@@ -1,7 +1,8 @@
 """Which mistake it was (rules.md 2.5): every misconception and every slip is tried on the student's own lines.
 
 A misconception is kept if it gives every entry that was written.  Where several do, all are named; what the student
-wrote later decides between them as soon as it can.
+wrote later decides between them as soon as it can.  Where no one cause has a name and one rule gives every entry of a
+line, that is one mistake without a name, and never a slip in each entry.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from symattn.derivation.misconceptions.base import (
     is_short_enough,
     rewritten_everywhere,
 )
+from symattn.derivation.misconceptions.uniform import uniform
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
@@ -375,7 +377,9 @@ class Diagnosis(Trace):
         return True
 
     def _explained_by_several(self, step: Step, grid: Grid, wrong: list[Cell], found: Explanations) -> None:
-        if found.nearly:
+        if pattern := self._once("pattern", step, grid, wrong, lambda: self._pattern(step, grid, wrong)):
+            self._record(step, "unknown", [Candidate("unknown", "", pattern)], wrong, [step.name])
+        elif found.nearly:
             self._charge(step, [c for c in wrong if c not in found.nearly[0].rejected], found.nearly)
             [odd] = found.nearly[0].rejected
             self._record(step, "slip", [], [odd], [step.name])
@@ -821,6 +825,21 @@ class Diagnosis(Trace):
                 beside = [c for c in entries if c not in line and (k == 0 or c[k - 1] == line[0][k - 1])]
                 if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
                     yield line
+
+    def _pattern(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> str:
+        """The one rule that gives every entry of a line, in words; "" if there is none."""
+        entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
+        own = {c: x for c in wrong if c in entries and (x := entries[c].value) is not None}
+        if len(own) <= COINCIDENCE or len(own) < len(wrong):
+            return ""
+        for lines in self._worlds(step):
+            line = lines.own[step.name]
+            if line.pinned or not isinstance(line.result, Matrix) or line.result.shape != grid.shape:
+                continue
+            for rule, says in uniform(line.result, own):
+                if all(not self._is_far(e, near(rule(*c))) and self._explains(rule(*c), e) for c, e in entries.items()):
+                    return says
+        return ""
 
     # -- two misconceptions, one of them in a step that was left out
 

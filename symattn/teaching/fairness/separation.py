@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import combinations
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import WrongDerivation, misconceptions, replayed, whole
+from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, misconceptions, replayed, whole
 from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
 
@@ -192,12 +192,12 @@ class Separation:
 
 
 def separation(derivation: Derivation) -> Separation:
-    """Every misconception that has a place in a derivation, replayed; none where there are letters."""
+    """Every misconception that problem types draw and that has a place, replayed; none where there are letters."""
     matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
     if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
         return Separation(derivation, ())
-    core = [m.id for m in misconceptions().values() if m.core]
-    others = [m.id for m in misconceptions().values() if not m.core]
+    core = [m.id for m in drawn_misconceptions() if m.core]
+    others = [m.id for m in drawn_misconceptions() if not m.core]
     return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style
-from symattn.derivation.misconceptions import Misconception, misconceptions
+from symattn.derivation.misconceptions import Misconception, drawn_misconceptions
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
@@ -167,7 +167,7 @@ def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
     rows = _as_rows(d)
     right = rows[name]
     seen = [_formula(right)]
-    for m in misconceptions().values():
+    for m in drawn_misconceptions():
         step = (m.change(rows) or {}).get(name) if m.at == name else None
         if step and not isinstance(step.op, ReplacementOp) and _formula(step) not in seen:
             seen.append(_formula(step))

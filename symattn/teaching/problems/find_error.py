@@ -11,8 +11,8 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
     Misconception,
     WrongDerivation,
+    drawn_misconceptions,
     misconception,
-    misconceptions,
     replayed,
     whole,
 )
@@ -109,7 +109,7 @@ class Family(derived.Family):
 
 def at_step(d: Derivation, step: str) -> Separation:
     """The misconceptions that have their place at this step, on what has been written so far."""
-    wrongs = replayed(d, [m.id for m in misconceptions().values() if m.at == step])
+    wrongs = replayed(d, [m.id for m in drawn_misconceptions() if m.at == step])
     core = tuple(w for w in wrongs if w.misconception.core)
     others = tuple(w for w in wrongs if not w.misconception.core)
     return Separation(wrongs[0].right if wrongs else d, core, lambda: others)
@@ -254,7 +254,7 @@ def _offered(
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    usual = replayed(script, [m.id for m in misconceptions().values() if _usual(m)])
+    usual = replayed(script, [m.id for m in drawn_misconceptions() if _usual(m)])
     others = [w for w in usual if w.first is not None]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []
