@@ -608,7 +608,7 @@ def _trimmed(rows: list[list[Entry]], size: Shape) -> list[list[Entry]]:
 
 
 def _in_case(text: str) -> str:
-    """A formula with sizes in small letters, as sheets have them, where a phone has made capitals of some: 3D² is 3d²."""
+    """A formula with sizes in small letters, as sheets have them, where a phone has made capitals: 3D² is 3d²."""
     return _FEW_LETTERS.sub(lambda found: "".join(c.lower() if c in _SIZES else c for c in found[0]), text)
 
 
