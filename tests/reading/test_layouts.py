@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import LAYOUTS, Answer, Work
+from layouts import LAYOUTS, Answer, Work, numpy_prints
 from trials import tries
 
 from symattn.errors import InputError
@@ -161,6 +161,20 @@ def test_cells_without_answers_change_nothing(layout, data):
     assert (report.total, accused(report)) == (report.available, False)
 
 
+@pytest.mark.parametrize("source", ["helper()\nprint(A)", "for m in (S, A):\n    print(m)\nA"])
+def test_what_a_function_or_a_loop_prints_has_no_variables_name(source):
+    """Here the scores are all that can be seen, and A is none of them."""
+    scores = next(one for one in work("two queries") if one.sign == "S")
+    said = {"output_type": "stream", "name": "stdout", "text": numpy_prints(scores) + "\n"}
+    cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": [said]}
+    book = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    try:
+        found = read_submission(book, [sheet("two queries")], form="notebook").attempts[0]
+    except InputError:
+        return
+    assert "A" not in found.answers or "A" in found.doubts
+
+
 LONG = [
     "{", "\\boxed{", "[[ ", "1 ", "1 2 3\n", "| 1 | 2 |\n", "+---+---+\n", "1. 2 3\n", "S =\n1. 1 2\n", "C -> D -> ",
     "<table><tr><td>1</td></tr>", "1a 2b ", "S (wrong) = [[1]]\n", "\\newcommand{\\a}{\\begin \\a\\a}\n\\a ",
@@ -170,7 +184,7 @@ LONG = [
 @pytest.mark.parametrize("unit", LONG)
 @pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
 def test_whatever_is_long_is_read_or_refused(unit, form):
-    """Whatever is repeated ends; that it takes no longer than its length is measured in bench/fuzz_answers.py."""
+    """Whatever is repeated is read to its end, or refused in a sentence."""
     text = unit * (4_000 // len(unit))
     if form == "notebook":
         said = {"output_type": "stream", "name": "stdout", "text": text}

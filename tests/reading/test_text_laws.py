@@ -409,6 +409,7 @@ TRIES = {
     "corrected below": f"S (first try) = {ONES}\nS (corrected) = {TWOS}",
     "corrected above": f"S, corrected = {TWOS}\nS (wrong) = {ONES}",
     "in German": f"S (erster Versuch): {ONES}\nS (korrigiert): {TWOS}",
+    "a word before the name": f"Wrong scores: {ONES}\nCorrected scores: {TWOS}",
     "a first try, and another": f"S (old) = {ONES}\nS = {TWOS}",
 }
 

@@ -13,14 +13,14 @@ Sign = str | Callable[[re.Match[str]], str]
 
 _ENTITY = r"&(?:[A-Za-z]{2,8}|#\d{1,5}|#x[0-9A-Fa-f]{1,5});"
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
-_NUMBER_BEGINS = r"(?=[\d.,√∞\uff10-\uff19]|\\(?:infty|sqrt|d?frac)|inf)"
+_NUMBER_BEGINS = r"(?:[\d.,√∞\uff10-\uff19]|\\(?:infty|sqrt|d?frac)|inf)"
 _JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛", "─━═-"
 """What the rules of a drawn table consist of."""
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
 
 SIGNS: tuple[tuple[str, Sign], ...] = (
     (_ENTITY, lambda found: html.unescape(found[0])),  # &minus;
-    (rf"(?<![\w)\]}}%.,])[{_DASHES}][ \t]?{_NUMBER_BEGINS}", "-"),
+    (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-"),
     (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-"),
     (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10"),  # 4.74 x 10^-2
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
@@ -41,6 +41,8 @@ def plain_signs(text: str) -> str:
 
     >>> plain_signs("&minus;1, \u20132, minus 3, np.float64(0.5), 4 x 10^-2, np.exp(-3)")
     '-1, -2, -3, 0.5, 4x10^-2, exp(-3)'
+    >>> plain_signs("3 \u2212 1, 4 \u2013 2")
+    '3 - 1, 4 - 2'
     >>> plain_signs("3 minus 2, 1\u20132, the answer \u2014 as I said")
     '3 minus 2, 1\u20132, the answer \u2014 as I said'
     """

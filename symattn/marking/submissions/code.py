@@ -194,7 +194,9 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
 
 
 def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """The names of what is printed and displayed, and of the expression at the end, which is shown."""
+    """The names of what is printed and displayed, and of the expression at the end, which is shown; "" for what a
+    function of somebody's own, or a loop, may print besides.
+    """
     for number, statement in enumerate(statements, 1):
         match statement:
             case ast.Expr(ast.Call(function, values)) if _last_name(function) == "print":
@@ -203,6 +205,12 @@ def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
                 yield from map(_shown, values)
             case ast.Expr(value) if number == len(statements):
                 yield from map(_shown, value.elts if isinstance(value, ast.Tuple) else [value])
+            case ast.Expr(ast.Call(ast.Name())):
+                yield ""
+            case ast.For() | ast.While() | ast.If() | ast.With() | ast.Try():
+                calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+                if any(_last_name(call.func) in ("print", "display") for call in calls):
+                    yield ""
 
 
 def _shown(value: ast.expr) -> str:

@@ -236,7 +236,9 @@ class FreeText:
         self._at += 1
         self._target, self._heads = name, [piece]
         if version == "old" and name in self.written.parts:
+            self._tell((piece.text,), piece)  # what came of it stands above
             self.used.add(piece)
+            self._target = ""
             return True
         if version == "new" or name in self._old:
             self._supersede(name, piece)
@@ -1056,14 +1058,23 @@ def _without_version(text: str) -> tuple[str, str]:
     found = _VERSION.search(head) if sign else None
     if found is None:
         return text, ""
-    return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", "old" if found["old"] else "new"
+    return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", "old" if found["old"] or found[
+        "old_word"
+    ] else "new"
 
 
+_OLD = (
+    r"(?:first|1st) (?:try|attempt|version)|wrong|old|incorrect|draft|scratch|falsch|erster versuch|alt|faux"
+    r"|premier essai|brouillon|incorrect[oa]|borrador|primer intento"
+)
+_NEW = (
+    r"(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert|zweiter versuch"
+    r"|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento"
+)
+_KEY = rf"\b(?:(?P<old>{_OLD})|(?P<new>{_NEW}))\b"
 _VERSION = re.compile(
-    r"(?i)[\s,]*[(\[]?\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|(?:my )?(?:wrong|old)|incorrect|draft|scratch|"
-    r"falsch|erster versuch|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
-    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert|"
-    r"zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b[^()\[\]=:]{0,40}[)\]]?"
+    rf"(?i)[\s,]*[(\[][^()\[\]]{{0,20}}?{_KEY}[^()\[\]]{{0,40}}[)\]]"
+    rf"|[\s,]*{_KEY.replace('<old>', '<old_word>').replace('<new>', '<new_word>')}"
 )
 
 

@@ -27,6 +27,8 @@ from symattn.teaching.explanation.program import Variables, identifier, variable
 from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 
 MOST_CELLS = 2_000
+MOST_SHOWN = 300_000
+"""Characters that cells show besides the matrices that have a name."""
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
 _ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
@@ -122,6 +124,8 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     book = notebook(text)
     code = _Program(book, FilledSheet(book.page, questions), "," if decimal_mark == "," else ".")
     code.read()
+    if sum(map(len, code.outputs.values())) > MOST_SHOWN:
+        raise InputError(f"Its cells show more than {MOST_SHOWN // 1000} thousand characters; answers have fewer.")
     paper = read_page(FilledSheet(book.page_with(code.outputs), questions))
     for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
         for part, number in code.not_shown(question):

@@ -56,16 +56,20 @@ def is_label(cell: str) -> bool:
 
 
 def is_remark(cell: str) -> bool:
-    """Whether a cell behind the entries is none: nothing, a tick, words without a number, a comment.
+    """Whether a cell behind the entries is none: nothing, a tick, words without a number, a comment; a cross may mean
+    that the row does not count.
 
-    >>> [text for text in ("✓", "ok", "# row 1", "(sums to 1)", "x", "0.5", "S = 2") if is_remark(text)]
-    ['✓', 'ok', '# row 1', '(sums to 1)', 'x']
+    >>> [text for text in ("✓", "ok", "# row 1", "(sums to 1)", "✗", "0.5", "S = 2") if is_remark(text)]
+    ['✓', 'ok', '# row 1', '(sums to 1)']
     """
     plain = undecorated(cell).strip()
-    return not plain or (not any(map(str.isdigit, plain)) and not is_number(plain)) or bool(_COMMENT.match(plain))
+    if plain in _CROSSES:
+        return False
+    return (not any(map(str.isdigit, plain)) and not is_number(plain)) or bool(_COMMENT.match(plain))
 
 
 _LABEL = re.compile(r"\[\d{0,2},\d{0,2}\]|[^=≈\[\]]{1,40}[=:]?")
+_CROSSES = ("✗", "✘", "❌", "×", "x")
 _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
 _COUNTER = re.compile(r"[^\W\d]*[\s_]?[\[(]?,?(\d{1,2}),?[\])]?[.:)]?")
 
