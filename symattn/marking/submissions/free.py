@@ -1063,15 +1063,12 @@ def _without_version(text: str) -> tuple[str, str]:
     ] else "new"
 
 
-_OLD = (
-    r"(?:first|1st) (?:try|attempt|version)|wrong|old|incorrect|draft|scratch|falsch|erster versuch|alt|faux"
-    r"|premier essai|brouillon|incorrect[oa]|borrador|primer intento"
-)
-_NEW = (
-    r"(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert|zweiter versuch"
-    r"|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento"
-)
-_KEY = rf"\b(?:(?P<old>{_OLD})|(?P<new>{_NEW}))\b"
+_KEY = re.compile(
+    r"\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|wrong|old|incorrect|draft|scratch|falsch|erster versuch"
+    r"|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
+    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert"
+    r"|zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b"
+).pattern
 _VERSION = re.compile(
     rf"(?i)[\s,]*[(\[][^()\[\]]{{0,20}}?{_KEY}[^()\[\]]{{0,40}}[)\]]"
     rf"|[\s,]*{_KEY.replace('<old>', '<old_word>').replace('<new>', '<new_word>')}"

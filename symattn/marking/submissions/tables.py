@@ -63,9 +63,9 @@ def is_remark(cell: str) -> bool:
     ['✓', 'ok', '# row 1', '(sums to 1)']
     """
     plain = undecorated(cell).strip()
-    if plain in _CROSSES:
-        return False
-    return (not any(map(str.isdigit, plain)) and not is_number(plain)) or bool(_COMMENT.match(plain))
+    if not plain or plain in _CROSSES:
+        return not plain
+    return not (any(map(str.isdigit, plain)) or is_number(plain)) or bool(_COMMENT.match(plain))
 
 
 _LABEL = re.compile(r"\[\d{0,2},\d{0,2}\]|[^=≈\[\]]{1,40}[=:]?")
