@@ -45,7 +45,7 @@ from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.sheets import Recipe, Sheet, freeze_sheets, render, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
@@ -75,7 +75,7 @@ class Row:
 
 
 def _rows() -> tuple[Row, ...]:
-    subjects = [*(("mechanism", name) for name in mechanisms()), *(("type", name) for name in problem_types())]
+    subjects = [*(("mechanism", name) for name in mechanisms()), *(("type", name) for name in drawn_types())]
     notation, language, form = sorted(notations()), sorted(languages()), sorted(FORMATS)
     return tuple(
         Row(kind, name, notation[k % len(notation)], LEVELS[k // len(notation) % len(LEVELS)],

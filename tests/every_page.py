@@ -27,7 +27,7 @@ from symattn.page.document import Document
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import Layout
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.sheets import SOLUTIONS, check_solutions, sheets
 
 Check = Callable[[Document], list[str]]
@@ -38,7 +38,7 @@ ONE_BY_ONE = {
 }
 SUBJECTS = (
     *(f"example {name}" for name in examples()),
-    *(f"type {name}" for name in problem_types()),
+    *(f"type {name}" for name in drawn_types()),
     *(f"mechanism {name}" for name in mechanisms()),
 )
 PAGES_AT_ONCE = 8

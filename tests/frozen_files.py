@@ -14,7 +14,7 @@ from symattn.api import worksheet
 from symattn.foundation.dice import Dice
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.deploy import FORMAT, FROZEN
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (
     LETTERS,
     CellsAnswer,
@@ -99,7 +99,7 @@ def told(question):
 def make(folder):
     """A set with a sheet of every type, an exam, and what stands on their keys."""
     folder.mkdir(parents=True)
-    made = [worksheet(problem=name, seed=32)[0] for name in problem_types()]
+    made = [worksheet(problem=name, seed=32)[0] for name in drawn_types()]
     (folder / "worksheets.json").write_text(freeze_sheets(made), "utf-8")
     _write(folder / "worksheets-marks.json", {sheet.name: told(sheet.question) for sheet in made})
     with tempfile.TemporaryDirectory() as name:

@@ -63,12 +63,12 @@ from symattn.teaching.exam.deploy import documents as exam_documents
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool
-from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems import drawn_types, problem_type
 
 TABLES = tables_beside(__file__)
 
 OTHERS = tuple(code for code in languages() if code != "en")
-TYPES = sorted(problem_types())
+TYPES = sorted(drawn_types())
 in_every_language = pytest.mark.parametrize("language", OTHERS)
 
 

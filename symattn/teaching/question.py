@@ -15,8 +15,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal
 
-from symattn.derivation.derivation import Derivation, Orientation
-from symattn.errors import InputError
+from symattn.derivation.derivation import Derivation, Orientation, StepName
+from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Value, values_of
 from symattn.foundation.languages import Message, counted, message
 from symattn.foundation.typed import plain
@@ -150,7 +150,9 @@ class PropertyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RubricAnswer:
-    """Something explained or proved in words: the points that a marker looks for, one mark each."""
+    """Something explained or proved in words: the points that a marker looks for, one mark each; without any, there
+    are as many as the part has marks.
+    """
 
     points: tuple[Inlines, ...]
 
@@ -267,6 +269,11 @@ class Part:
     marking: tuple[Block, ...] = ()
 
     @property
+    def points(self) -> int:
+        """Of an answer in words, the points that a person may give."""
+        return len(self.answer.points) or total(self.marks) if isinstance(self.answer, RubricAnswer) else 0
+
+    @property
     def shape_counts(self) -> bool:
         """Whether there is a mark for the shape of its matrix."""
         return any(mark.rule == "shapes" for mark in self.marks)
@@ -283,7 +290,8 @@ class Question:
     bank says it.  `content` is what it was made from, of the kind that its problem type has;
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
     `positions` name what must be balanced over a pool (where the key stands, where the largest weights).  `intended`:
-    its numbers were chosen to be as hard as they are; in somebody's own problem they are what they are.
+    its numbers were chosen to be as hard as they are; in somebody's own problem they are what they are.  `heading` is
+    the title where there are formulas in it.
     """
 
     type: str
@@ -300,6 +308,7 @@ class Question:
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     intended: bool = True
+    heading: Inlines = ()
 
     @cached_property
     def after(self) -> tuple[Block, ...]:
@@ -330,6 +339,11 @@ class Question:
         return "columns" if self.notation.settings.get("orientation") == "columns" else "rows"
 
     @property
+    def has_one_part(self) -> bool:
+        """Whether its only part is all of it, and has no heading of its own."""
+        return len(self.parts) == 1 and not self.parts[0].title
+
+    @property
     def marks(self) -> int:
         return sum(total(part.marks) for part in self.parts)
 
@@ -338,22 +352,54 @@ class Question:
         for part in self.parts:
             yield from (f"{part.name}{where}={text}" for where, text in answer_entries(part.answer, self.problem))
 
-    def worth(self, points: int) -> Question:
+    def asking(self, names: Sequence[str]) -> Question:
+        """The same question with those of its parts alone that are named, in its own order; all, where none is named.
+
+        A part is named as it is called here (S, A, b), and all parts of a step in heads or tokens by the step.  Parts
+        that are called by letters are lettered anew.  `InputError` names the parts that there are.
+        """
+        if not names:
+            return self
+        kept = {part.name for name in names for part in self._called(name, "ask")}
+        parts = [part for part in self.parts if part.name in kept]
+        lettered = [part for part in self.parts if len(part.name) == 1 and part.name in LETTERS.lower()]
+        if len(lettered) == len(self.parts):
+            parts = [replace(part, name=letter) for part, letter in zip(parts, LETTERS.lower(), strict=False)]
+        steps = tuple(part.answer.step for part in parts if isinstance(part.answer, StepAnswer | EntriesAnswer))
+        problem = replace(self.problem, asked=steps) if self.problem is not None and len(steps) == len(parts) else None
+        return replace(self, parts=tuple(parts), problem=problem or self.problem)
+
+    def _called(self, name: str, key: str) -> list[Part]:
+        """The parts that are called so, or are of the step that is."""
+        found = [part for part in self.parts if part.name == name]
+        found = found or [part for part in self.parts if name in (_role(part), StepName.of(part.name).stem)]
+        if not found:
+            known = [part.name for part in self.parts]
+            raise InputError(f"{key} names {name!r}; {offered(name, known, 'the parts of this question are {}')}")
+        return found
+
+    def worth(self, points: int | None, stated: Mapping[str, int] = MappingProxyType({})) -> Question:
         """The same question for so many marks, shared out as its own marks are; every line keeps one for accuracy.
 
-        With fewer points than lines, neighbouring parts are joined under one mark that needs all of them.  `InputError`
-        if there are no points.
+        Parts for which marks are `stated` have these, and the others share the rest of the points; without points they
+        keep their own marks.  With fewer points than lines, neighbouring parts are joined under one mark that needs all
+        of them.  `InputError` if there are no points, or too few.
         """
-        if points < LEAST_POINTS:
-            raise InputError(f"points is {points}; {LEAST_POINTS} or more were expected.")
         lines = [line for line in marked_together(self.parts) if any(part.marks for part in line)]
-        if points < len(lines):
-            found = _joined(self.parts, points)
+        fixed = {part.name: number for name, number in stated.items() for part in self._called(name, "marks")}
+        own = {line[0].name: number for line in lines for part in line if (number := fixed.get(part.name))}
+        others = [line for line in lines if line[0].name not in own]
+        found: dict[str, Marks] = {}
+        for line in lines:
+            if line[0].name in own:
+                found |= _scaled(line, own[line[0].name])
+        if points is None:
+            found |= {part.name: part.marks for line in others for part in line}
         else:
-            shares = _at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
-            found = {}
-            for line, number in zip(lines, shares, strict=True):
-                found |= _scaled(line, number)
+            left = points - sum(own.values())
+            if left < (LEAST_POINTS if others else 0) or (left and not others):
+                raise InputError(_points_do_not_fit(points, sum(own.values())))
+            found |= _shared_out(others, left)
         return replace(self, parts=tuple(replace(part, marks=found.get(part.name, ())) for part in self.parts))
 
 
@@ -375,6 +421,30 @@ def marked_together(parts: Iterable[Part]) -> list[list[Part]]:
 
 
 # ------------------------------------------------------------------------------------------------ other points
+
+
+def _role(part: Part) -> str:
+    """What a part is called besides the token that it is of."""
+    return part.name.partition(".")[0]
+
+
+def _points_do_not_fit(points: int, stated: int) -> str:
+    if not stated:
+        return f"points is {points}; {LEAST_POINTS} or more were expected."
+    return f"points is {points}, and the marks that are stated come to {stated}; leave out points, or change them."
+
+
+def _shared_out(lines: Sequence[Sequence[Part]], points: int) -> dict[str, Marks]:
+    """So many points for some lines, in proportion to their own marks."""
+    if not lines:
+        return {}
+    if points < len(lines):
+        return _joined([part for line in lines for part in line], points)
+    shares = _at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
+    found: dict[str, Marks] = {}
+    for line, number in zip(lines, shares, strict=True):
+        found |= _scaled(line, number)
+    return found
 
 
 def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:

@@ -21,7 +21,7 @@ from symattn.page.document import DEFAULT_LOOK, HeatMap, HeatMaps
 from symattn.page.presentation import make_look
 from symattn.teaching.bank.items import left_out, make_bank
 from symattn.teaching.exporters import EXPORTERS, not_carried
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, RubricAnswer, total
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 
@@ -62,7 +62,7 @@ def by_a_person(part):
 
 
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize("problem", problem_types())
+@pytest.mark.parametrize("problem", drawn_types())
 def test_what_is_declared_to_be_right_has_all_the_points_and_nothing_is_lost(tmp_path, problem):
     written = Written(tmp_path, problem)
     in_moodle(written)
@@ -220,7 +220,7 @@ def test_python_is_told_what_a_bank_cannot_carry(tmp_path, caplog):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SCHEMAS, reason="QTI_SCHEMAS names no folder with 1EdTech's schemas")
-@pytest.mark.parametrize("problem", problem_types())
+@pytest.mark.parametrize("problem", drawn_types())
 def test_qti_is_valid(tmp_path, problem):
     etree = pytest.importorskip("lxml.etree")
 

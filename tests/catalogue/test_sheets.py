@@ -7,11 +7,11 @@ from symattn.foundation.languages import languages
 from symattn.page.notation import notations
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.layouts import LAYOUTS
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 
 
 def test_every_choice_has_a_row():
-    assert {row.name for row in ROWS} == {*mechanisms(), *problem_types()}
+    assert {row.name for row in ROWS} == {*mechanisms(), *drawn_types()}
     assert {row.notation for row in ROWS} == {*notations()}
     assert {row.language for row in ROWS} == {*languages()}
     assert {row.layout for row in ROWS} == {*LAYOUTS}

@@ -59,8 +59,11 @@ def test_an_exam_is_told_from_a_problem_by_its_questions_and_has_ten_variants_wh
         (QUESTION + "[[question]]\ntype = 'essay'\n", "question 2: There is no problem type 'essay'"),
         (QUESTION + "points = 0\n", "question 1, points is 0; a whole number from 1 to 1000"),
         (QUESTION + "problem = 'full'\n", "question 1 has 'problem'; did you mean type?"),
-        (QUESTION + "marks = 5\n", "question 1 has 'marks'; did you mean points?"),
-        (QUESTION + "colour = 'red'\n", "question 1 has 'colour'; type, points, title, text, given, mechanism, sizes"),
+        (QUESTION + "marks = 5\n", "question 1, marks is 5; marks of its parts, such as {S = 5}; points are"),
+        (
+            QUESTION + "colour = 'red'\n",
+            "question 1 has 'colour'; type, points, title, text, ask, marks, given, mechanism, sizes",
+        ),
         (QUESTION + "level = 'hard'\n", "question 1, level is 'hard'; one of starter, standard, long"),
         (QUESTION + "softmax = 'base 5'\n", "question 1, softmax is 'base 5'"),
         (QUESTION + "sizes = {k = 3}\n", "question 1: There is no size 'k'"),

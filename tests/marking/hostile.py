@@ -15,7 +15,7 @@ from symattn.marking.submissions.entries import entry
 from symattn.marking.trial import script
 from symattn.teaching.examples import examples
 from symattn.teaching.pool import pool
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types, problem_types
 
 # ------------------------------------------------------------------------------------------------ questions
 
@@ -33,7 +33,7 @@ LAYOUTS = {
 """Ways in which the same derivation is asked for."""
 
 PROBLEMS = {
-    **{f"type {name}": {"type": name} for name in problem_types()},
+    **{f"type {name}": {"type": name} for name in drawn_types()},
     **{f"type {chosen.name}, {what}": {"type": chosen.name, "options": {"what": what}}
        for chosen in problem_types().values() for what in chosen.presets},
     **{f"mechanism {name}": {"mechanism": name} for name in mechanisms()},

@@ -9,7 +9,7 @@ from symattn.api import make_recipe
 from symattn.foundation.languages import languages
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html, markdown, notebook
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.sheets import sheets
 
 LOOKS = (
@@ -23,7 +23,7 @@ WRITERS = (markdown, html, notebook)
 
 
 @pytest.mark.covering(most=1)
-@pytest.mark.parametrize(("turn", "problem"), list(enumerate(problem_types()))[::3])
+@pytest.mark.parametrize(("turn", "problem"), list(enumerate(drawn_types()))[::3])
 def test_nothing_that_was_printed_is_taken_for_somebodys_writing(turn, problem):
     """Pages in other languages were once compared with the English page: all that is printed was left to a person."""
     (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)

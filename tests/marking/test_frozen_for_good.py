@@ -24,7 +24,7 @@ from symattn.page.document import Paragraph, Words
 from symattn.teaching import frozen as freezing
 from symattn.teaching.exam.deploy import FORMAT, thawed
 from symattn.teaching.frozen import as_frozen, freeze_parts
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (
     ChoiceAnswer,
     EntriesAnswer,
@@ -88,7 +88,7 @@ def expect_marks(question, said):
 def test_there_are_files_of_every_format_and_a_sheet_of_every_type():
     assert FORMAT == FROZEN_FORMAT
     assert [f"format-{n}" for n in range(1, FROZEN_FORMAT + 1)] == FORMATS
-    assert {said["type"] for said in told(NEWEST.name, "worksheets").values()} == set(problem_types())
+    assert {said["type"] for said in told(NEWEST.name, "worksheets").values()} == set(drawn_types())
 
 
 @pytest.mark.parametrize(("form", "sheet"), SHEETS)
@@ -154,7 +154,7 @@ def marked_otherwise(question):
 
 
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("type", problem_types())
+@pytest.mark.parametrize("type", drawn_types())
 def test_other_words_and_other_marks_refuse_nothing(type):
     question = questions()[type]
     parts = freeze_parts(question)
@@ -167,7 +167,7 @@ def test_other_words_and_other_marks_refuse_nothing(type):
 
 
 @pytest.mark.covering(most=6)
-@pytest.mark.parametrize("type", problem_types())
+@pytest.mark.parametrize("type", drawn_types())
 def test_any_other_number_on_the_key_is_refused_with_its_place_and_the_same_one_written_otherwise_is_not(type):
     question, tried = questions()[type], 0
     parts = freeze_parts(question)

@@ -10,7 +10,7 @@ from scripts import other_answer, other_results
 from symattn.api import make_recipe
 from symattn.errors import InputError
 from symattn.marking.submissions import read_submission
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (
     EntriesAnswer,
     OrderAnswer,
@@ -18,7 +18,7 @@ from symattn.teaching.question import (
 )
 from symattn.teaching.sheets import sheets
 
-TYPES = sorted(set(problem_types()))[::2]
+TYPES = sorted(set(drawn_types()))[::2]
 TEXTS = ["dont know", "A B", "D C B A", "A < B", "3 x", "2x3", "12", "[[1, 2], [3]]", "1 2 ; 3 4", "x", "(9, 9)", "S'",
          "3x + ", "=", "none of these"]  # fmt: skip
 

@@ -32,7 +32,7 @@ from symattn.page.document import Document, ItemList, Paragraph, Words, all_bloc
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, pdf, text
 from symattn.page.writers.common import visible
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types, problem_types
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -77,7 +77,7 @@ def spoilt_report(problem, seed):
     return marked(question, spoilt(question, Random(seed)))
 
 
-every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
+every_type = pytest.mark.parametrize("problem", sorted(drawn_types()))
 
 
 # ------------------------------------------------------------------------------------------------ every format

@@ -23,7 +23,7 @@ from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.pool import pool
-from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems import drawn_types, problem_type
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -38,7 +38,7 @@ from symattn.teaching.question import (
     WordAnswer,
 )
 
-TYPES = sorted(problem_types())
+TYPES = sorted(drawn_types())
 NOTATIONS = ("standard", "columns", "note-000", "note-001", "note-002", "note-003", "note-004")
 COLUMNS = {"full", "faded", "find-error", "translate", "drills", "choice", "counts", "recurrence"}
 """Types that can be worded for tokens as columns."""

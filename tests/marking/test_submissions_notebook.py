@@ -34,10 +34,10 @@ from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.program import variables
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import PropertyAnswer, Question
 
-TYPES = sorted(problem_types())
+TYPES = sorted(drawn_types())
 Cell = dict[str, Any]
 
 

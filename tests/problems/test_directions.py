@@ -5,7 +5,7 @@ import re
 import pytest
 
 from symattn.api import worksheet
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 
 MINE = """
 title = "Tokens c_i are columns"
@@ -61,7 +61,7 @@ def pages(
 KINDS = [
     ("full", "attention"), ("full", "layer_norm_gradient"), ("full", "multi_head_attention"), ("full", "kv_cache"),
     ("full", "language_model"), ("full", "recurrent_network"), ("full", "positional_self_attention"),
-    *((name, "") for name in problem_types() if name not in ("full", "block", "extensions", "gradient")),
+    *((name, "") for name in drawn_types() if name not in ("full", "block", "extensions", "gradient")),
 ]  # fmt: skip
 """Every operation that has a direction, and every type that asks in words of its own."""
 

@@ -12,11 +12,11 @@ from symattn.api import make_recipe
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.problems import derived, problem_type, problem_types
+from symattn.teaching.problems import derived, drawn_types, problem_type
 from symattn.teaching.question import ChoiceAnswer
 from symattn.teaching.sheets import sheets
 
-TYPES = list(problem_types())
+TYPES = list(drawn_types())
 
 
 ROW = {row.name: row for row in ROWS if row.kind == "type"}

@@ -325,7 +325,7 @@ class Entered:
     def _check_text(self, place: Place, text: str) -> None:
         """`InputError` if an answer that is no matrix cannot be read as its part asks."""
         if isinstance(place.part.answer, RubricAnswer):
-            most = len(place.part.answer.points)
+            most = place.part.points
             if not (text.isdecimal() and len(text) < 4 and int(text) <= most):
                 raise InputError(f"{place.name} is {text!r}; the points given, from 0 to {most}, were expected.")
             return
@@ -824,8 +824,8 @@ def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
                 own = f"{part.name}.{name}" if any(name in other for other in others) else name
                 signs = frozenset({normal(own)})
                 yield Place(number, part, own, signs, signs, _all(matrix), matrix, inside=name)
-        case RubricAnswer(points):
-            yield Place(number, part, part.name, shown, aliases, text=str(len(points)))
+        case RubricAnswer():
+            yield Place(number, part, part.name, shown, aliases, text=str(part.points))
         case FormulaAnswer(value):
             yield Place(number, part, part.name, shown, aliases, text=_typed(value))
         case _:

@@ -251,8 +251,8 @@ class _Judge:
                 return self._property(answer, dict.fromkeys(model, grid))
             case WordAnswer(word, accepted), (Text(text) | Entry(text)):
                 return self._word((word, *accepted), text)
-            case RubricAnswer(points), Text() as text:
-                return self._rubric(len(points), text)
+            case RubricAnswer(), Text() as text:
+                return self._rubric(self.part.points, text)
             case answer, _:
                 says = message(
                     "Here {asked} was asked for, and {given} was given.",

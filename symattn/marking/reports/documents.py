@@ -313,6 +313,8 @@ def _compared_with_key(told: Told, line: ReportLine) -> Iterator[list[Inlines]]:
 def _key(answer: Answer) -> Inlines:
     """The key of an answer that is no number; points for whoever reads a text."""
     match answer:
+        case RubricAnswer(()):
+            return (Words("See the key."),)
         case RubricAnswer(points):
             return tuple(x for k, point in enumerate(points, 1) for x in (Words(f" {k}. " if k > 1 else "1. "), *point))
         case PropertyAnswer(model=model):

@@ -53,7 +53,7 @@ from symattn.marking.submissions.written import (
     is_line,
     tables_of,
 )
-from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Heading, Table, all_blocks
+from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
 from symattn.page.writers import common, markdown, notebook
@@ -204,7 +204,8 @@ class FilledSheet:
                 title = _title(block)
                 if found := labels.question().match(title):
                     number = labels.number_in(found) - 1
-                    question, part = (number if number < len(self.questions) else None), None
+                    question = number if number < len(self.questions) else None
+                    part = 0 if question is not None and self.questions[question].has_one_part else None
                 elif question is not None and (found := (_NUMBER if single else _LETTER).match(title)):
                     part = self._position(question, found[1])
                 elif single and (found := _LETTER.match(title)):
@@ -261,7 +262,11 @@ class FilledSheet:
     @cached_property
     def printed(self) -> list[list[frozenset[str]]]:
         """By question and part: what was printed there, as `blocks.normal` has it."""
-        return [[_printed(part) for part in question.parts] for question in self.questions]
+        return [
+            [_printed((*before, *part.ask)) for part in question.parts]
+            for question in self.questions
+            for before in (question.introduction if question.has_one_part else (),)
+        ]
 
     def own(self, question: int, part: int) -> Iterator[MarkdownBlock]:
         """What stands under a part that was not printed there, without what is in its tables and boxes."""
@@ -500,8 +505,8 @@ def _is_foot(text: str) -> bool:
     return text.startswith("`symattn worksheet") or (bool(text) and is_identity(text.split(maxsplit=1)[0]))
 
 
-def _printed(part: Part) -> frozenset[str]:
-    return frozenset(map(_said, md.page(markdown.body(part.ask)).blocks))
+def _printed(blocks: Blocks) -> frozenset[str]:
+    return frozenset(map(_said, md.page(markdown.body(blocks)).blocks))
 
 
 def _numbered(heads: Sequence[str]) -> bool:

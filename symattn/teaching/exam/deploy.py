@@ -27,11 +27,13 @@ from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.typed import Place, plain, read
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
-from symattn.page.document import Document, Paragraph, Quoted, Words
+from symattn.page import markup
+from symattn.page.document import Document, Quoted
 from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
+from symattn.page.writers.text import plain as on_one_line
 from symattn.teaching.exam.papers import (
     Copy,
     answers_alone,
@@ -93,7 +95,7 @@ class Exam:
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
             chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
-            question = chosen.make(chosen.thaw(cast(Content, frozen.content), where))
+            question = chosen.make(chosen.thaw(cast(Content, frozen.content), where)).asking(asked.ask)
             named = f"Variant {frozen.id} of question {number + 1}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, named, self.software)
@@ -116,8 +118,11 @@ class Exam:
 
 
 def _titled(question: Question, asked: QuestionSpec) -> Question:
-    text = (Paragraph((Words(Quoted(asked.text)),)),) if asked.text else ()
-    return replace(question, title=Quoted(asked.title) or question.title, introduction=(*text, *question.introduction))
+    """The question under the title, and with the text, that the exam file gives it."""
+    if asked.title:
+        heading = markup.inlines(asked.title)
+        question = replace(question, title=Quoted(on_one_line(heading)), heading=heading)
+    return replace(question, introduction=(*markup.blocks(asked.text), *question.introduction))
 
 
 # ------------------------------------------------------------------------------------------------ making
@@ -139,7 +144,7 @@ def make_exam(
     listed = list(enumerate(spec.questions, 1))
     drawing = []
     for number, asked in listed:
-        count = 1 if asked.spec.given else spec.variants
+        count = 1 if asked.spec.given or problem_type(asked.spec.type).fixed else spec.variants
         drawing.append(chosen_contents(asked.spec, dice.part("question", number), count))
     drawn: list[list[Variant]] = [[] for _ in listed]
     for most in (1, None):
@@ -172,7 +177,9 @@ def _frozen_of(
     number: int, asked: QuestionSpec, contents: Iterator[Content], crew: Crew, begun: Begun
 ) -> Iterator[Variant]:
     """Variants of a question from their contents: those that there are, and others proved and frozen by a crew."""
-    settings = {"type": asked.spec.type, "points": asked.points}
+    settings = {
+        "type": asked.spec.type, "points": asked.points, "ask": list(asked.ask), "marks": dict(asked.marks)
+    }  # fmt: skip
     for content in contents:
         known = begun.variant(number, identity(content))
         if known is None:
@@ -186,11 +193,12 @@ def _frozen_of(
 def freezing(settings: Any) -> Job:
     """The job of making a variant from its content, proving it, and freezing it."""
     chosen = problem_type(settings["type"])
+    ask, points, marks = settings["ask"], settings["points"], settings["marks"]
 
     def job(content: Any) -> Any:
         question = chosen.make(chosen.thaw(content, "A variant"))
         prove(question, chosen)
-        return plain(_frozen(question, settings["points"]))
+        return plain(_frozen(question.asking(ask).worth(points, marks)))
 
     return job
 
@@ -198,10 +206,7 @@ def freezing(settings: Any) -> Job:
 FREEZE = f"{__name__}:freezing"
 
 
-def _frozen(question: Question, points: int | None) -> Variant:
-    """A question for so many marks, its own where none are stated."""
-    if points is not None:
-        question = question.worth(points)
+def _frozen(question: Question) -> Variant:
     content, parts = question.frozen, freeze_parts(question)
     return Variant(identity(content), content, dict(question.features), dict(question.positions), parts)
 

@@ -13,6 +13,7 @@ from symattn.formula import Bracketed, Formula, Name, Power, Product, Relation, 
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import Message, counted, listed, message
 from symattn.foundation.version import VERSION
+from symattn.page import markup
 from symattn.page.document import (
     Block,
     Box,
@@ -56,7 +57,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question, StepAnswer, marks_in_brackets, marks_in_words, marks_text
+from symattn.teaching.question import Part, Question, StepAnswer, marks_in_brackets, marks_in_words, marks_text
 
 WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
@@ -124,7 +125,7 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
         )
     )
     marks = sum(q.marks for q in questions)
-    items: list[Inlines] = [(Words(Quoted(text)),) for text in spec.instructions]
+    items: list[Inlines] = [markup.inlines(text) for text in spec.instructions]
     if spec.time:
         items.append(sentence("Time allowed: {time}.", time=Quoted(spec.time)))
     asked = counted("{n} question", "{n} questions", n=len(questions))
@@ -166,7 +167,7 @@ def _mark_tables(questions: Sequence[Question]) -> Iterator[Table]:
 
 def _heading(question: Question, number: int, marks: str) -> Heading:
     label = sentence("Question {number}.", number=number)
-    return Heading((Words(question.title),), 1, marks, label, "question")
+    return Heading(question.heading or (Words(question.title),), 1, marks, label, "question")
 
 
 def _asked(
@@ -211,12 +212,17 @@ def _one_by_one(
             yield Columns(QUESTION, (((heading, *asked), (*with_answer_space(room), *program, *last)),))
             continue
         part = headed(part)
-        heading, asked = _part(part.title, position, marks), with_answer_space(part.ask)
-        yield from (Together((heading, *asked, *program, *last)),) if last else (heading, Together(asked), *program)
+        headings, asked = _part_heading(question, part, position, marks), with_answer_space(part.ask)
+        yield from (Together((*headings, *asked, *program, *last)),) if last else (*headings, Together(asked), *program)
 
 
 def _arranged(question: Question, layout: Layout) -> Question:
     return in_schemes(question) if layout == "falk" else question
+
+
+def _part_heading(question: Question, part: Part, position: int, marks: str) -> tuple[Heading, ...]:
+    """The heading of a part, unless that of the question is its own."""
+    return () if question.has_one_part else (_part(part.title, position, marks),)
 
 
 def _part(title: Inlines, position: int, marks: str) -> Heading:
@@ -338,7 +344,8 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         blocks += [Flow((heading, *sheets.worked), tuple(opening))] if sheets else opening
         for place, part in enumerate(map(headed, _arranged(question, spec.layout).parts)):
             start, *more = part.key
-            blocks += [Together((_part(part.title, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
+            headings = _part_heading(question, part, place, marks_text(part.marks))
+            blocks += [Together((*headings, start)), *more, *code.worked[place]]
             blocks += part.marking
             if told := explained(part.marks):
                 blocks.append(Paragraph(told))

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 from symattn.derivation.mechanisms import Settings
 from symattn.errors import InputError
 from symattn.foundation.files import read_toml
-from symattn.foundation.typed import Between, Key, Place, Rest, keys, read
+from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, keys, read
+from symattn.page import markup
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
@@ -27,12 +28,17 @@ FEWEST_VARIANTS = 10
 
 @dataclass(frozen=True)
 class QuestionSpec:
-    """One question of an exam: what is asked for, for how many points (none: as many as its own marks)."""
+    """One question of an exam: what is asked for, for how many points (none: as many as its own marks).
+
+    Of its parts those are asked that `ask` names (all, where it names none); some of them may have other `marks`.
+    """
 
     spec: Spec
     points: int | None = None
     title: str = ""
     text: str = ""
+    ask: tuple[str, ...] = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,8 @@ class QuestionTable:
     points: Annotated[int, Between(1, 1000)] | None = None
     title: str = ""
     text: str = ""
+    ask: Annotated[tuple[str, ...], OrOne()] = ()
+    marks: Mapping[str, Annotated[int, Between(1, 1000)]] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
     shared: Annotated[Mapping[str, Any], Rest(Shared)] = field(default_factory=dict)
     settings: Annotated[Mapping[str, Any], Rest(Settings)] = field(default_factory=dict)
@@ -120,7 +128,7 @@ class QuestionTable:
 OF_THE_COMMAND = ("seed", "secret", "format", "out", "solutions", "recipe", "overview", "templates")
 """What somebody may look for in an exam file, and the command that makes the papers is told."""
 
-MEANT = {"problem": "type", "kind": "type", "mark": "points", "marks": "points", "instructions": "text"}
+MEANT = {"problem": "type", "kind": "type", "mark": "points", "instructions": "text", "parts": "ask", "steps": "ask"}
 """Other words for what a question says."""
 
 
@@ -160,6 +168,8 @@ def exam_spec(
         raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
     with place.here():
         look = make_look(**file.appearance)
+        for text in file.instructions:
+            markup.inlines(text)  # says what is wrong with it
     if students is None:
         students = read_class(path.parent / file.class_list) if file.class_list else ()
     head = {f.name: getattr(file, f.name) for f in fields(Head)}
@@ -191,6 +201,10 @@ def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
     with place.here():
         chosen = problem_type(read(str, data.get("type", "full"), place.at("type")))
+    if not isinstance(data.get("marks", {}), Mapping):
+        raise place.at("marks").wrong(
+            data["marks"], "marks of its parts, such as {S = 5}; points are the whole question's"
+        )
     place.know(data, [*keys(QuestionTable), *chosen.options], MEANT)
     own = read(QuestionTable, {key: value for key, value in data.items() if key not in chosen.options}, place)
     if chosen.presets:  # it chooses the mechanism itself
@@ -208,4 +222,6 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, 
     with place.here():
         spec = chosen.spec(stated, place)
         refuse_idle(spec.mechanism, own.settings)
-        return QuestionSpec(spec, own.points, own.title, own.text)
+        for text in (own.title, own.text):
+            markup.blocks(text)  # says what is wrong with it
+        return QuestionSpec(spec, own.points, own.title, own.text, own.ask, own.marks)

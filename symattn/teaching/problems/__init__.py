@@ -26,6 +26,11 @@ def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
     return None if found is None else (found.name, found)
 
 
+def drawn_types() -> tuple[str, ...]:
+    """The names of those that draw variants, and do not set what somebody wrote."""
+    return tuple(name for name, chosen in problem_types().items() if not chosen.fixed)
+
+
 def problem_type(name: str) -> ProblemType[Any, Any]:
     """The problem type of that name; `InputError` lists those there are."""
     if name not in problem_types() and name in mechanisms():
@@ -35,4 +40,4 @@ def problem_type(name: str) -> ProblemType[Any, Any]:
     return problem_types()[name]
 
 
-__all__ = ["ProblemType", "Spec", "problem_type", "problem_types"]
+__all__ = ["ProblemType", "Spec", "drawn_types", "problem_type", "problem_types"]

@@ -160,6 +160,7 @@ class ProblemType(Generic[C, F]):
     are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.  One
     whose questions are the same for every mechanism names in `mechanisms` those that may be stated all the same, since
     the questions are true of them, and in `settings` those settings that its questions go by; any other is refused.
+    Of one that is `fixed` nothing is drawn: all its variants are one.
     """
 
     name: str
@@ -179,6 +180,7 @@ class ProblemType(Generic[C, F]):
     rows_only: bool = False
     mechanisms: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    fixed: bool = False
 
     def freeze(self, content: C) -> Content:
         """A content as JSON."""

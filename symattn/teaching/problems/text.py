@@ -1,0 +1,224 @@
+"""A question of the teacher's own, in an exam file: `type = "text"`.
+
+Nothing is drawn: its text, its parts and its answers are what the file says, in Markdown with formulas between dollar
+signs.  What is typed as the answer decides how it is asked and marked: rows of numbers are a matrix of boxes, a number
+is a box, letters tick options; anything else is written on lines and read by a person, who gives one mark for each
+point of the mark scheme, or as many marks as there are.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Annotated
+
+from symattn.errors import InputError
+from symattn.exact import exact, is_symbolic, values_of
+from symattn.exact.reading import read as read_number
+from symattn.formula import Formula, Name, Relation, Text
+from symattn.formula.from_tex import read_tex
+from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
+from symattn.page import markup
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Choices,
+    Display,
+    FillIn,
+    FillIns,
+    ItemList,
+    Math,
+    Paragraph,
+    Words,
+    WorkingSpace,
+)
+from symattn.page.notation import kept_notation
+from symattn.teaching.explanation.steps import cell_kind
+from symattn.teaching.problem_file import read_given
+from symattn.teaching.problems.asking import Prose, lettered, turning_prose
+from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec
+from symattn.teaching.question import (
+    LETTERS,
+    ChoiceAnswer,
+    FormulaAnswer,
+    Mark,
+    MatrixAnswer,
+    OneLess,
+    Option,
+    Part,
+    Question,
+    RubricAnswer,
+    WordAnswer,
+    in_proportion,
+)
+
+LINE = 8
+"""Millimetres from one line to write on to the next."""
+LINES = 6
+MOST_LINES = 60
+
+Texts = Annotated[tuple[str, ...], OrOne()]
+Answered = Annotated[object, ReadBy(lambda given, place: given, expected="text, a number, or the rows of a matrix")]
+
+
+@dataclass(frozen=True)
+class OwnPart:
+    """A part as an exam file has it; a question without parts is one itself.
+
+    text       what is asked
+    points     its marks; otherwise as many as its mark scheme has points, or 1
+    lines      lines to write on
+    answer     what is right: text, a number, rows of a matrix, or the letters of options
+    boxes      whether a short answer in letters stands in a box, as numbers do
+    name       what stands before the box, a formula in LaTeX: S, \\alpha
+    options    of multiple choice
+    scheme     the points that a marker looks for, one mark each
+    """
+
+    text: str = ""
+    points: Annotated[int, Between(1, 1000)] | None = None
+    lines: Annotated[int, Between(0, MOST_LINES)] = LINES
+    answer: Answered = ""
+    boxes: bool = False
+    name: str = ""
+    options: Texts = ()
+    scheme: Texts = ()
+
+
+@dataclass(frozen=True)
+class Content:
+    type: str
+    notation: str
+    text: str
+    parts: tuple[OwnPart, ...]
+
+
+ONE_PART = tuple(f.name for f in fields(OwnPart) if f.name not in ("text", "points"))
+"""What a question says that has no parts; its text and its points are those of every question."""
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: object) -> Content:
+    """What the file says, the same in every variant; `InputError` says what does not go together."""
+    text, parts = TYPE.option(spec, "text"), TYPE.option(spec, "part")
+    alone = {name: spec.options[name] for name in ONE_PART if name in spec.options}
+    if not text and not parts:
+        raise InputError("A question of the type text needs its text, or parts ([[question.part]]) that have one.")
+    if parts and alone:
+        raise InputError(f"{next(iter(alone))} belongs to one of the parts ([[question.part]]) of this question.")
+    read_parts = read(tuple[OwnPart, ...], parts or [alone], "part" if parts else "")
+    content = Content(spec.type, kept_notation(spec.notation), text, read_parts)
+    make(content)  # says what is wrong
+    return content
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    say = turning_prose(content.notation)
+    parts = lettered(_part(part, Place("part").at(k), say) for k, part in enumerate(content.parts, 1))
+    return Question(
+        type=TYPE.name,
+        title="",
+        given=(),
+        parts=parts,
+        content=content,
+        introduction=_blocks(content.text, Place("text")),
+        intended=False,
+    )
+
+
+def _part(own: OwnPart, place: Place, say: Prose) -> Part:
+    """A part, asked and marked by what its answer is."""
+    ask = _blocks(own.text, place.at("text"))
+    with place.here():
+        if own.options:
+            return _choice(own, ask)
+        if not isinstance(own.answer, str) or own.boxes:
+            return _boxes(own, ask, say)
+        return _in_words(own, ask)
+
+
+def _blocks(text: str, place: Place) -> tuple[Block, ...]:
+    with place.here():
+        return markup.blocks(text)
+
+
+def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
+    letters = LETTERS[: len(own.options)]
+    right = [own.answer] if isinstance(own.answer, str) else own.answer
+    if not isinstance(right, list) or not right or not all(x in tuple(letters) for x in right):
+        raise InputError(
+            f"The answer is {own.answer!r}; letters of right options were expected, from A to {letters[-1]}."
+        )
+    several = isinstance(own.answer, list)
+    texts = tuple(map(markup.inlines, own.options))
+    options = tuple(Option(text, letter in right) for text, letter in zip(texts, letters, strict=True))
+    ticked = frozenset(k for k, option in enumerate(options) if option.right)
+    marks = Mark("B", own.points or 1, *(("deduct one for every wrong tick", OneLess()) if several else ()))
+    boxes, solved = Choices(texts, several), Choices(texts, several, ticked)
+    return Part("", (), (*ask, boxes), (*ask, solved), ChoiceAnswer(options, several), (marks,))
+
+
+def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
+    """A matrix, a number, a formula in letters, or a word, in boxes."""
+    name = read_tex(own.name) if own.name else None
+    if isinstance(own.answer, list):
+        matrix = values_of(read_given(own.name or "answer", own.answer))
+        if any(map(is_symbolic, matrix)):
+            raise InputError("The answer has letters in it; rows of numbers were expected.")
+        grid = AnswerGrid(name or Name("A"), *matrix.shape, cell_kind(matrix, exact=True))
+        marks = Mark("B", own.points or 1, in_proportion(own.points or 1))
+        key = Display((Relation((grid.name, say.values(matrix)), ("=",)),))
+        return Part("", (), (*ask, grid), (*ask, key), MatrixAnswer(matrix), (marks,))
+    answer: FormulaAnswer | WordAnswer
+    shown: Formula
+    if isinstance(own.answer, str) and _WORD.fullmatch(own.answer):
+        answer, shown = WordAnswer(own.answer), Text(own.answer)
+    else:
+        value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
+        answer, shown = FormulaAnswer(value), say.number(value)
+    room = FillIns((FillIn((Math(name), Words(" =")) if name else (Words("Answer:"),), 40),))
+    key = Display((Relation((name, shown), ("=",)) if name else shown,))
+    return Part("", (), (*ask, room), (*ask, key), answer, (Mark("B", own.points or 1),))
+
+
+_WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")
+
+
+def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
+    """An answer on lines, which a person reads."""
+    points = tuple(map(markup.inlines, own.scheme))
+    marking = (Paragraph((Words(_POINTS),)), ItemList(points)) if points else ()
+    marks = Mark("B", own.points or len(points) or 1)
+    if points and own.points in (None, len(points)):
+        marks = replace(marks, what="one for each point")
+    room = (WorkingSpace(own.lines * LINE, ruled=True),) if own.lines else ()
+    answer = markup.blocks(str(own.answer)) or (Paragraph((Words("A person reads the answer."),)),)
+    return Part("", (), (*ask, *room), (*ask, *answer), RubricAnswer(points), (marks,), marking)
+
+
+_POINTS = "One mark for each of these points; any other right answer earns the same marks."
+
+
+TYPE = ProblemType(
+    name="text",
+    title="A question of your own",
+    draw=draw,
+    make=make,
+    content=Content,
+    options={
+        "text": ("", "the question, in Markdown; formulas in LaTeX stand between dollar signs", str),
+        "lines": (LINES, "how many lines there are to write on", Annotated[int, Between(0, MOST_LINES)]),
+        "answer": ("", "what is right: text, a number, the rows of a matrix, or the letters of options", Answered),
+        "boxes": (False, "whether an answer in letters goes into a box, as a number does"),
+        "name": ("", "what stands before the box, as LaTeX: S"),
+        "options": ([], "the options of a multiple choice", Texts),
+        "scheme": ([], "the points that a marker looks for, a mark for each", Texts),
+        "part": ([], "parts with all of these, and points of their own", tuple[OwnPart, ...]),
+    },
+    mechanisms=ATTENTION,
+    draws=("sizes", "given"),
+    fixed=True,
+)

@@ -1,0 +1,185 @@
+"""Questions in the teacher's own words, and the parts of a question that are asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import symattn
+from symattn.errors import InputError
+from symattn.foundation.dice import Dice
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.question import RubricAnswer, total
+
+EXAM = r"""
+title = "Midterm"
+instructions = ["Answers **without** reasons earn nothing, unless $n = 1$."]
+variants = 2
+
+[[question]]
+mechanism = "self_attention"
+ask = ["S", "A", "Z"]
+marks = {S = 5}
+title = "Attention $Z = \\mathrm{softmax}(Q K^\\top) V$"
+text = "Work out the **scores** $S$, and what follows."
+
+[[question]]
+type = "choice"
+items = 3
+ask = ["a", "c"]
+
+[[question]]
+type = "text"
+title = "Why divide by $\\sqrt{d_k}$?"
+text = '''
+Explain why scores are divided by $\sqrt{d_k}$:
+
+$$ s'_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} $$
+'''
+points = 4
+answer = "The variance of $q \\cdot k$ grows with $d_k$."
+scheme = ["variance grows", "softmax saturates"]
+
+[[question]]
+type = "text"
+title = "Short ones"
+[[question.part]]
+text = "Which products are defined?"
+options = ["$X X^\\top$", "$X X$", "$X^\\top X$"]
+answer = ["A", "C"]
+points = 2
+[[question.part]]
+text = "How many parameters?"
+answer = 8
+name = "p"
+[[question.part]]
+text = "The causal mask of two tokens:"
+name = "M"
+answer = [[1, 0], [1, 1]]
+points = 2
+[[question.part]]
+text = "What does it cost?"
+answer = "n^2*d"
+boxes = true
+[[question.part]]
+text = "What is it called?"
+answer = "softmax"
+boxes = true
+[[question.part]]
+text = "Anything else?"
+lines = 3
+points = 3
+"""
+
+HANDED_IN = """\
+Question 3
+Products of many entries
+have a larger variance.
+
+Question 4
+(a) A, C
+(b) p = 8
+(c) M =
+1 0
+1 1
+(d) d n^2
+(e) Softmax
+(f) Nothing.
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
+    exam, _ = write_exam(read_exam_file(folder / "midterm.toml"), folder / "out", ("markdown",), Dice.seeded(2))
+    return exam, folder / "out"
+
+
+def test_own_words_stand_on_paper_and_key(made):
+    exam, folder = made
+    paper = (folder / "papers" / f"{exam.ids[0]}.md").read_text(encoding="utf-8")
+    key = (folder / "keys" / f"{exam.ids[0]}-key.md").read_text(encoding="utf-8")
+    assert "Answers **without** reasons earn nothing, unless $n = 1$." in paper
+    assert "Work out the **scores** $S$, and what follows." in paper
+    assert r"\frac{q_{i} \cdot k_{j}}{\sqrt{d_{k}}}" in paper
+    assert "The variance of" not in paper
+    assert "The variance of $q \\cdot k$ grows with $d_{k}$." in key
+    assert "- softmax saturates" in key
+    assert "[x] **A.**" in key
+    assert "### (a)" not in paper.partition("## Question 3.")[2].partition("## Question 4.")[0]  # it is one part
+
+
+def test_nothing_of_own_words_varies(made):
+    exam, _ = made
+    assert [len(pool) for pool in exam.pools] == [2, 2, 1, 1]
+    assert exam.question(2, 0).title == "Why divide by √dₖ?"
+
+
+def test_parts_that_are_asked_have_their_marks(made):
+    exam, folder = made
+    full, choice, why, short = exam.questions(0)
+    assert {part.name: total(part.marks) for part in full.parts} == {"S": 5, "A": 4, "Z": 4}
+    assert [part.name for part in choice.parts] == ["a", "b"]
+    assert choice.marks == 2
+    assert why.marks == 4
+    assert [total(part.marks) for part in short.parts] == [2, 1, 2, 1, 1, 3]
+    kept = json.loads((folder / "exam.json").read_text(encoding="utf-8"))
+    assert [part["name"] for part in kept["questions"][0]["variants"][0]["parts"]] == ["S", "A", "Z"]
+
+
+@pytest.mark.parametrize("left_out", ["Q", "S", "S'", "A"])
+def test_a_part_out_of_the_middle_changes_nothing_else(left_out):
+    [sheet] = symattn.worksheet("self_attention", seed=4)
+    names = [part.name for part in sheet.question.parts if part.name != left_out]
+    assert sheet.question.asking(names).parts == tuple(p for p in sheet.question.parts if p.name != left_out)
+
+
+def test_all_heads_of_a_step_are_asked_by_its_name():
+    [sheet] = symattn.worksheet("multi_head_attention", seed=4)
+    assert [part.name for part in sheet.question.asking(["Z", "S"]).parts] == ["S_1", "Z_1", "S_2", "Z_2"]
+
+
+def test_what_is_handed_in_is_marked_in_boxes_and_read_by_a_person_in_words(made, tmp_path):
+    exam, folder = made
+    (tmp_path / f"{exam.ids[1]}.txt").write_text(HANDED_IN, encoding="utf-8")
+    symattn.grade(folder, tmp_path, out=tmp_path / "marked", forms=["markdown"])
+    [script] = json.loads((tmp_path / "marked" / "marks.json").read_text(encoding="utf-8"))["rows"]
+    why, short = (result["report"]["marks"] for result in script["results"][2:])
+    assert [mark["given"] for mark in short] == [2, 1, 2, 1, 1, 0]
+    assert [mark["of"] for mark in (*why, *short) if mark["pending"]] == [4, 3]
+
+
+def test_a_person_gives_the_points_of_the_scheme_or_the_marks(made):
+    exam, _ = made
+    why, short = exam.questions(0)[2:]
+    assert isinstance(why.parts[0].answer, RubricAnswer)
+    assert why.parts[0].points == 2
+    assert short.parts[5].points == 3
+
+
+QUESTION = '[[question]]\ntype = "text"\n'
+WRONG = {
+    QUESTION: "A question of the type text needs its text",
+    QUESTION + 'text = "a"\noptions = ["x", "y"]\nanswer = "C"': "The answer is 'C'; letters of right options were",
+    QUESTION + 'text = "a $\\\\int x$"': r"but \int came",
+    QUESTION + 'text = "a"\nlines = 100': "The option lines of text is 100; a whole number from 0 to 60 was expected",
+    QUESTION + 'text = "a"\nlines = 3\n[[question.part]]\ntext = "b"': "lines belongs to one of the parts",
+    QUESTION + '[[question.part]]\ntext = "b"\npoints = 0': "points is 0; a whole number from 1 to 1000 was expected",
+    QUESTION + 'text = "a"\nanswer = [[1, "x y"]]': "The answer has letters in it",
+    QUESTION + 'text = "a"\nanswer = [[1, "1/"]]': "entry (1, 2)",
+    '[[question]]\nask = ["S", "B"]': "ask names 'B'; the parts of this question are Q, K, V, S, S', A, Z",
+    "[[question]]\nmarks = {S = 9}\npoints = 8": "points is 8, and the marks that are stated come to 9",
+    '[[question]]\ntitle = "a $\\\\int$"': r"but \int came",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_cannot_be_asked_is_told_with_its_question(tmp_path, text):
+    (tmp_path / "midterm.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as told:
+        write_exam(read_exam_file(tmp_path / "midterm.toml"), tmp_path / "out", ("markdown",), Dice.seeded(2))
+    assert WRONG[text] in str(told.value)
+    assert "uestion 1" in str(told.value) or "question 1" in str(told.value)
+    assert not (tmp_path / "out").exists() or not any((tmp_path / "out").rglob("*.md"))
