@@ -940,7 +940,7 @@ def make_recipe(
 def stem_of(recipe: Recipe) -> str:
     """What the files of a recipe are called."""
     kind = "" if recipe.spec.type == "full" else f"{recipe.spec.type}-"
-    return f"{kind}{recipe.spec.mechanism.replace('_', '-')}-{recipe.seed}"
+    return f"{kind}{Path(recipe.spec.mechanism).stem.replace('_', '-')}-{recipe.seed}"
 
 
 __all__ = [

@@ -110,13 +110,14 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe, stem_of
+    from symattn.derivation.mechanisms.from_file import is_mechanism
     from symattn.foundation.crew import crew
     from symattn.teaching.pool import AHEAD, OVERLAP, Tally
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)
-    if source.endswith(".toml"):
+    if source.endswith(".toml") and not is_mechanism(Path(source)):
         _exam(ctx, Path(source), folder, listed, seed, secret, jobs, cluster, quiet)
         return
     shown = check_solutions(read_list(solutions))
@@ -184,8 +185,8 @@ def _exam(
         raise InputError("--seed and --secret exclude each other.")
     spec = read_exam_file(path)
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
-    papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
-    drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
+    papers = spec.variants if any(asked.varies for asked in spec.questions) else 1
+    drawn = sum(spec.variants if asked.varies else 1 for asked in spec.questions)
     pages, banks = banks_apart(forms)
     booklets = 2 * sum(form in BOUND for form in pages)
     files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)

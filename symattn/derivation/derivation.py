@@ -350,7 +350,10 @@ def own_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One named line.  `result` is exactly `op.apply` of the operands, or was pinned."""
+    """One named line.  `result` is exactly `op.apply` of the operands, or was pinned.
+
+    `title` says in words what it is, where that is somebody's own: "Sums".
+    """
 
     name: str
     op: Op
@@ -358,6 +361,7 @@ class Step:
     result: AnyMatrix
     section: str = ""
     pinned: bool = False
+    title: str | None = None
 
     @property
     def role(self) -> str:
@@ -499,9 +503,11 @@ class Derivation:
 
     # -- making longer and other ones
 
-    def then(self, name: str, op: Op, *operands: str | Operand, section: str = "") -> Derivation:
+    def then(
+        self, name: str, op: Op, *operands: str | Operand, section: str = "", title: str | None = None
+    ) -> Derivation:
         """One more step; `ShapeError` or `UndefinedError` name the step, the shapes and a likely cause."""
-        step = Step(name, op, tuple(map(_operand, operands)), Outline((0, 0)), section)
+        step = Step(name, op, tuple(map(_operand, operands)), Outline((0, 0)), section, title=title)
         return self.extended(step)
 
     def extended(self, step: Step) -> Derivation:

@@ -8,6 +8,9 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.exact import AnyMatrix
 from symattn.page.notation import Notation, with_decimals
 
+OWN = "custom"
+"""The mechanism of steps of somebody's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Erratum:

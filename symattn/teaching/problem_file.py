@@ -77,13 +77,17 @@ class Mode:
 
 @dataclass(frozen=True)
 class ProblemFile:
-    """What a problem file says, read and checked but not worked out."""
+    """What a problem file says, read and checked but not worked out.
+
+    `sizes` are for worksheets, which draw numbers where shapes are given in letters.
+    """
 
     name: Annotated[str, Absent()] = ""
     mechanism: Annotated[str, ReadBy(_mechanism)] = "self_attention"
     title: str = ""
     notation: Annotated[str | Path, ReadBy(_notation)] = "standard"
     given: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, Annotated[int, Between(1)]] = field(default_factory=dict)
     ask: Ask = Ask()
     steps: Annotated[Tables, Key("step")] = ()
     gradients: Annotated[Tables, Key("gradient")] = ()

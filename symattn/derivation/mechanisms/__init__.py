@@ -25,7 +25,11 @@ def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
 
 
 def mechanism(name: str) -> Mechanism:
-    """The mechanism of that name; `InputError` names the nearest, or the command that lists all."""
+    """The mechanism of that name, or that a .toml file has; `InputError` names the nearest, or how to list all."""
+    if isinstance(name, str) and (name.endswith(".toml") or name.startswith("{")):
+        from symattn.derivation.mechanisms.from_file import from_file
+
+        return from_file(name)
     found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
     if found is None and name == "custom":
         raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
@@ -36,4 +40,19 @@ def mechanism(name: str) -> Mechanism:
     return found
 
 
-__all__ = ["Mechanism", "Rounding", "Settings", "mechanism", "mechanisms"]
+def named_mechanism(name: str) -> str:
+    """What a mechanism is called, for `mechanism`: its own name, or that of its file."""
+    found = mechanism(name)  # says what there is
+    return name if name.endswith(".toml") or name.startswith("{") else found.name
+
+
+def kept_mechanism(name: str) -> str:
+    """A mechanism as it is frozen, for `mechanism`: by its name, or as the contents of its file in JSON."""
+    if not name.endswith(".toml"):
+        return named_mechanism(name)
+    from symattn.derivation.mechanisms.from_file import kept
+
+    return kept(name)
+
+
+__all__ = ["Mechanism", "Rounding", "Settings", "kept_mechanism", "mechanism", "mechanisms", "named_mechanism"]

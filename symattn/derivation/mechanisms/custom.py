@@ -289,11 +289,18 @@ def run(
     d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged, arithmetic=arithmetic)
     if not steps:
         raise InputError("A custom problem needs at least one [[step]] with name, op and operands.")
+    return differentiated(followed(d, steps, places), gradients, places)
+
+
+def followed(
+    d: Derivation, steps: Sequence[Mapping[str, object]], places: Mapping[str, str] = MappingProxyType({})
+) -> Derivation:
+    """The derivation with these steps after it."""
     for number, step in enumerate(steps):
         place = _place(places, "step", number)
         with located(place):
             d = _followed(d, step, place or f"Step {number + 1}")
-    return differentiated(d, gradients, places)
+    return d
 
 
 def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivation:
@@ -305,7 +312,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
         raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-    known = {"name", "op", "operands", "of", "section", *parameters_of(op)}
+    known = {"name", "op", "operands", "of", "section", "title", *parameters_of(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
             f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -321,7 +328,13 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         made = _op(op, step, Before(d, name, used))
     except ReadError as error:
         raise ReadError(f"Step {name!r} ({op}): {error}", error.text, error.position) from error
-    return d.then(name, made, *used[: None if made.arity else 0], section=str(step.get("section", "")))
+    title = step.get("title")
+    if title is not None and (not isinstance(title, str) or len(title) > LONGEST_NAME):
+        raise InputError(
+            f"Step {name!r} has the title {title!r}; a text of at most {LONGEST_NAME} characters was expected."
+        )
+    section = str(step.get("section", ""))
+    return d.then(name, made, *used[: None if made.arity else 0], section=section, title=title)
 
 
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:

@@ -144,7 +144,7 @@ def make_exam(
     listed = list(enumerate(spec.questions, 1))
     drawing = []
     for number, asked in listed:
-        count = 1 if asked.spec.given or problem_type(asked.spec.type).fixed else spec.variants
+        count = spec.variants if asked.varies else 1
         drawing.append(chosen_contents(asked.spec, dice.part("question", number), count))
     drawn: list[list[Variant]] = [[] for _ in listed]
     for most in (1, None):

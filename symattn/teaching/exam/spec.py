@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from symattn.derivation.mechanisms import Settings
+from symattn.derivation.mechanisms import Settings, kept_mechanism
 from symattn.errors import InputError
 from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, keys, read
@@ -39,6 +39,11 @@ class QuestionSpec:
     text: str = ""
     ask: tuple[str, ...] = ()
     marks: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def varies(self) -> bool:
+        """Whether papers have different variants of it: not of numbers or words of the teacher's own."""
+        return not (self.spec.given or problem_type(self.spec.type).fixed)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ def is_exam(path: Path) -> bool:
 
 def read_exam_file(path: Path) -> ExamSpec:
     """Read an exam file and the class list that it names; `InputError` says what is wrong with them, and where."""
-    return exam_spec(read_toml(path), path)
+    return exam_spec(_beside(read_toml(path), path), path)
 
 
 def exam_spec(
@@ -184,18 +189,41 @@ def exam_spec(
         stem=path.stem,
         students=students,
         look=look,
-        source=json.loads(json.dumps(_with_notations(data), default=str)),
+        source=json.loads(json.dumps(_with_files(data), default=str)),
     )
 
 
-def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The exam file with its notations in it, whose own files may be gone when the exam is marked."""
-    tables = [data, *data["question"]]
-    whole, *questions = [
-        {**table, "notation": kept_notation(table["notation"])} if "notation" in table else dict(table)
-        for table in tables
-    ]
-    return {**whole, "question": questions}
+_KEPT: Mapping[str, Callable[[str], str]] = {"notation": kept_notation, "mechanism": kept_mechanism}
+"""What may be a file of its own, and what is kept of it, which may be gone when the exam is marked."""
+
+
+def _beside(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """What an exam file says, the files that it names being looked for beside it first."""
+
+    def found(key: str, value: Any) -> Any:
+        is_there = (
+            key in _KEPT and isinstance(value, str) and value.endswith(".toml") and (path.parent / value).is_file()
+        )
+        return str(path.parent / value) if is_there else value
+
+    return _changed(data, found)
+
+
+def _with_files(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an exam file says, with notations and mechanisms in it in place of the files that it names."""
+    return _changed(data, lambda key, value: _KEPT[key](value) if key in _KEPT else value)
+
+
+def _changed(data: Mapping[str, Any], change: Callable[[str, Any], Any]) -> Mapping[str, Any]:
+    """An exam file with its own keys, and those of its questions, changed."""
+    changed = {key: change(key, value) for key, value in data.items()}
+    questions = data.get("question")
+    if isinstance(questions, list):
+        changed["question"] = [
+            {key: change(key, value) for key, value in question.items()} if isinstance(question, Mapping) else question
+            for question in questions
+        ]
+    return changed
 
 
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:

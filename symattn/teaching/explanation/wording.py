@@ -168,6 +168,8 @@ class Wording:
 
     def word(self, step: Step) -> str:
         """What a step is called in words: Scores."""
+        if step.title is not None:
+            return Quoted(step.title)
         return self._named(step.role)[0].word
 
     def operand(self, operand: Operand) -> Formula:

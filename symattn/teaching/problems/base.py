@@ -11,7 +11,7 @@ from math import isqrt
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
@@ -198,7 +198,7 @@ class ProblemType(Generic[C, F]):
         chosen = layered(preset.get("settings", NOTHING), stated.get("settings", NOTHING))
         spec = read(Spec, {**self.defaults, **preset, **stated, "type": self.name, "settings": chosen})
         usual = "attention" if spec.level == "starter" else "self_attention"
-        spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
+        spec = replace(spec, mechanism=named_mechanism(spec.mechanism or usual))
         if preset and spec.mechanism != preset["mechanism"]:
             raise InputError(
                 f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "

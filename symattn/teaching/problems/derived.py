@@ -13,7 +13,7 @@ from operator import add
 from typing import Any
 
 from symattn.derivation.derivation import Step
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
@@ -33,7 +33,7 @@ from symattn.teaching.fairness.family import Givens, Kind, in_turn
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import any_order, permuted
 from symattn.teaching.fairness.separation import Separation, separation
-from symattn.teaching.problem import Problem
+from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import right_letters
 from symattn.teaching.problems.base import NOTHING, ProblemType, Spec
@@ -105,7 +105,7 @@ class Content:
 
 def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     """A variant of a family: the member whose turn it is."""
-    settings, chosen = spec.chosen_settings(), mechanism(spec.mechanism)
+    settings = spec.chosen_settings()
     given: Mapping[str, AnyMatrix]
     if family.members is None:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
@@ -114,7 +114,7 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Cont
         given = upright if settings.orientation == "rows" else {name: m.T for name, m in upright.items()}
     return Content(
         type=spec.type,
-        mechanism=chosen.name,
+        mechanism=kept_mechanism(spec.mechanism),
         settings=frozen_settings(settings),
         notation=kept_notation(spec.notation),
         exact=spec.exact,
@@ -199,7 +199,8 @@ def _made(
 ) -> Made:
     chosen = mechanism(name)
     derivation = chosen.run(thawed(dict(given)), _read_settings(settings))
-    return Made(Problem(chosen.title, name, derivation, load_notation(notation), exact=exact, places=places))
+    own = OWN if name.startswith("{") else name
+    return Made(Problem(chosen.title, own, derivation, load_notation(notation), exact=exact, places=places))
 
 
 @lru_cache(maxsize=8)

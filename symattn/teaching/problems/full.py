@@ -17,7 +17,7 @@ from symattn.teaching.explanation.parts import asked, conventions, introduction,
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
-from symattn.teaching.problem import Problem
+from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType
 from symattn.teaching.problems.remarks import checked, diagnoses
@@ -167,10 +167,6 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         for k, step in enumerate(lines):
             found[step.name] = tuple(own[k] for own in shares if own[k].number)
     return found
-
-
-OWN = "custom"
-"""The mechanism of somebody's own problem."""
 
 
 def roles_of_own(d: Derivation) -> dict[str, str]:
