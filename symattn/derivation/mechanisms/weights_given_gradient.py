@@ -35,7 +35,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 MECHANISM = Mechanism(
     name="weights_given_gradient",
-    title="Given the weights: the gradients of attention",
+    title="Gradients of attention, given the weights",
     givens={"A": ("n", "m"), "Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "dZ": ("n", "d_v")},
     uses=DESCENT,
     default_sizes={"n": 2, "m": 3, "d_k": 4, "d_v": 2},

@@ -354,9 +354,8 @@ def in_words(entries: Entries) -> Iterator[str]:
     elif entries.sheet:
         rows = counted("{n} row", "{n} rows", n=len(entries.taken))
         yield (
-            f"In {rows}, other boxes would follow from the entries, and were taken to stand on the paper so. "
-            f"Where it has something else, change the column then in {entries.sheet} (key, blank, or values), and "
-            "mark again with --entries and that file."
+            f"In {rows}, later boxes were assumed to follow from what you entered. If a paper says otherwise, edit "
+            f"the column then in {entries.sheet} (key, blank, or values), and mark again with --entries and that file."
         )
 
 

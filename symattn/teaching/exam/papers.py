@@ -141,7 +141,7 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
             ),
         )
     )
-    items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
+    items.append((Words("Work that follows correctly from an earlier mistake can still earn marks."),))
     yield Box("Instructions", (ItemList(tuple(items)),))
     yield from conventions_box(questions, spec.conventions)
     yield Together(tuple(_mark_tables(questions)))

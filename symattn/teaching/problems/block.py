@@ -8,7 +8,7 @@ TYPE = variety(
     {
         "after-attention": Asked(
             "block_after_attention",
-            "Attention has been worked out: its inputs and its outputs are given. Work out the rest of the block.",
+            "The attention layer has been computed; its inputs and outputs are given. Work out the rest of the block.",
         ),
         "layer-norm": Asked("layer_norm", "Normalise every token over its own features."),
         "rms-norm": Asked("rms_norm", "Divide every token by the root of the mean of its squares."),

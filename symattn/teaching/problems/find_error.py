@@ -357,25 +357,25 @@ class LineWords:
 
 ONLY_LINE = LineWords(
     "The wrong line",
-    "The wrong line gives the value of",
+    "Which line is wrong?",
     "The wrong line is that of {matrix}.",
-    "What was done",
-    "What was done in the wrong line?",
+    "The mistake",
+    "What mistake was made in that line?",
 )
 LINES = (
     LineWords(
         "The first wrong line",
-        "The first wrong line gives the value of",
+        "Which line is the first wrong one?",
         "The first wrong line is that of {matrix}.",
-        "What was done, first line",
-        "What was done in the first wrong line?",
+        "The first mistake",
+        "What mistake was made in the first wrong line?",
     ),
     LineWords(
         "The second wrong line",
-        "The second wrong line gives the value of",
+        "Which line is the second wrong one?",
         "The second wrong line is that of {matrix}.",
-        "What was done, second line",
-        "What was done in the second wrong line?",
+        "The second mistake",
+        "What mistake was made in the second wrong line?",
     ),
 )
 

@@ -497,7 +497,7 @@ def _walk(distance: int, k: int, dilated: bool) -> int:
 
 TYPE = ProblemType(
     name="recurrence",
-    title="Attention beside recurrence",
+    title="Attention versus recurrence",
     draw=draw,
     make=make,
     content=Content,

@@ -342,11 +342,11 @@ def make(content: Content) -> Question:
 _CONVENTIONS = {
     False: (
         "Tokens are rows. A shape is rows × columns.",
-        "⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices side by side.",
+        "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices side by side.",
     ),
     True: (
         "Tokens are columns. A shape is rows × columns.",
-        "⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices one below the other.",
+        "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices one below the other.",
     ),
 }
 """By whether tokens are columns."""
@@ -438,20 +438,20 @@ def _fault(content: Content, say: Prose) -> Part:
         ),
         True,
     )
-    ask = say.paragraph(_SOMEONE[say.columns], sizes=_equal(content.fault_sizes, say))
+    ask = say.paragraph(_GIVEN[say.columns], sizes=_equal(content.fault_sizes, say))
     derivation = ItemList(tuple((Math(shown(as_it_lies(line, say), say)),) for line in lines), ordered=True)
     offers = put_in([_excuse(k, say, fault) for k in content.wrong], content.at, right)
     return choice_part("fault", (Words("The line that breaks"),), (ask, derivation), offers, Mark("B", 2))
 
 
-_SOMEONE = {
+_GIVEN = {
     False: (
-        "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are $d_model$×$d_k$, and with "
-        "$W_V$, which is $d_model$×$d_v$, where {sizes}. Which is the first line that is not defined, and why?"
+        "Given $X$ ($n$×$d_model$), $W_Q$ and $W_K$ ($d_model$×$d_k$) and $W_V$ ($d_model$×$d_v$) with {sizes}: "
+        "which line is the first that is not defined, and why?"
     ),
     True: (
-        "Someone works with $X$, which is $d_model$×$n$, with $W_Q$ and $W_K$, which are $d_k$×$d_model$, and with "
-        "$W_V$, which is $d_v$×$d_model$, where {sizes}. Which is the first line that is not defined, and why?"
+        "Given $X$ ($d_model$×$n$), $W_Q$ and $W_K$ ($d_k$×$d_model$) and $W_V$ ($d_v$×$d_model$) with {sizes}: "
+        "which line is the first that is not defined, and why?"
     ),
 }
 """By whether tokens are columns."""

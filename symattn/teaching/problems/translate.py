@@ -153,7 +153,7 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
     return in_turn(
         (
             sentence(
-                "The derivation below is written in one notation. Rewrite it in the notation called {notation}.",
+                "The derivation below is written in one notation. Rewrite it in another: {notation}.",
                 notation=other.notation.title.partition(":")[0],
             ),
             sentence(
