@@ -197,6 +197,13 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
     assert report.total < report.available
 
 
-def test_far_too_long_a_text_is_refused():
-    with pytest.raises(InputError, match="It has 400 thousand characters; answers have at most 300 thousand"):
-        read_submission("S = 12\n" * 57_150, [sheet("two queries")], form="markdown")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("S = 12\n" * 57_150, "It has 400 thousand characters; answers have at most 300 thousand"),
+        ("1. 2 3\n" * 20_000, "It has 20000 lines; answers have at most 6000"),
+    ],
+)
+def test_far_too_long_a_text_is_refused(text, says):
+    with pytest.raises(InputError, match=says):
+        read_submission(text, [sheet("two queries")], form="markdown")

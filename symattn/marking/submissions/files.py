@@ -64,8 +64,8 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
 """What the first bytes of a file show it to be, and what is to be done then."""
-LONGEST_TEXT = 300_000
-"""Characters of a text that is read as answers; those of an exam have thirty thousand."""
+LONGEST_TEXT, MOST_LINES = 300_000, 6000
+"""Characters and lines of a text that is read as answers; those of an exam have thirty thousand, and some hundreds."""
 LONGEST_LINE = 10_000
 """Characters of a line that is looked at closely to tell what a file is."""
 LONGEST_GAP = 64
@@ -270,6 +270,9 @@ def _readable(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         most = LONGEST_TEXT // 1000
         raise InputError(f"It has {len(text) // 1000} thousand characters; answers have at most {most} thousand.")
+    lines = sum(map(bool, map(str.strip, text.splitlines())))
+    if lines > MOST_LINES:
+        raise InputError(f"It has {lines} lines; answers have at most {MOST_LINES}.")
     return text
 
 

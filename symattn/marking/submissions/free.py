@@ -722,9 +722,11 @@ class FreeText:
         self._target, self._heads = "", []
 
     def _rows_below(self, columns: int) -> list[Piece]:
-        """The lines from here on that are rows of numbers."""
+        """The lines from here on that are rows of numbers; none where there are more than any matrix has."""
         most = self.pieces[self._at : self._at + LARGEST + 1]
         lines = list(takewhile(lambda piece: self._is_row(piece, columns), most))
+        if len(lines) > LARGEST:
+            return []
         counts = [count_numbers(line.text, columns) for line in lines]
         same = list(takewhile(lambda count: count == counts[0], counts))
         return lines[: len(same)]
