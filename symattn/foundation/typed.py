@@ -323,7 +323,8 @@ class Choice(Kind):
     """One of some values."""
 
     def __init__(self, allowed: tuple[object, ...]) -> None:
-        super().__init__(words := f"one of {', '.join(map(_shown, allowed))}", words)
+        words = ("one of " if allowed[1:] else "") + ", ".join(map(_shown, allowed))
+        super().__init__(words, words)
         self.allowed = allowed
 
     def fits(self, data: Any) -> bool:

@@ -29,7 +29,7 @@ from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page.document import Document, Paragraph, Quoted, Words
 from symattn.page.writers import latex, page
-from symattn.page.writers.binding import Leaves, bound
+from symattn.page.writers.binding import Leaves, bound, page_count
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
 from symattn.teaching.exam.papers import (
@@ -308,7 +308,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
         "title": spec.title,
         "recipe": _recipe(spec),
         "key": _fingerprint(dice),
-        "exam": cast(Json, spec.source),
+        "exam": cast(Json, spec.kept),
         "questions": [
             {
                 "type": asked.spec.type,
@@ -339,7 +339,7 @@ def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
     if dice and not any(hmac.compare_digest(data.key, _fingerprint(one)) for one in fitting):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
-    return _exam(data, spec)
+    return _exam(data, spec.as_made(data.exam))
 
 
 def thawed(text: str, where: Path) -> tuple[Exam, str]:
@@ -472,7 +472,9 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
     if not forms:
         return
     beside = latex.Folder(double_sided=True)
-    listed = [(stem, form, make) for stem, make in documents(exam) for form in forms]
+    listed = [
+        (stem, form, make) for stem, make in documents(exam, lambda: _page_counts(exam, pages, forms)) for form in forms
+    ]
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
     for stem, form, make in listed:
         if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
@@ -521,7 +523,7 @@ def _by_crew(
 ) -> Iterator[tuple[str, bytes]]:
     """The papers and keys that are not there yet, by their names, in the order in which they are listed."""
     settings = {
-        "exam": exam.spec.source,
+        "exam": exam.spec.kept,
         "stem": exam.spec.stem,
         "typesetting": page.chosen(),
         "templates": page.own_templates(),
@@ -684,14 +686,30 @@ class OfPaper:
         return {"variants": variants, "copy": asdict(self.copy), "key": self.key}
 
 
-def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
-    """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for."""
-    every = range(len(exam.papers))
-    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out)
+def documents(
+    exam: Exam, page_counts: Callable[[], Mapping[int, int]] = dict
+) -> Iterator[tuple[str, Callable[[], Document]]]:
+    """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for.
+
+    The overview is the last one, and says how many pages papers have, if `page_counts` does.
+    """
     for p, name in enumerate(exam.ids):
         yield f"keys/{name}-key", OfPaper(exam, p, Copy(p, name), key=True)
     for stem, copy in copies(exam):
         yield stem, OfPaper(exam, copy.paper, copy)
+    every = range(len(exam.papers))
+    yield (
+        "overview",
+        lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out, page_counts()),
+    )
+
+
+def _page_counts(exam: Exam, pages: _Pages, forms: Sequence[str]) -> dict[int, int]:
+    """How many pages the papers have as PDF, by their numbers: in the smallest print that there is a copy in."""
+    if not (printed := [form for form in forms if form in BOUND]):
+        return {}
+    smallest = {copy.paper: stem for stem, copy in sorted(copies(exam), key=lambda named: -named[1].text_size)}
+    return {number: page_count(pages.read(stem + suffix(printed[0]))) for number, stem in smallest.items()}
 
 
 def collections(exam: Exam) -> Iterator[tuple[str, Callable[[], Sequence[Document]]]]:

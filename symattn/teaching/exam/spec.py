@@ -46,7 +46,8 @@ class Head:
     formula_sheet    none, short (the formula of attention), full (every step's)
     exponentials     a table of e^k on the paper
     data_sheet       the given matrices once more on a last page that may be torn off
-    new_page         every question begins on a new page
+    new_page         whether questions begin on a new page: all, none but the first, or ("auto") those that do not fit
+                     on what is left of a page
     blank_pages      pages for rough work at the end
     layout           of products: matrix, falk, or columns (the step at the left, its working at the right); or flow
                      (attention in one picture)
@@ -68,7 +69,7 @@ class Head:
     formula_sheet: Literal["none", "short", "full"] = "none"
     exponentials: bool = False
     data_sheet: bool = False
-    new_page: bool = True
+    new_page: bool | Literal["auto"] = "auto"
     blank_pages: Annotated[int, Between(0, 20)] = 0
     layout: Layout = "matrix"
     conventions: Literal["full", "bare"] = "full"
@@ -117,6 +118,9 @@ class QuestionTable:
     settings: Annotated[Mapping[str, Any], Rest(Settings)] = field(default_factory=dict)
 
 
+FORMER: Mapping[str, Json] = {"new_page": True}
+"""Keys whose default was another one: what exams that were made without them go by, so that they are printed alike."""
+
 OF_THE_COMMAND = ("seed", "secret", "format", "out", "solutions", "recipe", "overview", "templates")
 """What somebody may look for in an exam file, and the command that makes the papers is told."""
 
@@ -126,13 +130,22 @@ MEANT = {"problem": "type", "kind": "type", "mark": "points", "marks": "points",
 
 @dataclass(frozen=True)
 class ExamSpec(Head):
-    """An exam file, read and checked, with the class that it names."""
+    """An exam file, read and checked, with the class that it names; `source` is what the file says."""
 
     questions: tuple[QuestionSpec, ...] = ()
     stem: str = "exam"
     students: tuple[Student, ...] = ()
     look: Look = DEFAULT_LOOK
     source: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> dict[str, Json]:
+        """What the exam file says, with the defaults that may be others in another version."""
+        return {**self.source, **{key: getattr(self, key) for key in FORMER}}
+
+    def as_made(self, kept: Mapping[str, Any]) -> ExamSpec:
+        """The same with the defaults of an exam that is made already, of which `kept` is what its file said."""
+        return replace(self, **{key: kept.get(key, former) for key, former in FORMER.items()})
 
 
 def is_exam(path: Path) -> bool:
@@ -150,9 +163,12 @@ def exam_spec(
 ) -> ExamSpec:
     """What an exam file says, checked; the class is read from the list that it names, unless it is known already.
 
-    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then.
+    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then, and
+    keys that it does not have mean what they meant then.
     """
     place = Place(path.name)
+    if made:
+        data = {**FORMER, **data}
     if told := next((key for key in OF_THE_COMMAND if key in data), ""):
         raise place.says(f"{told} is an option of the command: symattn worksheet {path.name} --{told} …")
     file = read(ExamFile, {"title": path.stem, **data}, place)
