@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from symattn.cli.exam_runs import make, refuse_what_is_no_exam, say_what_is_lost
 from symattn.cli.options import (
     FILES,
     PROBLEM,
@@ -28,7 +28,7 @@ from symattn.cli.options import (
 )
 from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
 from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
-from symattn.errors import InputError, nearest
+from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation import Conventions, Layout
@@ -156,7 +156,7 @@ def worksheet(
     if not quiet:
         for path in written:
             click.echo(path)
-        _say_what_is_lost(listed, questions)
+        say_what_is_lost(listed, questions)
         if left_out := how.left_out(recipe, written):
             click.echo(left_out, err=True)
 
@@ -165,61 +165,13 @@ def _exam(
     ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
     jobs: int, cluster: str | None, quiet: bool,
 ) -> None:  # fmt: skip
-    from symattn.foundation.crew import crew
-    from symattn.foundation.dice import Dice
-    from symattn.teaching.exam import is_exam, read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import BOUND, FROZEN
-    from symattn.teaching.sheets import banks_apart
-
-    if not is_exam(path):
-        _refuse_mistyped_exam(path)
-        raise InputError(
-            f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
-        )
+    """The exam of a file, without options of single worksheets."""
+    refuse_what_is_no_exam(path)
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
     general = ("source", "seed", "secret", "forms", "folder", "jobs", "cluster", "quiet", "templates", "latex_class")
     if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
         raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
-    if seed is not None and secret is not None:
-        raise InputError("--seed and --secret exclude each other.")
-    spec = read_exam_file(path)
-    dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
-    papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
-    drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    pages, banks = banks_apart(forms)
-    booklets = 2 * sum(form in BOUND for form in pages)
-    files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
-    steps = drawn + 1 + files + booklets + bool(spec.students)
-    frozen = folder / path.stem / FROZEN
-
-    def how_to_go_on() -> str:
-        if frozen.exists():
-            return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
-        return "Nothing was written yet; the same command starts again."
-
-    ctx.meta[HOW_TO_GO_ON] = how_to_go_on
-    with (
-        executor(jobs, cluster) as elsewhere,
-        crew(jobs, elsewhere, of=steps) as those,
-        progress(steps, quiet, path.stem) as step,
-    ):
-        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step, those)
-    if not quiet:
-        made = "1 paper with its key" if len(exam.papers) == 1 else f"{len(exam.papers)} papers with keys"
-        click.echo(f"{folder / path.stem}: {made}, {len(written)} files.")
-        _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
-
-
-def _refuse_mistyped_exam(path: Path) -> None:
-    """`InputError` for a file that is meant to be an exam, as its keys show, and for an empty one."""
-    from symattn.foundation.files import read_toml
-
-    stated = read_toml(path)
-    if not stated:
-        raise InputError(f"{path.name} is empty; an exam with [[question]], or a problem, was expected.")
-    for key, value in stated.items():
-        if isinstance(value, list) and nearest(key, ["question"]):
-            raise InputError(f"{path.name} has [[{key}]]; did you mean [[question]]?")
+    make(ctx, path, folder, forms, seed, secret, jobs, cluster, quiet)
 
 
 def _no_more_room(room: int, share: float) -> str:
@@ -227,16 +179,6 @@ def _no_more_room(room: int, share: float) -> str:
         f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
         "there is room for no more that differ so much. Larger sizes leave more."
     )
-
-
-def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
-    """What banks of other systems cannot do."""
-    from symattn.teaching.exporters import not_carried
-    from symattn.teaching.sheets import banks_apart
-
-    _, banks = banks_apart(forms)
-    for sentence in not_carried(banks, questions):
-        click.echo(sentence, err=True)
 
 
 _OTHERWISE_IN_EXAMS = {

@@ -159,6 +159,20 @@ def make_exam(
     return Exam(spec, pools, tuple(chosen), tuple(given_out))
 
 
+def first_variants(spec: ExamSpec, dice: Dice) -> Iterator[Question | InputError]:
+    """A variant of every question, proved and with its points, or why there is none.  Nothing is written."""
+    for number, asked in enumerate(spec.questions, 1):
+        try:
+            with _in_question(number):
+                chosen = problem_type(asked.spec.type)
+                content = next(chosen_contents(asked.spec, dice.part("question", number), 1))
+                question = chosen.make(chosen.thaw(content, "A variant"))
+                prove(question, chosen)
+                yield _titled(question if asked.points is None else question.worth(asked.points), asked)
+        except InputError as error:
+            yield error
+
+
 @contextmanager
 def _in_question(number: int) -> Iterator[None]:
     """Every sentence about what is wrong begins with the question."""

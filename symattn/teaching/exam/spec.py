@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal
 from symattn.derivation.mechanisms import Settings
 from symattn.errors import InputError
 from symattn.foundation.files import read_toml
-from symattn.foundation.typed import Between, Key, Place, Rest, keys, read
+from symattn.foundation.typed import Between, Key, Place, Rest, faults, keys, read
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
@@ -19,7 +20,7 @@ from symattn.teaching.description import refuse_idle
 from symattn.teaching.exam.students import Student, read_class
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
-from symattn.teaching.problems.base import Shared
+from symattn.teaching.problems.base import ProblemType, Shared
 from symattn.teaching.question import Json
 
 FEWEST_VARIANTS = 10
@@ -121,11 +122,20 @@ class QuestionTable:
 FORMER: Mapping[str, Json] = {"new_page": True}
 """Keys whose default was another one: what exams that were made without them go by, so that they are printed alike."""
 
-OF_THE_COMMAND = ("seed", "secret", "format", "out", "solutions", "recipe", "overview", "templates")
+OF_THE_COMMAND = (
+    "seed", "secret", "format", "out", "templates", "latex_class", "jobs", "cluster", "quiet",
+)  # fmt: skip
 """What somebody may look for in an exam file, and the command that makes the papers is told."""
 
-MEANT = {"problem": "type", "kind": "type", "mark": "points", "marks": "points", "instructions": "text"}
-"""Other words for what a question says."""
+OF_WORKSHEETS = ("solutions", "recipe", "overview", "together")
+"""Options of single worksheets; an exam has all that goes with them."""
+
+MEANT = {
+    "problem": "type", "kind": "type", "mark": "points", "marks": "points", "instructions": "text", "n": "sizes",
+    "size": "sizes", "decimal": "exact", "round": "rounding", "by_token": "by", "by_matrix": "by", "count": "variants",
+    "papers": "variants", "students": "class", "class_list": "class", "questions": "question",
+}  # fmt: skip
+"""Other words for what an exam file and its questions say, those of the command line among them."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +177,12 @@ def exam_spec(
     keys that it does not have mean what they meant then.
     """
     place = Place(path.name)
-    if made:
-        data = {**FORMER, **data}
-    if told := next((key for key in OF_THE_COMMAND if key in data), ""):
-        raise place.says(f"{told} is an option of the command: symattn worksheet {path.name} --{told} …")
+    data = {**FORMER, **data} if made else _with_own_notations(data, path.parent)
+    for key in data:
+        _refuse_misplaced(key, place)
+    place.know(data, keys(ExamFile), MEANT)
     file = read(ExamFile, {"title": path.stem, **data}, place)
-    if not file.questions:
-        raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
+    _refuse_empty(file.questions, place)
     with place.here():
         look = make_look(**file.appearance)
     if students is None:
@@ -194,6 +203,89 @@ def exam_spec(
     )
 
 
+def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
+    """Everything that is wrong with an exam file and its class list, where `exam_spec` says the first."""
+    place, found = Place(path.name), list[InputError]()
+    data, placed = _with_own_notations(data, path.parent), {}
+    for key, value in data.items():
+        with _kept(found):
+            _refuse_misplaced(key, place)
+            placed[key] = value
+    found += faults(ExamFile, placed, place, MEANT)
+    usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
+    with _kept(found), place.here():
+        make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
+    with _kept(found):
+        if class_list := usable.get("class"):
+            read_class(path.parent / class_list)
+    with _kept(found):
+        _refuse_empty(data.get("question", ()), place)
+    shared = {key: value for key, value in usable.items() if key in keys(Shared)}
+    for number, question in enumerate(usable.get("question", ()), 1):
+        found += _question_faults(question, shared, place.at("question", number))
+    return found
+
+
+def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> list[InputError]:
+    found: list[InputError] = []
+    with _kept(found):
+        options = _type_of(data, place).options
+        placed = {}
+        for key in data:
+            with _kept(found):
+                if key not in options:
+                    _refuse_misplaced(key, place, QuestionTable)
+                    placed[key] = data[key]
+        found += faults(QuestionTable, placed, place, MEANT)
+    if not found:
+        with _kept(found):
+            _question(data, shared, place, made=False)
+    return found
+
+
+@contextmanager
+def _kept(found: list[InputError]) -> Iterator[None]:
+    """Goes on after an error, and keeps it."""
+    try:
+        yield
+    except InputError as error:
+        found.append(error)
+
+
+def _refuse_empty(questions: Sequence[object], place: Place) -> None:
+    if not questions:
+        raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
+
+
+def _refuse_misplaced(key: str, place: Place, table: type = ExamFile) -> None:
+    """`InputError` for a key that belongs to the command, to the top of the file, or to a question."""
+    meant, option = MEANT.get(key, key), key.replace("_", "-")
+    if {key, meant} & {*keys(table)}:
+        return
+    if key.replace("-", "_") in OF_THE_COMMAND:
+        raise place.says(f"{key} is an option of the command: symattn exam {place.file} --{option} …")
+    if key in OF_WORKSHEETS:
+        raise place.says(f"{key} is an option of single worksheets; an exam has keys, answers and an overview anyway.")
+    if meant in keys(ExamFile):
+        raise place.says(f"{meant} belongs at the top of the file, above the first [[question]].")
+    if meant in keys(QuestionTable):
+        raise place.says(f"{meant} is said by each question; it belongs below [[question]].")
+
+
+def _with_own_notations(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The exam file with the paths of notations that lie beside it, wherever the command is given."""
+
+    def found(table: Any) -> Any:
+        named = table.get("notation") if isinstance(table, Mapping) else None
+        if not isinstance(named, str) or not named.endswith(".toml") or not (folder / named).is_file():
+            return table
+        return {**table, "notation": str(folder / named)}
+
+    questions = data.get("question")
+    listed = {"question": [*map(found, questions)]} if isinstance(questions, list) else {}
+    return {**found(data), **listed}
+
+
 def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
     """The exam file with its notations in it, whose own files may be gone when the exam is marked."""
     tables = [data, *data["question"]]
@@ -204,9 +296,16 @@ def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**whole, "question": questions}
 
 
-def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
+def _type_of(data: Mapping[str, Any], place: Place) -> ProblemType[Any, Any]:
     with place.here():
-        chosen = problem_type(read(str, data.get("type", "full"), place.at("type")))
+        return problem_type(read(str, data.get("type", "full"), place.at("type")))
+
+
+def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
+    chosen = _type_of(data, place)
+    for key in data:
+        if key not in chosen.options:
+            _refuse_misplaced(key, place, QuestionTable)
     place.know(data, [*keys(QuestionTable), *chosen.options], MEANT)
     own = read(QuestionTable, {key: value for key, value in data.items() if key not in chosen.options}, place)
     if chosen.presets:  # it chooses the mechanism itself
