@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn.cli.exam_runs import make, refuse_what_is_no_exam
+from symattn.cli.exam_runs import NO_SUCH_CHOICE, in_exam, make, refuse_what_is_no_exam
 from symattn.cli.options import FILES, PROBLEM, Command, option, quiet_option, typesetting_options, work_options
 from symattn.cli.reading import read_list
 from symattn.errors import InputError
@@ -16,7 +16,20 @@ if TYPE_CHECKING:
     from symattn.teaching.exam.preview import Foreseen, Preview
 
 
-@click.command(cls=Command)
+class _Command(Command):
+    """One that knows the options of worksheets, which stand in the file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            said = in_exam(error.option_name.lstrip("-").replace("-", "_"), "the file")
+            if said == NO_SUCH_CHOICE:
+                raise
+            raise InputError(f"There is no option {error.option_name}; {said}.") from error
+
+
+@click.command(cls=_Command)
 @click.argument("file", metavar="EXAM.toml", type=click.Path(path_type=Path))
 @option("--new", group=FILES, is_flag=True, help="Write this file, with comments, to start from.")
 @option("--check", group=FILES, is_flag=True, help="Say what will come of it, and all that is refused; write nothing.")
@@ -93,10 +106,10 @@ def _described(found: Preview, file: Path) -> list[str]:
     lines += ["", f"Total: {_several(found.marks, 'mark')}, about {_several(found.minutes, 'minute')}.{allowed}"]
     lines += _printed(found)
     for number, one in enumerate(found.questions, 1):
-        if (marks := one.question.marks) < one.lines:
+        if (marks := one.question.marks) < one.joined:
             lines.append(
-                f"Question {number} has {_several(marks, 'point')} for {one.lines} lines: neighbours share a mark, "
-                "which needs all of them."
+                f"Question {number} has {_several(marks, 'point')} for {one.joined} lines: neighbouring lines share a "
+                "mark, which needs all of them."
             )
     return [*lines, "Minutes and pages are estimates, from one variant of each question. Nothing was written."]
 

@@ -100,3 +100,51 @@ def say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> Non
     _, banks = banks_apart(forms)
     for sentence in not_carried(banks, questions):
         click.echo(sentence, err=True)
+
+
+# ------------------------------------------------------------------------------------------------ other words
+
+_IN_FILES = {
+    "count": "variants", "n": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
+    "size": "sizes", "round": "rounding",
+}  # fmt: skip
+"""What options of worksheets are called in exam files, where it is another name."""
+
+_IN_SHELLS = {
+    "type": "--problem", "variants": "-n", "exact": "--decimal", "by": "--by-token or --by-matrix", "sizes": "--size",
+    "rounding": "--round", "mechanism": "the first word, as in symattn worksheet attention",
+}  # fmt: skip
+
+
+NO_SUCH_CHOICE = "an exam has no such choice"
+
+
+def in_exam(name: str, file: str) -> str:
+    """Where an exam file says what an option of worksheets says."""
+    from symattn.foundation.typed import keys
+    from symattn.teaching.exam.spec import ExamFile, QuestionTable
+
+    key = _IN_FILES.get(name, name)
+    if name in ("option", "options"):
+        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
+    if key in keys(ExamFile):
+        return f"in an exam it stands at the top of {file}, as {key} = …"
+    if key in keys(QuestionTable):
+        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
+    return NO_SUCH_CHOICE
+
+
+def in_shell(option: str) -> str:
+    """What a key of exam files, typed as an option of worksheets, is called there; "" if it is none."""
+    from symattn.foundation.typed import keys
+    from symattn.teaching.exam.spec import ExamFile, QuestionTable
+    from symattn.teaching.problems import problem_types
+
+    key = option.lstrip("-").replace("-", "_")
+    if key in _IN_SHELLS:
+        return f"on the command line it is {_IN_SHELLS[key]}"
+    if any(key in chosen.options for chosen in problem_types().values()):
+        return f"an option of a problem type is written --option {key}=…"
+    if key in keys(ExamFile) or key in keys(QuestionTable):
+        return f"{key} is a key of exam files, which symattn exam FILE --new writes"
+    return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from symattn.cli.exam_runs import make, refuse_what_is_no_exam, say_what_is_lost
+from symattn.cli.exam_runs import in_exam, in_shell, make, refuse_what_is_no_exam, say_what_is_lost
 from symattn.cli.options import (
     FILES,
     PROBLEM,
@@ -35,7 +35,19 @@ if TYPE_CHECKING:
     from symattn.teaching.question import Question
 
 
-@click.command(cls=Command)
+class _Command(Command):
+    """One that knows the words of exam files."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if said := in_shell(error.option_name):
+                raise InputError(f"There is no option {error.option_name}; {said}.") from error
+            raise
+
+
+@click.command(cls=_Command)
 @click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(mechanism_names))
 @option("--problem", group=PROBLEM, default="full", show_default=True, metavar="TYPE",
         shell_complete=completing(problem_names), help="The type of problem; see `symattn list problems`.")  # fmt: skip
@@ -170,7 +182,9 @@ def _exam(
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
     general = ("source", "seed", "secret", "forms", "folder", "jobs", "cluster", "quiet", "templates", "latex_class")
     if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
-        raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
+        raise InputError(
+            f"{foreign[0].opts[-1]} goes with single worksheets; {in_exam(foreign[0].name or '', path.name)}."
+        )
     make(ctx, path, folder, forms, seed, secret, jobs, cluster, quiet)
 
 
@@ -179,25 +193,3 @@ def _no_more_room(room: int, share: float) -> str:
         f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
         "there is room for no more that differ so much. Larger sizes leave more."
     )
-
-
-_OTHERWISE_IN_EXAMS = {
-    "count": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
-}  # fmt: skip
-"""What options of worksheets are called in exam files, where it is another name."""
-
-
-def _in_exam(option: click.Parameter, file: str) -> str:
-    """Where an exam file says what an option says of single worksheets."""
-    from symattn.foundation.typed import keys
-    from symattn.teaching.exam.spec import ExamFile, QuestionTable
-
-    name = option.name or ""
-    key = _OTHERWISE_IN_EXAMS.get(name, name)
-    if name == "options":
-        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
-    if key in keys(ExamFile):
-        return f"in an exam it stands at the top of {file}, as {key} = …"
-    if key in keys(QuestionTable):
-        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
-    return "an exam has no such choice"

@@ -15,7 +15,7 @@ from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_faults, read_exam_file
 from symattn.teaching.exam.students import assign, places
 from symattn.teaching.exam.workload import minutes
-from symattn.teaching.question import Question, marked_together
+from symattn.teaching.question import Question
 from symattn.teaching.sheets import render
 
 SHEET = "0000-0000"
@@ -35,9 +35,9 @@ class Foreseen:
         return round(minutes(self.question))
 
     @property
-    def lines(self) -> int:
-        """The lines that have marks of their own, or would have with enough points."""
-        return len(marked_together(part for part in self.question.parts if part.marks))
+    def joined(self) -> int:
+        """How many lines share marks with their neighbours, since there are fewer points than lines."""
+        return sum(len(mark.joined) for part in self.question.parts for mark in part.marks)
 
 
 @dataclass(frozen=True)
