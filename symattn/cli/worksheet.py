@@ -56,7 +56,7 @@ class _Command(Command):
 @option("--seed", group=PROBLEM, type=int, metavar="N",
         help="The same seed gives the same worksheets; default: a new one.")  # fmt: skip
 @option("--secret", group=PROBLEM, type=click.Path(path_type=Path), metavar="FILE",
-        help="Exams: the secret file that their variants depend on.")  # fmt: skip
+        help="Exams: the secret that papers can be made again from; made if there is none.")  # fmt: skip
 @drawing_options
 @option("--decimal", group=PROBLEM, is_flag=True, help="Ask for decimals instead of exact values.")
 @option("--places", group=PROBLEM, default=4, show_default=True, metavar="N", type=click.IntRange(0, 50),
@@ -117,7 +117,7 @@ def worksheet(
     symattn worksheet causal_self_attention -n 30 --seed 7 --size n=4,d_model=5,d_k=4,d_v=2
     symattn worksheet attention --notation note-000 --decimal --places 3
     symattn worksheet --problem masks -n 10 --seed 7
-    symattn worksheet exam.toml --secret key.txt
+    symattn worksheet exam.toml --secret secret.txt
     """
     import secrets
 
@@ -135,7 +135,7 @@ def worksheet(
     if source.startswith("note-"):
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
     if secret is not None:
-        raise InputError("--secret is for exams (symattn worksheet exam.toml); for practice there is --seed.")
+        raise InputError("--secret is for exams (symattn exam); for practice there is --seed.")
     sizes = read_sizes(settings.pop("sizes"))
     if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
         raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is not.")
