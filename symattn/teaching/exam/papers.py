@@ -345,9 +345,11 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
         blocks.append(Box("Also accepted", (ItemList(tuple(_also_right(questions))),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
-        first, *rest = question.given or (Paragraph(()),)
+        given = question.given or (Paragraph(()),)
+        begins = 2 if isinstance(given[0], Heading) else 1  # a heading does not stand alone at the foot of a page
         heading = _heading(question, position + 1, f"[{question.marks}]")
-        opening: list[Block] = [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        first = Together((heading, *map(lowered, given[:begins])))
+        opening: list[Block] = [first, *map(lowered, given[begins:]), *code.opening]
         sheets = _flow(question, spec.layout)
         blocks += [Flow((heading, *sheets.worked), tuple(opening))] if sheets else opening
         for place, part in enumerate(map(headed, _arranged(question, spec.layout).parts)):
