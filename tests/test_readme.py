@@ -11,6 +11,7 @@ from commands import here, run
 
 from symattn.derivation.mechanisms import mechanisms
 from symattn.practice import engine
+from symattn.teaching.exam.preview import starter
 from symattn.teaching.problems import problem_types
 
 ROOT = Path(__file__).parent.parent
@@ -73,7 +74,7 @@ def handed_in(made, folder):
 
 def test_there_are_commands_and_files_to_run():
     assert len(COMMANDS) >= 40
-    assert len(everywhere("toml")) == 6
+    assert len(everywhere("toml")) == 7
     assert len(PAGES) >= 7
 
 
@@ -89,10 +90,15 @@ def test_command(command, folder, monkeypatch, request):
     papers = 2 if "--secret" in command else 4
     file = folder / "exam.toml"
     file.write_text(file.read_text("utf-8").replace("variants = 4", f"variants = {papers}"), "utf-8")
+    if "midterm.toml" in command and "--new" not in command:
+        (folder / "midterm.toml").write_text(starter("midterm.toml").replace("variants = 4", "variants = 2"), "utf-8")
     done = run(*shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
-    if command.startswith("symattn grade"):
+    if "midterm.toml" in command:
+        assert (folder / "midterm.toml").is_file()
+        assert (folder / "private" / "midterm" / "papers.pdf").is_file() is ("--out private" in command)
+    elif command.startswith("symattn grade"):
         assert (folder / "marked" / "gradebook.csv").read_text("utf-8").count("\n") >= 4
     elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"

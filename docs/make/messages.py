@@ -37,7 +37,7 @@ SPEAKING = (
 
 SILENT = (
     "numpy_source.py", "sympy_source.py", "program.py", "program_in_letters.py", "names.py", "scheme.py", "code.py",
-    "masks.toml", "stress.py", "trial.py",
+    "masks.toml", "starter.toml", "stress.py", "trial.py",
 )  # fmt: skip
 """What says nothing: code for notebooks, names to read by, errors in files, tokens, what developers read."""
 

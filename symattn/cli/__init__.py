@@ -1,4 +1,4 @@
-"""The command line: `symattn worksheet`, `derive`, `check`, `grade`, `stress`, `list`.
+"""The command line: `symattn worksheet`, `exam`, `derive`, `check`, `grade`, `stress`, `list`.
 
 Everything heavy is imported inside the commands, so that help and completion answer at once.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.cli import check, completion, derive, grade, lists, practice, stress, worksheet
+from symattn.cli import check, completion, derive, exam, grade, lists, practice, stress, worksheet
 from symattn.cli.progress import HOW_TO_GO_ON
 from symattn.errors import SymattnError, pointer_of
 
@@ -61,7 +61,7 @@ def main() -> None:
     \b
     symattn worksheet                      a worksheet and its answer key
     symattn worksheet -n 30 --seed 7       thirty different ones, equally hard
-    symattn worksheet exam.toml            a whole exam for a class, from one file
+    symattn exam midterm.toml              a whole exam for a class, from one file (--new writes one)
     symattn derive note-000                a note worked out, in its own notation
     symattn derive problem.toml            your own numbers
     symattn check note-000 answers.md      one piece of work marked, with follow-through
@@ -73,6 +73,7 @@ def main() -> None:
 
 for _verb in (
     worksheet.worksheet,
+    exam.exam,
     derive.derive,
     check.check,
     grade.grade,

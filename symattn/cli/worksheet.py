@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from symattn.cli.exam_runs import in_exam, in_shell, make, refuse_what_is_no_exam, say_what_is_lost
 from symattn.cli.options import (
     FILES,
     PROBLEM,
@@ -28,14 +28,26 @@ from symattn.cli.options import (
 )
 from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
 from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
-from symattn.errors import InputError, nearest
+from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation import Conventions, Layout
     from symattn.teaching.question import Question
 
 
-@click.command(cls=Command)
+class _Command(Command):
+    """One that knows the words of exam files."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if said := in_shell(error.option_name):
+                raise InputError(f"There is no option {error.option_name}; {said}.") from error
+            raise
+
+
+@click.command(cls=_Command)
 @click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(mechanism_names))
 @option("--problem", group=PROBLEM, default="full", show_default=True, metavar="TYPE",
         shell_complete=completing(problem_names), help="The type of problem; see `symattn list problems`.")  # fmt: skip
@@ -44,7 +56,7 @@ if TYPE_CHECKING:
 @option("--seed", group=PROBLEM, type=int, metavar="N",
         help="The same seed gives the same worksheets; default: a new one.")  # fmt: skip
 @option("--secret", group=PROBLEM, type=click.Path(path_type=Path), metavar="FILE",
-        help="Exams: the secret file that their variants depend on.")  # fmt: skip
+        help="Exams: the secret that papers can be made again from; made if there is none.")  # fmt: skip
 @drawing_options
 @option("--decimal", group=PROBLEM, is_flag=True, help="Ask for decimals instead of exact values.")
 @option("--places", group=PROBLEM, default=4, show_default=True, metavar="N", type=click.IntRange(0, 50),
@@ -105,7 +117,7 @@ def worksheet(
     symattn worksheet causal_self_attention -n 30 --seed 7 --size n=4,d_model=5,d_k=4,d_v=2
     symattn worksheet attention --notation note-000 --decimal --places 3
     symattn worksheet --problem masks -n 10 --seed 7
-    symattn worksheet exam.toml --secret key.txt
+    symattn worksheet exam.toml --secret secret.txt
     """
     import secrets
 
@@ -124,7 +136,7 @@ def worksheet(
     if source.startswith("note-"):
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
     if secret is not None:
-        raise InputError("--secret is for exams (symattn worksheet exam.toml); for practice there is --seed.")
+        raise InputError("--secret is for exams (symattn exam); for practice there is --seed.")
     sizes = read_sizes(settings.pop("sizes"))
     if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
         raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is not.")
@@ -157,7 +169,7 @@ def worksheet(
     if not quiet:
         for path in written:
             click.echo(path)
-        _say_what_is_lost(listed, questions)
+        say_what_is_lost(listed, questions)
         if left_out := how.left_out(recipe, written):
             click.echo(left_out, err=True)
 
@@ -166,61 +178,15 @@ def _exam(
     ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
     jobs: int, cluster: str | None, quiet: bool,
 ) -> None:  # fmt: skip
-    from symattn.foundation.crew import crew
-    from symattn.foundation.dice import Dice
-    from symattn.teaching.exam import is_exam, read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import BOUND, FROZEN
-    from symattn.teaching.sheets import banks_apart
-
-    if not is_exam(path):
-        _refuse_mistyped_exam(path)
-        raise InputError(
-            f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
-        )
+    """The exam of a file, without options of single worksheets."""
+    refuse_what_is_no_exam(path)
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
     general = ("source", "seed", "secret", "forms", "folder", "jobs", "cluster", "quiet", "templates", "latex_class")
     if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
-        raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
-    if seed is not None and secret is not None:
-        raise InputError("--seed and --secret exclude each other.")
-    spec = read_exam_file(path)
-    dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
-    papers = spec.variants if any(asked.varies for asked in spec.questions) else 1
-    drawn = sum(spec.variants if asked.varies else 1 for asked in spec.questions)
-    pages, banks = banks_apart(forms)
-    booklets = 2 * sum(form in BOUND for form in pages)
-    files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
-    steps = drawn + 1 + files + booklets + bool(spec.students)
-    frozen = folder / path.stem / FROZEN
-
-    def how_to_go_on() -> str:
-        if frozen.exists():
-            return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
-        return "Nothing was written yet; the same command starts again."
-
-    ctx.meta[HOW_TO_GO_ON] = how_to_go_on
-    with (
-        executor(jobs, cluster) as elsewhere,
-        crew(jobs, elsewhere, of=steps) as those,
-        progress(steps, quiet, path.stem) as step,
-    ):
-        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step, those)
-    if not quiet:
-        made = "1 paper with its key" if len(exam.papers) == 1 else f"{len(exam.papers)} papers with keys"
-        click.echo(f"{folder / path.stem}: {made}, {len(written)} files.")
-        _say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
-
-
-def _refuse_mistyped_exam(path: Path) -> None:
-    """`InputError` for a file that is meant to be an exam, as its keys show, and for an empty one."""
-    from symattn.foundation.files import read_toml
-
-    stated = read_toml(path)
-    if not stated:
-        raise InputError(f"{path.name} is empty; an exam with [[question]], or a problem, was expected.")
-    for key, value in stated.items():
-        if isinstance(value, list) and nearest(key, ["question"]):
-            raise InputError(f"{path.name} has [[{key}]]; did you mean [[question]]?")
+        raise InputError(
+            f"{foreign[0].opts[-1]} goes with single worksheets; {in_exam(foreign[0].name or '', path.name)}."
+        )
+    make(ctx, path, folder, forms, seed, secret, jobs, cluster, quiet)
 
 
 def _no_more_room(room: int, share: float) -> str:
@@ -228,35 +194,3 @@ def _no_more_room(room: int, share: float) -> str:
         f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
         "there is room for no more that differ so much. Larger sizes leave more."
     )
-
-
-def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
-    """What banks of other systems cannot do."""
-    from symattn.teaching.exporters import not_carried
-    from symattn.teaching.sheets import banks_apart
-
-    _, banks = banks_apart(forms)
-    for sentence in not_carried(banks, questions):
-        click.echo(sentence, err=True)
-
-
-_OTHERWISE_IN_EXAMS = {
-    "count": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
-}  # fmt: skip
-"""What options of worksheets are called in exam files, where it is another name."""
-
-
-def _in_exam(option: click.Parameter, file: str) -> str:
-    """Where an exam file says what an option says of single worksheets."""
-    from symattn.foundation.typed import keys
-    from symattn.teaching.exam.spec import ExamFile, QuestionTable
-
-    name = option.name or ""
-    key = _OTHERWISE_IN_EXAMS.get(name, name)
-    if name == "options":
-        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
-    if key in keys(ExamFile):
-        return f"in an exam it stands at the top of {file}, as {key} = …"
-    if key in keys(QuestionTable):
-        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
-    return "an exam has no such choice"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import random
 import secrets
 from collections.abc import Callable, Sequence
@@ -60,6 +61,16 @@ class Dice:
     def rng(self, *labels: object) -> Counted:
         """The generator for one purpose: `dice.rng("question 2", "variant 7", "attempt 0")`."""
         return Counted(int.from_bytes(self.part(*labels).key, "big"))
+
+
+def make_secret(path: Path) -> None:
+    """Write a new secret of 256 random bits to a file that only its owner can read; `InputError` if it cannot be."""
+    text = secrets.token_urlsafe(32)
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(f"{text}\n")
+    except OSError as error:
+        raise InputError(f"The secret {path} cannot be written: {error.strerror}.") from error
 
 
 MOST_NUMBERS = 2_000_000
@@ -149,4 +160,4 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
     return listed[:count]
 
 
-__all__ = ["Counted", "Dice", "pick", "picks", "sample", "shuffled", "whole"]
+__all__ = ["Counted", "Dice", "make_secret", "pick", "picks", "sample", "shuffled", "whole"]

@@ -240,6 +240,20 @@ def read(kind: Any, data: object, where: str | Place = "") -> Any:
     return kind_of(kind).read(data, where if isinstance(where, Place) else Place(where))
 
 
+def faults(kind: type, data: Mapping[str, Any], place: Place, meant: Mapping[str, str] = NO_WORDS) -> list[InputError]:
+    """Everything that is wrong in a table, key by key, where `read` says the first; what keys say together apart."""
+    table = Table(kind)
+    kinds = {key: kind for fields in (table.fields, *table.rest.values()) for key, (_, kind) in fields.items()}
+    found: list[InputError] = []
+    for key, value in data.items():
+        try:
+            place.know([key], kinds, meant)
+            kinds[key].read(value, place.at(key))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
 def plain(value: Any) -> Any:
     """What `read` makes it of again: `read(type(x), plain(x)) == x`.  What is plain data already is copied."""
     if isinstance(value, Enum):
@@ -323,7 +337,8 @@ class Choice(Kind):
     """One of some values."""
 
     def __init__(self, allowed: tuple[object, ...]) -> None:
-        super().__init__(words := f"one of {', '.join(map(_shown, allowed))}", words)
+        words = ("one of " if allowed[1:] else "") + ", ".join(map(_shown, allowed))
+        super().__init__(words, words)
         self.allowed = allowed
 
     def fits(self, data: Any) -> bool:
@@ -723,6 +738,7 @@ __all__ = [
     "Rest",
     "Some",
     "choices",
+    "faults",
     "keys",
     "kind_of",
     "plain",

@@ -1,12 +1,33 @@
 """The pages of an exam: what is said to which question, and where."""
 
+import json
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from symattn.exact import Matrix
-from symattn.page.document import Box, Paragraph, Strong, Together, Words
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import digest
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    Box,
+    Columns,
+    Look,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.page.writers import common
+from symattn.page.writers.common import Page
+from symattn.page.writers.rows import on_new_pages
 from symattn.page.writers.text import plain
+from symattn.teaching.exam.deploy import freeze, make_exam, thaw, thawed
 from symattn.teaching.exam.papers import Copy, paper
-from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.exam.spec import ExamSpec, read_exam_file
 from symattn.teaching.explanation import conventions_box
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question
 
@@ -51,3 +72,52 @@ def test_the_total_and_the_end_stand_with_the_last_part():
         Paragraph((Words("(Total for Question 1 is 4 marks)"),)),
         Paragraph((Strong("END OF QUESTIONS"),)),
     )
+
+
+# ------------------------------------------------------------------------------------------------ new pages
+
+
+def begin(heights, look=DEFAULT_LOOK):
+    """Which of questions with frames of these heights, in millimetres, begin on a new page."""
+    return on_new_pages([[WorkingSpace(float(high))] for high in heights], look)
+
+
+@given(st.lists(st.integers(5, 500), min_size=1, max_size=8))
+def test_no_question_is_spread_over_more_pages_than_it_takes_alone(heights):
+    """Counted by a ruler that moves down the pages; none begins on a new page without need."""
+    room, used = Page(DEFAULT_LOOK).text_height, None
+    for high, begins in zip(heights, begin(heights), strict=True):
+        taken = common.space_height(WorkingSpace(float(high)), Page(DEFAULT_LOOK))
+        fits = used is not None and (used + taken <= room or not used)
+        assert begins is not fits
+        used = taken % room if begins else used + taken
+
+
+def test_where_heights_are_not_known_every_question_begins_on_a_new_page():
+    assert begin([20, 20, 20]) == [True, False, False]
+    assert begin([20, 20, 20], Look(text_size=18)) == [True] * 3
+    columns = Columns(((), ()), ())
+    assert on_new_pages([[WorkingSpace(20.0)], [columns], [WorkingSpace(20.0)]], DEFAULT_LOOK) == [True] * 3
+
+
+def breaks(new_page, questions=2):
+    spec = replace(ExamSpec("An exam"), new_page=new_page)
+    return sum(isinstance(b, PageBreak) for b in paper(spec, Copy(0, "AAAA-AAAA"), [QUESTION] * questions).blocks)
+
+
+def test_the_file_decides_whether_questions_begin_on_new_pages():
+    assert [breaks(new_page) for new_page in (True, False, "auto")] == [2, 1, 1]
+
+
+def test_what_was_frozen_before_a_default_changed_is_printed_as_it_was(tmp_path):
+    """It does not say new_page, and every question began on a new page; what is frozen now says what holds."""
+    path = tmp_path / "quiz.toml"
+    path.write_text('variants = 1\n[[question]]\ntype = "choice"\nitems = 1\n', "utf-8")
+    spec = read_exam_file(path)
+    text = freeze(make_exam(spec, Dice.seeded(1)), Dice.seeded(1))
+    assert thawed(text, tmp_path)[0].spec.new_page == spec.new_page == "auto"
+    data = json.loads(text)
+    del data["exam"]["new_page"], data["hash"]
+    former = json.dumps({**data, "hash": digest(data)})
+    assert thawed(former, tmp_path)[0].spec.new_page is True
+    assert thaw(former, spec, Dice.seeded(1), tmp_path).spec.new_page is True

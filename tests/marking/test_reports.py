@@ -206,6 +206,17 @@ def test_what_a_person_or_a_policy_leaves_open_is_told():
     assert "0/0" not in found
 
 
+@pytest.mark.parametrize("reader", DOCUMENTS)
+def test_a_question_left_empty_takes_one_line(reader):
+    question = drawn("prove", 1)
+    written, blank = marked(question, key_script(question)), marked(question, Attempt({}))
+    *_, heading, last = DOCUMENTS[reader]([written, blank]).blocks
+    assert (heading.marks, last) == (f"0/{question.marks}", Paragraph((Words(words.LEFT_EMPTY),)))
+    unread = marked(question, Attempt({}, remarks=(Remark("", "What stands here is not clear."),)))
+    for one in (written, unread):
+        assert Paragraph((Words(words.LEFT_EMPTY),)) not in DOCUMENTS[reader]([one, written]).blocks
+
+
 def test_lines_and_what_is_taken_off_add_up_to_the_total():
     for name, case in CASES.items():
         told = Told(case.report, "student")

@@ -103,14 +103,16 @@ def _document(
     of_exam: bool,
 ) -> Document:
     told = [Told(report, reader, of_exam) for report in reports]
-    blocks = [*_head(reports, reader, name, student, sheet, of_exam), *_legend(told)]
+    empty = [len(told) > 1 and _was_left_empty(one) for one in told]
+    written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
+    blocks = [*_head(reports, reader, name, student, sheet, of_exam), *_legend(written)]
     if remarks:
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
-    for position, one in enumerate(told, 1):
+    for position, (one, is_empty) in enumerate(zip(told, empty, strict=True), 1):
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
             blocks.append(Heading(named, 1, _total([one.report])))
-        blocks += _question(one)
+        blocks += [Paragraph(_words(words.LEFT_EMPTY))] if is_empty else _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
     return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
 
@@ -243,6 +245,13 @@ def _is_empty(told: Told, part: str) -> bool:
     if not states:
         return told.asked(part) is not None and told.said(part) is None
     return "missing" in states <= {"missing", "implied"}
+
+
+def _was_left_empty(told: Told) -> bool:
+    """Whether nothing was written in any part of the question, and nothing is to be said of it."""
+    report = told.report
+    said = (*report.events, *report.notices, *report.attempt.unread, *report.attempt.remarks)
+    return not said and not report.total and all(_is_empty(told, part.name) for part in report.question.parts)
 
 
 def _rest_follows(told: Told, first: Event) -> bool:

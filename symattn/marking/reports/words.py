@@ -66,6 +66,7 @@ ALL_RIGHT = message("Everything is right.")
 NOTHING_WRONG = message("Nothing that was written is wrong.")
 NOT_ALL_READ = message("What is marked ? could not be read. Nothing else that was written is wrong.")
 TO_BE_READ = message("A person has to read an answer first.")
+LEFT_EMPTY = message("This question was left empty.")
 REST_FOLLOWS = message("What comes after it was marked with your own lines.")
 
 

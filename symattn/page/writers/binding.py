@@ -37,6 +37,13 @@ def bound(parts: Sequence[Leaves], double_sided: bool = True) -> bytes:
     return book.finished(digest, double_sided)
 
 
+def page_count(pdf: bytes) -> int:
+    """How many pages a finished PDF has."""
+    from pypdf import PdfReader
+
+    return len(PdfReader(BytesIO(pdf)).pages)
+
+
 # ------------------------------------------------------------------------------------------------ what is bound
 
 _TOKEN = re.compile(

@@ -8,25 +8,33 @@ working is narrow stand beside one another as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
 from symattn.formula.width import width, wrapped
+from symattn.foundation.languages import speaking
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
     Block,
     Box,
     Choices,
+    Columns,
+    Diagram,
     Display,
     Entries,
+    Falk,
+    Flow,
+    FlowSheet,
     Heading,
     HeatMap,
+    HeatMaps,
     Inlines,
     ItemList,
+    Look,
     Math,
     PageBreak,
     Paragraph,
@@ -35,6 +43,7 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    all_blocks,
     spans,
 )
 from symattn.page.writers import common
@@ -208,6 +217,47 @@ def pages_in_rows(blocks: Sequence[Block], page: Page) -> int:
     return pages + 1
 
 
+def on_new_pages(questions: Sequence[Sequence[Block]], look: Look) -> list[bool]:
+    """Which questions begin on a new page: the first, and each that would else be spread over more pages.
+
+    Heights are estimates.  In large print, and where something is laid out in columns or as a figure, every question
+    begins on a new page, and so does the one after it.
+    """
+    page = Page(look)
+    room = float(page.text_height)
+    ends, found = room, list[bool]()
+    with speaking(look.language):
+        for blocks in questions:
+            if page.large or any(isinstance(block, _NOT_ESTIMATED) for block in all_blocks(blocks)):
+                found.append(True)
+                ends = room
+                continue
+            _, pieces = _arranged(_choices(blocks, page), page, MOST)
+            likely = [replace(piece, high=piece.high * (1 if _has_room(piece) else _TEXT)) for piece in pieces]
+            (apart, below), (after, there) = (_end(likely, used, room) for used in (0.0, ends))
+            found.append(after > apart)
+            ends = below if found[-1] else there
+    return found
+
+
+def _has_room(piece: _Piece) -> bool:
+    """Whether there are boxes or room for working in it, whose height is known."""
+    inside = (all_blocks((one,)) for one in piece.placed if not isinstance(one, Labelled | InRow | WorkedRow))
+    return bool(piece.questions) or any(
+        isinstance(block, AnswerGrid | WorkingSpace) for blocks in inside for block in blocks
+    )
+
+
+def _end(pieces: Iterable[_Piece], used: float, room: float) -> tuple[int, float]:
+    """The page on which pieces end, from 0, and how far down it, if so much of the first one is used."""
+    return reduce(lambda where, piece: _after(where, piece, room), pieces, (0, used))
+
+
+_TEXT = 0.85  # of its estimate, which is generous, text takes
+
+
+_NOT_ESTIMATED = (Columns, Diagram, Falk, Flow, FlowSheet, HeatMaps)
+
 _HOPEFUL = 1.05  # of a page, what is estimated to fill it may have room
 _CAREFUL = 0.975  # and what certainly has
 
@@ -224,7 +274,7 @@ def _parts(blocks: Sequence[Block], page: Page) -> Iterator[Block | Labelled | A
 def _asked(blocks: Sequence[Block]) -> Asked | None:
     """A question whose formulas and boxes can stand in a part of a line."""
     match blocks:
-        case (Heading() as heading, Together() as group):
+        case (Heading() as heading, Together() as group) if group.blocks:
             *above, last = _flat(group)
         case _:
             return None

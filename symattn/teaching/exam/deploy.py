@@ -30,7 +30,7 @@ from symattn.foundation.workers import Job
 from symattn.page import markup
 from symattn.page.document import Document, Quoted
 from symattn.page.writers import latex, page
-from symattn.page.writers.binding import Leaves, bound
+from symattn.page.writers.binding import Leaves, bound, page_count
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
 from symattn.page.writers.text import plain as on_one_line
@@ -162,6 +162,20 @@ def make_exam(
     if papers > 1:
         given_out = assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
     return Exam(spec, pools, tuple(chosen), tuple(given_out))
+
+
+def first_variants(spec: ExamSpec, dice: Dice) -> Iterator[Question | InputError]:
+    """A variant of every question, proved and with its points, or why there is none.  Nothing is written."""
+    for number, asked in enumerate(spec.questions, 1):
+        try:
+            with _in_question(number):
+                chosen = problem_type(asked.spec.type)
+                content = next(chosen_contents(asked.spec, dice.part("question", number), 1))
+                question = chosen.make(chosen.thaw(content, "A variant"))
+                prove(question, chosen)
+                yield _titled(question.asking(asked.ask).worth(asked.points, asked.marks), asked)
+        except InputError as error:
+            yield error
 
 
 @contextmanager
@@ -313,7 +327,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
         "title": spec.title,
         "recipe": _recipe(spec),
         "key": _fingerprint(dice),
-        "exam": cast(Json, spec.source),
+        "exam": cast(Json, spec.kept),
         "questions": [
             {
                 "type": asked.spec.type,
@@ -344,7 +358,7 @@ def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
     if dice and not any(hmac.compare_digest(data.key, _fingerprint(one)) for one in fitting):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
-    return _exam(data, spec)
+    return _exam(data, spec.as_made(data.exam))
 
 
 def thawed(text: str, where: Path) -> tuple[Exam, str]:
@@ -477,7 +491,9 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
     if not forms:
         return
     beside = latex.Folder(double_sided=True)
-    listed = [(stem, form, make) for stem, make in documents(exam) for form in forms]
+    listed = [
+        (stem, form, make) for stem, make in documents(exam, lambda: _page_counts(exam, pages, forms)) for form in forms
+    ]
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
     for stem, form, make in listed:
         if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
@@ -526,7 +542,7 @@ def _by_crew(
 ) -> Iterator[tuple[str, bytes]]:
     """The papers and keys that are not there yet, by their names, in the order in which they are listed."""
     settings = {
-        "exam": exam.spec.source,
+        "exam": exam.spec.kept,
         "stem": exam.spec.stem,
         "typesetting": page.chosen(),
         "templates": page.own_templates(),
@@ -689,14 +705,30 @@ class OfPaper:
         return {"variants": variants, "copy": asdict(self.copy), "key": self.key}
 
 
-def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
-    """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for."""
-    every = range(len(exam.papers))
-    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out)
+def documents(
+    exam: Exam, page_counts: Callable[[], Mapping[int, int]] = dict
+) -> Iterator[tuple[str, Callable[[], Document]]]:
+    """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for.
+
+    The overview is the last one, and says how many pages papers have, if `page_counts` does.
+    """
     for p, name in enumerate(exam.ids):
         yield f"keys/{name}-key", OfPaper(exam, p, Copy(p, name), key=True)
     for stem, copy in copies(exam):
         yield stem, OfPaper(exam, copy.paper, copy)
+    every = range(len(exam.papers))
+    yield (
+        "overview",
+        lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out, page_counts()),
+    )
+
+
+def _page_counts(exam: Exam, pages: _Pages, forms: Sequence[str]) -> dict[int, int]:
+    """How many pages the papers have as PDF, by their numbers: in the smallest print that there is a copy in."""
+    if not (printed := [form for form in forms if form in BOUND]):
+        return {}
+    smallest = {copy.paper: stem for stem, copy in sorted(copies(exam), key=lambda named: -named[1].text_size)}
+    return {number: page_count(pages.read(stem + suffix(printed[0]))) for number, stem in smallest.items()}
 
 
 def collections(exam: Exam) -> Iterator[tuple[str, Callable[[], Sequence[Document]]]]:

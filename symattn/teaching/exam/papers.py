@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
 
-from symattn.derivation.derivation import Operand, Step
+from symattn.derivation.derivation import Operand, Orientation, Step
+from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Softmax
 from symattn.exact import decimal_text, exponential
 from symattn.formula import Bracketed, Formula, Name, Power, Product, Relation, Sum, Transposed, decimal, number
-from symattn.foundation.identity import digest
-from symattn.foundation.languages import Message, counted, listed, message
-from symattn.foundation.version import VERSION
+from symattn.foundation.languages import Message, counted, message
 from symattn.page import markup
 from symattn.page.document import (
     Block,
@@ -37,12 +38,16 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    in_turn,
     listing,
     sentence,
+    settled,
 )
 from symattn.page.presentation import TEXT_SIZES
+from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.exam.students import Student
+from symattn.teaching.exam.workload import LOAD, MINUTES, about_minutes, minutes
 from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.documents import lowered
@@ -53,7 +58,7 @@ from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
 from symattn.teaching.explanation.solutions import explained, with_answer_space
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import Wording, in_signs
 from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
@@ -93,11 +98,12 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     """The whole paper: cover, questions, data sheet, pages for rough work."""
     blocks: list[Block] = list(_cover(spec, copy, questions))
     look = replace(spec.look, text_size=copy.text_size or spec.look.text_size)
+    asked: list[list[Block]] = []
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
-        if spec.new_page or position == 0:
-            blocks.append(PageBreak())
         closing = (Paragraph((Strong("END OF QUESTIONS"),)),) if position == len(questions) - 1 else ()
-        blocks += joined(_asked(question, position + 1, spec.layout, code, closing))
+        asked.append(joined(_asked(question, position + 1, spec.layout, code, closing)))
+    for begins, of_question in zip(_on_new_pages(spec.new_page, asked, look), asked, strict=True):
+        blocks += [PageBreak(), *of_question] if begins else of_question
     if spec.data_sheet and any(q.given for q in questions):
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
         for position, question in enumerate(questions):
@@ -106,6 +112,13 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
     return Document(Quoted(spec.title), tuple(blocks), sheet=copy.sheet, look=look)
+
+
+def _on_new_pages(new_page: bool | Literal["auto"], asked: Sequence[Sequence[Block]], look: Look) -> list[bool]:
+    """Which questions begin on a new page; the first always does, behind the cover."""
+    if new_page == "auto":
+        return on_new_pages([settled(Document("", tuple(blocks))).blocks for blocks in asked], look)
+    return [new_page or position == 0 for position in range(len(asked))]
 
 
 def _for_teachers(spec: ExamSpec) -> Look:
@@ -313,21 +326,22 @@ ALSO_RIGHT = (
 """Of tokens as rows and as columns."""
 
 TRIAGE = (
-    ("the weights of every key sum to 1, those of a query do not", "X1"),
-    ("all entries together sum to 1", "X2"),
-    ("the weights of every query sum to the same number below 1", "C8"),
-    ("the weights of a query sum to less than 1 where some are masked", "M5"),
-    ("entries above 1", listed(["X6", "X13"], "or")),
-    ("negative entries", listed(["X5", "X13"], "or")),
-    ("the largest score has the weight 0", "X8"),
-    ("the smallest score has the largest weight", "X9"),
-    ("only 0 and 1 where nothing is masked", listed(["X10", "C4"], "or")),
-    ("nearly uniform, ratios of at most e", "X7"),
-    ("not 0 where masked", listed(["M1", "M2", "M4", "M6"], "or")),
-    ("0 on the diagonal", listed(["M3", "X12"], "or")),
-    ("the weights of a query sum to 0.9 or 1.1 in rounded figures", "rounding, no misconception"),
+    ("the weights of every key sum to 1, those of a query do not", ("X1",)),
+    ("all entries together sum to 1", ("X2",)),
+    ("the weights of every query sum to the same number below 1", ("C8",)),
+    ("the weights of a query sum to less than 1 where some are masked", ("M5",)),
+    ("entries above 1", ("X6", "X13")),
+    ("negative entries", ("X5", "X13")),
+    ("the largest score has the weight 0", ("X8",)),
+    ("the smallest score has the largest weight", ("X9",)),
+    ("only 0 and 1 where nothing is masked", ("X10", "C4")),
+    ("nearly uniform, ratios of at most e", ("X7",)),
+    ("not 0 where masked", ("M1", "M2", "M4", "M6")),
+    ("0 on the diagonal", ("M3", "X12")),
+    ("the weights of a query sum to 0.9 or 1.1 in rounded figures", ()),
 )
-"""Queries may be rows or columns."""
+"""What weights look like, and the misconceptions that make them so (none: they were rounded); queries may be rows or
+columns."""
 
 
 def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
@@ -337,9 +351,11 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
         blocks.append(Box("Also accepted", (ItemList(tuple(_also_right(questions))),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
-        first, *rest = question.given or (Paragraph(()),)
+        given = question.given or (Paragraph(()),)
+        begins = 2 if isinstance(given[0], Heading) else 1  # a heading does not stand alone at the foot of a page
         heading = _heading(question, position + 1, f"[{question.marks}]")
-        opening: list[Block] = [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        first = Together((heading, *map(lowered, given[:begins])))
+        opening: list[Block] = [first, *map(lowered, given[begins:]), *code.opening]
         sheets = _flow(question, spec.layout)
         blocks += [Flow((heading, *sheets.worked), tuple(opening))] if sheets else opening
         for place, part in enumerate(map(headed, _arranged(question, spec.layout).parts)):
@@ -349,7 +365,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
             blocks += part.marking
             if told := explained(part.marks):
                 blocks.append(Paragraph(told))
-        blocks += [*map(lowered, question.after), _about(question)]
+        blocks += map(lowered, question.after)
     return _for_marking(spec, of_paper("Answer key", sheet), tuple(blocks), sheet)
 
 
@@ -403,7 +419,8 @@ def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) 
     """What common misconceptions write: first in words, then in the numbers of every paper, by its id."""
     told = [(sheet, numbered) for sheet, questions in papers if (numbered := _told(questions))]
     if any(_has_weights(question) for _, numbered in told for _, question in numbered):
-        rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
+        orientations = {question.orientation for _, numbered in told for _, question in numbered}
+        rows = tuple(((Words(seen),), _looked_for(ids, sorted(orientations))) for seen, ids in TRIAGE)
         table = Table(((Words("What the written weights show"),), (Words("Look for"),)), rows)
         yield _for_marking(spec, DIAGNOSIS, (table,))
     for sheet, numbered in told:
@@ -414,6 +431,15 @@ def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) 
         yield _for_marking(spec, DIAGNOSIS, tuple(blocks), sheet)
 
 
+def _looked_for(ids: Sequence[str], orientations: Sequence[Orientation]) -> Inlines:
+    """X6 (not normalised) or X13 (softmax skipped): by code and by name, in every orientation that there is."""
+    found: list[Inlines] = []
+    for id in ids:
+        names = dict.fromkeys(misconception(id).called(orientation) for orientation in orientations)
+        found.append(sentence("{code} ({name})", code=id, name=listing([in_signs(name) for name in names], "or")))
+    return listing(found, "or") if found else (Words("rounding, no misconception"),)
+
+
 def _told(questions: Sequence[Question]) -> list[tuple[int, Question]]:
     """The questions, from 1, that have common wrong answers."""
     return [(position, question) for position, question in enumerate(questions, 1) if question.diagnosis]
@@ -421,26 +447,6 @@ def _told(questions: Sequence[Question]) -> list[tuple[int, Question]]:
 
 def _has_weights(question: Question) -> bool:
     return question.problem is not None and any(isinstance(step.op, Softmax) for step in question.problem.steps)
-
-
-def _about(question: Question) -> Box:
-    """What identifies the variant and how hard it is."""
-    made = sentence("Type {type}, made with symattn {version}.", type=Quoted(question.type), version=VERSION)
-    items: list[Inlines] = [made]
-    if features := [sentence("{feature} {value}", feature=n, value=f"{x:g}") for n, x in question.features.items()]:
-        items.append(sentence("Difficulty: {features}", features=_parted(features)))
-    if places := [sentence("{position} {value}", position=n, value=x) for n, x in question.positions.items()]:
-        items.append(sentence("Positions: {positions}", positions=_parted(places)))
-    items.append(sentence("Content hash {hash}.", hash=Quoted(digest(question.frozen)[:16])))
-    return Box("About this variant", (ItemList(tuple(items)),))
-
-
-def _parted(items: Sequence[Inlines]) -> Inlines:
-    """a; b; c."""
-    said, *others = items
-    for item in others:
-        said = sentence("{items}; {item}", items=said, item=item)
-    return said
 
 
 # ------------------------------------------------------------------------------------------------ separator sheets
@@ -469,13 +475,18 @@ HEADS = (
 
 
 def overview(
-    spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]], given_out: Sequence[int] = ()
+    spec: ExamSpec,
+    ids: Sequence[str],
+    papers: Sequence[Sequence[Question]],
+    given_out: Sequence[int] = (),
+    pages: Mapping[int, int] = MappingProxyType({}),
 ) -> Document:
-    """All papers on a page or two: who has which, how hard they are, where things lie, and the last answers.
+    """All papers on a page or two: who has which, how long and how hard they are, where things lie, the last answers.
 
-    `given_out` are the numbers of the papers, from 0, in the order of the class.
+    `given_out` are the numbers of the papers, from 0, in the order of the class; `pages` how many pages papers have, by
+    their numbers, where that is known.
     """
-    blocks: list[Block] = [*_class(spec.students, ids, given_out)]
+    blocks: list[Block] = [*_class(spec.students, ids, given_out), *_effort(ids, papers, pages)]
     for position in range(len(papers[0])):
         questions = [paper[position] for paper in papers]
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
@@ -484,7 +495,8 @@ def overview(
             for name, q in zip(ids, questions, strict=True)
         ]
         heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
-        blocks += [heading, _table(("Paper", *places, "Final answer"), answers)]
+        blocks += [heading, Paragraph((Words(_about_minutes(questions)),))]
+        blocks.append(_table(("Paper", *places, "Final answer"), answers))
         blocks += _measured(ids, questions)
         blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
@@ -493,13 +505,24 @@ def overview(
                 percentage=f"{100 * alike:.0f}",
             )
             blocks.append(Paragraph((Words(said),)))
-    if len(papers[0]) > 1:
-        totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
-        least, most = min(totals), max(totals)
-        said = message("Load of a whole paper: {least} to {most}.", least=f"{least:.4g}", most=f"{most:.4g}")
-        blocks.append(Paragraph((Words(said),)))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
     return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
+
+
+def _effort(ids: Sequence[str], papers: Sequence[Sequence[Question]], pages: Mapping[int, int]) -> Iterator[Block]:
+    """What every paper takes: pages, if their number is known, minutes and load."""
+    rows = []
+    for k, (name, questions) in enumerate(zip(ids, papers, strict=True)):
+        load = sum(question.features.get("load", 0.0) for question in questions)
+        takes = [*([str(pages.get(k, ""))] if pages else []), f"{sum(map(minutes, questions)):.0f}", f"{load:.4g}"]
+        rows.append(((Words(Quoted(name)),), *((Words(number),) for number in takes)))
+    yield _table(("Paper", *(["Pages"] if pages else []), "Minutes", "Load"), rows)
+    yield Paragraph(in_turn([(Words(MINUTES),), (Words(LOAD),)]))
+
+
+def _about_minutes(questions: Sequence[Question]) -> Message:
+    """How long the variants of a question take."""
+    return about_minutes(*(round(limit(map(minutes, questions))) for limit in (min, max)))
 
 
 def _measured(ids: Sequence[str], questions: Sequence[Question]) -> Iterator[Table]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal
 from symattn.derivation.mechanisms import Settings, kept_mechanism
 from symattn.errors import InputError
 from symattn.foundation.files import read_toml
-from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, keys, read
+from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, faults, keys, read
 from symattn.page import markup
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.notation import kept_notation
@@ -20,7 +21,7 @@ from symattn.teaching.description import refuse_idle
 from symattn.teaching.exam.students import Student, read_class
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
-from symattn.teaching.problems.base import Shared
+from symattn.teaching.problems.base import ProblemType, Shared
 from symattn.teaching.question import Json
 
 FEWEST_VARIANTS = 10
@@ -57,7 +58,8 @@ class Head:
     formula_sheet    none, short (the formula of attention), full (every step's)
     exponentials     a table of e^k on the paper
     data_sheet       the given matrices once more on a last page that may be torn off
-    new_page         every question begins on a new page
+    new_page         whether questions begin on a new page: all, none but the first, or ("auto") those that do not fit
+                     on what is left of a page
     blank_pages      pages for rough work at the end
     layout           of products: matrix, falk, or columns (the step at the left, its working at the right); or flow
                      (attention in one picture)
@@ -79,7 +81,7 @@ class Head:
     formula_sheet: Literal["none", "short", "full"] = "none"
     exponentials: bool = False
     data_sheet: bool = False
-    new_page: bool = True
+    new_page: bool | Literal["auto"] = "auto"
     blank_pages: Annotated[int, Between(0, 20)] = 0
     layout: Layout = "matrix"
     conventions: Literal["full", "bare"] = "full"
@@ -130,22 +132,43 @@ class QuestionTable:
     settings: Annotated[Mapping[str, Any], Rest(Settings)] = field(default_factory=dict)
 
 
-OF_THE_COMMAND = ("seed", "secret", "format", "out", "solutions", "recipe", "overview", "templates")
+FORMER: Mapping[str, Json] = {"new_page": True}
+"""Keys whose default was another one: what exams that were made without them go by, so that they are printed alike."""
+
+OF_THE_COMMAND = (
+    "seed", "secret", "format", "out", "templates", "latex_class", "jobs", "cluster", "quiet",
+)  # fmt: skip
 """What somebody may look for in an exam file, and the command that makes the papers is told."""
 
-MEANT = {"problem": "type", "kind": "type", "mark": "points", "instructions": "text", "parts": "ask", "steps": "ask"}
-"""Other words for what a question says."""
+OF_WORKSHEETS = ("solutions", "recipe", "overview", "together")
+"""Options of single worksheets; an exam has all that goes with them."""
+
+MEANT = {
+    "problem": "type", "kind": "type", "mark": "points", "parts": "ask", "steps": "ask", "instructions": "text",
+    "n": "sizes", "size": "sizes", "decimal": "exact", "round": "rounding", "by_token": "by", "by_matrix": "by", "count": "variants",
+    "papers": "variants", "students": "class", "class_list": "class", "questions": "question",
+}  # fmt: skip
+"""Other words for what an exam file and its questions say, those of the command line among them."""
 
 
 @dataclass(frozen=True)
 class ExamSpec(Head):
-    """An exam file, read and checked, with the class that it names."""
+    """An exam file, read and checked, with the class that it names; `source` is what the file says."""
 
     questions: tuple[QuestionSpec, ...] = ()
     stem: str = "exam"
     students: tuple[Student, ...] = ()
     look: Look = DEFAULT_LOOK
     source: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> dict[str, Json]:
+        """What the exam file says, with the defaults that may be others in another version."""
+        return {**self.source, **{key: getattr(self, key) for key in FORMER}}
+
+    def as_made(self, kept: Mapping[str, Any]) -> ExamSpec:
+        """The same with the defaults of an exam that is made already, of which `kept` is what its file said."""
+        return replace(self, **{key: kept.get(key, former) for key, former in FORMER.items()})
 
 
 def is_exam(path: Path) -> bool:
@@ -155,7 +178,7 @@ def is_exam(path: Path) -> bool:
 
 def read_exam_file(path: Path) -> ExamSpec:
     """Read an exam file and the class list that it names; `InputError` says what is wrong with them, and where."""
-    return exam_spec(_beside(read_toml(path), path), path)
+    return exam_spec(read_toml(path), path)
 
 
 def exam_spec(
@@ -163,14 +186,16 @@ def exam_spec(
 ) -> ExamSpec:
     """What an exam file says, checked; the class is read from the list that it names, unless it is known already.
 
-    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then.
+    In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then, and
+    keys that it does not have mean what they meant then.
     """
     place = Place(path.name)
-    if told := next((key for key in OF_THE_COMMAND if key in data), ""):
-        raise place.says(f"{told} is an option of the command: symattn worksheet {path.name} --{told} …")
+    data = {**FORMER, **data} if made else _beside(data, path)
+    for key in data:
+        _refuse_misplaced(key, place)
+    place.know(data, keys(ExamFile), MEANT)
     file = read(ExamFile, {"title": path.stem, **data}, place)
-    if not file.questions:
-        raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
+    _refuse_empty(file.questions, place)
     with place.here():
         look = make_look(**file.appearance)
         for text in file.instructions:
@@ -191,6 +216,75 @@ def exam_spec(
         look=look,
         source=json.loads(json.dumps(_with_files(data), default=str)),
     )
+
+
+def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
+    """Everything that is wrong with an exam file and its class list, where `exam_spec` says the first."""
+    place, found = Place(path.name), list[InputError]()
+    data, placed = _beside(data, path), {}
+    for key, value in data.items():
+        with _kept(found):
+            _refuse_misplaced(key, place)
+            placed[key] = value
+    found += faults(ExamFile, placed, place, MEANT)
+    usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
+    with _kept(found), place.here():
+        make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
+    with _kept(found):
+        if class_list := usable.get("class"):
+            read_class(path.parent / class_list)
+    with _kept(found):
+        _refuse_empty(data.get("question", ()), place)
+    shared = {key: value for key, value in usable.items() if key in keys(Shared)}
+    for number, question in enumerate(usable.get("question", ()), 1):
+        found += _question_faults(question, shared, place.at("question", number))
+    return found
+
+
+def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> list[InputError]:
+    found: list[InputError] = []
+    with _kept(found):
+        options = _type_of(data, place).options
+        placed = {}
+        for key in data:
+            with _kept(found):
+                if key not in options:
+                    _refuse_misplaced(key, place, QuestionTable)
+                    placed[key] = data[key]
+        found += faults(QuestionTable, placed, place, MEANT)
+    if not found:
+        with _kept(found):
+            _question(data, shared, place, made=False)
+    return found
+
+
+@contextmanager
+def _kept(found: list[InputError]) -> Iterator[None]:
+    """Goes on after an error, and keeps it."""
+    try:
+        yield
+    except InputError as error:
+        found.append(error)
+
+
+def _refuse_empty(questions: Sequence[object], place: Place) -> None:
+    if not questions:
+        raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
+
+
+def _refuse_misplaced(key: str, place: Place, table: type = ExamFile) -> None:
+    """`InputError` for a key that belongs to the command, to the top of the file, or to a question."""
+    meant, option = MEANT.get(key, key), key.replace("_", "-")
+    if {key, meant} & {*keys(table)}:
+        return
+    if key.replace("-", "_") in OF_THE_COMMAND:
+        raise place.says(f"{key} is an option of the command: symattn exam {place.file} --{option} …")
+    if key in OF_WORKSHEETS:
+        raise place.says(f"{key} is an option of single worksheets; an exam has keys, answers and an overview anyway.")
+    if meant in keys(ExamFile):
+        raise place.says(f"{meant} belongs at the top of the file, above the first [[question]].")
+    if meant in keys(QuestionTable):
+        raise place.says(f"{meant} is said by each question; it belongs below [[question]].")
 
 
 _KEPT: Mapping[str, Callable[[str], str]] = {"notation": kept_notation, "mechanism": kept_mechanism}
@@ -226,9 +320,16 @@ def _changed(data: Mapping[str, Any], change: Callable[[str, Any], Any]) -> Mapp
     return changed
 
 
-def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
+def _type_of(data: Mapping[str, Any], place: Place) -> ProblemType[Any, Any]:
     with place.here():
-        chosen = problem_type(read(str, data.get("type", "full"), place.at("type")))
+        return problem_type(read(str, data.get("type", "full"), place.at("type")))
+
+
+def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
+    chosen = _type_of(data, place)
+    for key in data:
+        if key not in chosen.options:
+            _refuse_misplaced(key, place, QuestionTable)
     if not isinstance(data.get("marks", {}), Mapping):
         raise place.at("marks").wrong(
             data["marks"], "marks of its parts, such as {S = 5}; points are the whole question's"

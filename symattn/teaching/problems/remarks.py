@@ -33,7 +33,7 @@ def diagnoses(problem: Problem, found: Separation) -> tuple[Block, ...]:
     for step in found.derivation:
         if here := [w for w in shown if w.first == step.name]:
             blocks.append(wrong_answers(here, together, problem.places))
-    if lines := _hidden(found, together):
+    if lines := _hidden(found, together, {w.misconception.id for w in shown}):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
 
@@ -111,17 +111,29 @@ def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
     return wording.inlines(said.replace("W_Q", weights), {})
 
 
-def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
-    """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation."""
+def _hidden(found: Separation, wording: Wording, explained: set[str]) -> list[Inlines]:
+    """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation.
+
+    Codes that are not `explained` have their names beside them where they stand first.
+    """
     by_id = {w.misconception.id: w for w in found.wrongs}
+    explained = set(explained)
 
     def called(step: str | None) -> Math:
         assert step is not None
         return Math(wording.name(step))
 
     def name(id: str) -> Inlines:
+        explained.add(id)
         called = by_id[id].misconception.called(wording.orientation)
         return sentence("{code} – {name}", code=id, name=wording.in_signs(called))
+
+    def code(id: str) -> Inlines:
+        if id in explained:
+            return (Words(id),)
+        explained.add(id)
+        called = by_id[id].misconception.called(wording.orientation)
+        return sentence("{code} ({name})", code=id, name=wording.in_signs(called))
 
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
@@ -135,11 +147,13 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         if usual(c.one, c.other):
             same = "{one} and {other} give the same result at {step} and never differ."
             until = "{one} and {other} give the same result at {step}; they first differ at {later}."
-            later = {"later": called(c.parts)} if c.parts else {}
-            lines.append(sentence(until if c.parts else same, one=c.one, other=c.other, step=called(c.at), **later))
+            later, at = {"later": called(c.parts)} if c.parts else {}, called(c.at)
+            lines.append(sentence(until if c.parts else same, one=code(c.one), other=code(c.other), step=at, **later))
     for one, other in found.merged:
         if usual(one, other):
-            lines.append(sentence("{one} and {other} give the same {last}.", one=one, other=other, last=last))
+            lines.append(
+                sentence("{one} and {other} give the same {last}.", one=code(one), other=code(other), last=last)
+            )
     return lines
 
 

@@ -1,0 +1,86 @@
+"""How long a question takes: an estimate for whoever sets an exam, made from its load and from what is to be written.
+
+The seconds of an answer are the rules of thumb by which tests are planned (rules.md 4.6); nothing is fitted to timings.
+"""
+
+from __future__ import annotations
+
+from symattn.foundation.languages import Message, counted, message
+from symattn.teaching.problem import Problem
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+    total,
+)
+
+READING = 60
+UNIT_OF_LOAD = 5
+ENTRY = 5
+CHOICE = 60
+FILL_IN = 40
+SHORT_ANSWER = 120
+MARK = 60
+"""Seconds: for reading a question, a unit of load, a number that is written, options, a shape or a word that is filled
+in, a formula or a point of an explanation, and a mark of anything else."""
+
+LOAD = message(
+    "Load measures the arithmetic: 1 stands for a product with 1 or −1, 1.5 for an addition, 2.5 for a product of two "
+    "larger numbers."
+)
+MINUTES = message(
+    "Minutes are a rough estimate for a student who is prepared: five seconds for a unit of load and for a number "
+    "that is written, one minute for a choice, two for a formula or for a point of an explanation."
+)
+
+
+def minutes(question: Question) -> float:
+    """About how many minutes a student who is prepared takes for a question."""
+    load = question.features.get("load", 0.0)
+    written = sum(_seconds(part, question.problem) for part in question.parts)
+    return (READING + UNIT_OF_LOAD * load + written) / 60
+
+
+def about_minutes(least: int, most: int) -> Message:
+    """About 20 minutes.  About 20 to 25 minutes."""
+    if least < most:
+        return message("About {least} to {most} minutes.", least=least, most=most)
+    return counted("About {n} minute.", "About {n} minutes.", n=most)
+
+
+def _seconds(part: Part, problem: Problem | None) -> float:
+    """For deciding on the answer of a part and writing it down, without the arithmetic that makes up the load."""
+    match part.answer:
+        case StepAnswer(step) if problem is not None:
+            rows, columns = problem[step].result.shape
+            return ENTRY * rows * columns if isinstance(rows, int) and isinstance(columns, int) else FILL_IN
+        case EntriesAnswer(_, cells):
+            return ENTRY * len(cells)
+        case MatrixAnswer(value):
+            return ENTRY * value.shape[0] * value.shape[1]
+        case PropertyAnswer(model=model):
+            return SHORT_ANSWER + ENTRY * sum(matrix.shape[0] * matrix.shape[1] for matrix in model.values())
+        case ChoiceAnswer():
+            return CHOICE
+        case ShapeAnswer() | WordAnswer() | CellsAnswer():
+            return FILL_IN
+        case OrderAnswer(groups):
+            return FILL_IN * sum(map(len, groups))
+        case FormulaAnswer():
+            return SHORT_ANSWER
+        case RubricAnswer(points):
+            return SHORT_ANSWER * len(points)
+    return MARK * total(part.marks)
+
+
+__all__ = ["LOAD", "MINUTES", "about_minutes", "minutes"]
