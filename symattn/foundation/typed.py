@@ -141,6 +141,19 @@ class NotEmpty(Constraint):
 
 
 @dataclass(frozen=True)
+class Such(Constraint):
+    """Anything of the type, with an example of how it is written, for whoever wrote something else."""
+
+    example: str
+
+    def holds(self, value: Any) -> bool:
+        return True
+
+    def words(self, expected: str) -> str:
+        return f"{expected} such as {self.example}"
+
+
+@dataclass(frozen=True)
 class Matching(Constraint):
     """A text of a form, which `described` says in words."""
 
@@ -737,6 +750,7 @@ __all__ = [
     "ReadBy",
     "Rest",
     "Some",
+    "Such",
     "choices",
     "faults",
     "keys",

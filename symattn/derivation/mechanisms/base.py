@@ -59,7 +59,7 @@ from symattn.exact.outside import listed
 from symattn.exact.reading import read
 from symattn.formula.numbers import GREEK
 from symattn.foundation.languages import message
-from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, choices
+from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, Such, choices
 from symattn.foundation.typed import read as read_data
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
@@ -186,7 +186,7 @@ class Settings:
     scores: Literal["row", "column"] = "row"
     activation: FunctionName = "identity"
     order: Annotated[str, Matching(ORDERS, "the letters Q, K, V in some order")] = "QKV"
-    rounding: Rounding | None = None
+    rounding: Annotated[Rounding, Such("{places = 2}")] | None = None
     stop_at: str = ""
     heads: Annotated[int, Digits(), Between(1, 128)] = 1
     kv_heads: Annotated[int, Digits(), Between(0, 128)] = 0

@@ -22,7 +22,7 @@ from symattn.errors import InputError
 from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, put, put_new, staging_in
-from symattn.foundation.identity import digest, identity
+from symattn.foundation.identity import digest, identity, is_identity
 from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.typed import Place, plain, read
 from symattn.foundation.version import VERSION
@@ -490,6 +490,7 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         yield pages.put(f"{BANK}{EXPORTERS[form].SUFFIX}", lambda f=form: _bank(exam, f))  # type: ignore[misc]
     if not forms:
         return
+    _refuse_other_keys(exam, pages.folder)
     beside = latex.Folder(double_sided=True)
     listed = [
         (stem, form, make) for stem, make in documents(exam, lambda: _page_counts(exam, pages, forms)) for form in forms
@@ -513,6 +514,21 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         yield pages.put("papers" + suffix(form), lambda f=form: _bound_papers(exam, pages, f))  # type: ignore[misc]
     if exam.spec.students:
         yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+def _refuse_other_keys(exam: Exam, folder: Path) -> None:
+    """`InputError` if there are keys of papers that this exam has not: they would lie among its own."""
+    for path in sorted(folder.glob("keys/*-key.*")):
+        sheet = path.name.partition("-key.")[0]
+        if is_identity(sheet) and sheet not in exam.ids:
+            raise _not_of_this_exam(path)
+
+
+def _not_of_this_exam(path: Path) -> InputError:
+    return InputError(
+        f"{path} is there already and is not what this exam has there: it was changed, or is another exam's. "
+        "Move it away, or choose another folder with --out."
+    )
 
 
 def _bank(exam: Exam, form: str) -> bytes:
@@ -653,10 +669,7 @@ class _Pages:
             return path
         made = content()
         if there is not None and not made.startswith(there.rstrip(b"\0")):
-            raise InputError(
-                f"{path} is there already and is not what this exam has there: it was changed, or is another exam's. "
-                "Move it away, or choose another folder with --out."
-            )
+            raise _not_of_this_exam(path)
         if there != made:
             put(path, made, self.staging)
         self.sums[name] = _sha256(made)

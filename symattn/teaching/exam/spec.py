@@ -274,6 +274,8 @@ def _refuse_empty(questions: Sequence[object], place: Place) -> None:
 
 def _refuse_misplaced(key: str, place: Place, table: type = ExamFile) -> None:
     """`InputError` for a key that belongs to the command, to the top of the file, or to a question."""
+    if key in ("option", "options"):
+        raise place.says(f"{key}: options of a problem type stand in the question as keys of their own, items = 4.")
     meant, option = MEANT.get(key, key), key.replace("_", "-")
     if {key, meant} & {*keys(table)}:
         return

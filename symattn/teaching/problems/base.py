@@ -17,7 +17,7 @@ from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact.outside import listed
 from symattn.foundation.dice import whole
-from symattn.foundation.typed import Between, OneOf, Place, plain, read
+from symattn.foundation.typed import Between, OneOf, Place, Such, plain, read
 from symattn.page.notation import load_notation
 from symattn.teaching.question import ChoiceAnswer, Content, Json, Question
 
@@ -39,7 +39,9 @@ class Shared:
     """What all questions of an exam may have in common."""
 
     mechanism: str = ""
-    sizes: Mapping[str, Annotated[int, Between(1, LARGEST_SIZE)]] = field(default_factory=lambda: NOTHING)
+    sizes: Annotated[Mapping[str, Annotated[int, Between(1, LARGEST_SIZE)]], Such("{n = 3, d_k = 2}")] = field(
+        default_factory=lambda: NOTHING
+    )
     notation: str = "standard"
     level: Literal["starter", "standard", "long"] = "standard"
     softmax: Literal["e", "base 2", "base 3", "equal"] = "e"
