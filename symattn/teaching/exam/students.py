@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 from unicodedata import category
@@ -13,21 +13,28 @@ from unicodedata import category
 from symattn.errors import InputError
 from symattn.foundation.dice import shuffled
 from symattn.foundation.tables import read_table
-from symattn.foundation.typed import Digits, Filled, Key, Matching, OneOf, Place, read
+from symattn.foundation.typed import Absent, Digits, Filled, Key, Matching, OneOf, Place, read
 from symattn.page.presentation import TEXT_SIZES
 
 _NUMBERED = r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})"
 _LETTERED = r"([A-Za-z])\s*-?\s*(\d{1,4})"
 
 
+Listed = tuple[tuple[str, str], ...]
+"""Cells of a class list, each behind its heading."""
+
+
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One line of the class list."""
+    """One line of the class list; `listed` are the cells by which a learning platform knows the student, by their
+    headings, where these are more than a name and an id.
+    """
 
     name: str = ""
     id: Filled = ""
     seat: Annotated[str, Matching(f"{_NUMBERED}|{_LETTERED}", "a row and a column such as 3-12 or C12")] = ""
     text_size: Annotated[int, Key("text size"), Digits(), OneOf(lambda: TEXT_SIZES)] = 0
+    listed: Annotated[Listed, Absent()] = ()
 
     @property
     def place(self) -> tuple[int, int] | None:
@@ -39,23 +46,97 @@ class Student:
         return None
 
 
+EMAILS = (
+    "email",
+    "email address",
+    "e-mail",
+    "e-mail address",
+    "e-mail-adresse",
+    "mail",
+    "adresse de courriel",
+    "adresse e-mail",
+    "dirección de correo",
+    "dirección email",
+    "correo electrónico",
+    "电子邮件地址",
+    "邮箱",
+)
+LOGINS = (
+    "username",
+    "user name",
+    "login",
+    "sis login id",
+    "anmeldename",
+    "benutzername",
+    "nom d'utilisateur",
+    "nombre de usuario",
+    "用户名",
+)
+NUMBERS = (
+    "sis user id",
+    "student id",
+    "studentid",
+    "student number",
+    "orgdefinedid",
+    "sid",
+    "matriculation",
+    "matriculation number",
+    "matrikelnummer",
+    "matrikel-nr.",
+    "matrikelnr",
+    "matrikelnr.",
+    "matrikel",
+    "id number",
+    "idnumber",
+    "id-nummer",
+    "institutional identifier",
+    "institutionsnummer",
+    "user unique id",
+    "unique user id",
+    "numéro d'étudiant",
+    "numéro d'identification",
+    "número de id",
+    "número de identificación",
+    "matrícula",
+    "学号",
+    "id",
+    "number",
+)
+FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")
+LAST = (
+    "last name",
+    "lastname",
+    "surname",
+    "family name",
+    "last",
+    "nachname",
+    "familienname",
+    "nom",
+    "nom de famille",
+    "apellido",
+    "apellidos",
+    "apellido(s)",
+    "姓",
+)
 _COLUMNS = {
     "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
              "nom complet", "nombre completo", "姓名"),
-    "first": ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名"),
-    "last": ("last name", "lastname", "surname", "family name", "last", "nachname", "familienname", "nom",
-             "nom de famille", "apellido", "apellidos", "apellido(s)", "姓"),
-    "id": ("sis user id", "student id", "studentid", "student number", "orgdefinedid", "sid", "matriculation",
-           "matriculation number", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikel", "id number", "id-nummer",
-           "numéro d'étudiant", "numéro d'identification", "número de id", "número de identificación", "matrícula",
-           "学号", "id", "number", "username", "login"),
+    "first": FIRST,
+    "last": LAST,
+    "id": (*NUMBERS, *LOGINS, *EMAILS),
     "seat": ("seat", "place", "platz", "sitzplatz", "place assise", "asiento", "座位"),
     "text size": ("text size", "textsize", "size", "pt"),
 }  # fmt: skip
 """Headings as lists and learning platforms have them, of those that a list may have together the best one first."""
 
+_LISTED = {
+    *(heading for column in ("name", "first", "last", "id") for heading in _COLUMNS[column]),
+    *("integration id", "root account", "section", "sections"),
+}
+"""Headings of what a platform knows students by, which its gradebook wants back."""
+
 _NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
-"""Lines of Canvas that are nobody's."""
+"""Cells of lines of Canvas that are nobody's."""
 _ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
 """What a spreadsheet makes of a long number."""
 
@@ -75,29 +156,48 @@ def read_class(path: Path) -> tuple[Student, ...]:
     numbered = [(k, line) for k, line in enumerate(lines, 1) if any(line)]
     if not numbered:
         raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
-    columns = _columns(numbered[0][1], path.name)
-    is_turned = numbered[0][1][columns["name"]].strip().lower() == "student" if "name" in columns else False
-    students = [
-        _student(line, columns, Place(path.name).at("line", k), is_turned)
-        for k, line in numbered[1:]
-        if not any(map(_NO_STUDENTS.fullmatch, line))
-    ]
+    head = numbered[0][1]
+    people = [(k, line) for k, line in numbered[1:] if not any(map(_NO_STUDENTS.fullmatch, line))]
+    columns = _columns(head, [line for _, line in people], path.name)
+    is_turned = head[columns["name"]].strip().lower() == "student" if "name" in columns else False
+    students = [_student(line, columns, Place(path.name).at("line", k), is_turned) for k, line in people]
     if not students:
         raise InputError(f"The class list {path.name} names no students.")
     for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
         if twice := next((v for v in values if values.count(v) > 1), ""):
             raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
-    return tuple(students)
+    listed = [_listed(head, line) for _, line in people]
+    if all(len(cells) == len({*columns} & {"name", "id"}) for cells in listed):
+        return tuple(students)
+    return tuple(replace(student, listed=cells) for student, cells in zip(students, listed, strict=True))
 
 
-def _columns(head: Sequence[str], where: str) -> dict[str, int]:
-    """The place of every column by what it holds: of several that may hold it, that of the best heading."""
-    headings = [" ".join(cell.replace("’", "'").replace("_", " ").lower().split()) for cell in head]
-    found = {
-        column: headings.index(best)
-        for column, names in _COLUMNS.items()
-        if (best := next((name for name in names if name in headings), ""))
-    }
+def plain_heading(heading: str) -> str:
+    """A heading as it is compared.
+
+    >>> plain_heading(" First_Name ")
+    'first name'
+    """
+    return " ".join(heading.replace("’", "'").replace("_", " ").lower().split())
+
+
+def _listed(head: Sequence[str], line: Sequence[str]) -> Listed:
+    """What a platform knows a student by: the cells under known headings, as they stand there."""
+    cells = zip(head, (*line, *[""] * (len(head) - len(line))), strict=False)
+    return tuple((heading.strip(), cell) for heading, cell in cells if plain_heading(heading) in _LISTED)
+
+
+def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) -> dict[str, int]:
+    """The place of every column by what it holds: of several that may hold it, that of the best heading below which
+    something stands.
+    """
+    headings = [plain_heading(cell) for cell in head]
+    found: dict[str, int] = {}
+    for column, names in _COLUMNS.items():
+        places = [headings.index(name) for name in names if name in headings]
+        filled = (k for k in places if any(k < len(line) and line[k].strip() for line in lines))
+        if places:
+            found[column] = next(filled, places[0])
     named = found.keys() & {"name", "first", "last"}
     for needed, is_there in (("name", named), ("id", "id" in found)):
         if not is_there:
