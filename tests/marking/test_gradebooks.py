@@ -1,7 +1,7 @@
 """Grades back to the learning platform: each file read by what the platform documents of its import.
 
 Moodle: docs.moodle.org, "Grade import".  Canvas: community.canvaslms.com, "How do I import grades in the Gradebook?",
-and the importer in its source.  Brightspace: community.d2l.com, "Importing grades".  Gradescope: its own export of grades.
+and the importer in its source.  Brightspace: community.d2l.com, "Importing grades".  Gradescope: its own export.
 """
 
 import csv

@@ -227,7 +227,7 @@ def test_the_file_is_csv_as_rfc_4180_wants_it_and_no_cell_is_a_formula(graded):
 
 def test_what_cannot_be_marked_is_named_with_the_reason(graded):
     out, printed = graded
-    named = dict(re.findall(r"^(?:broken|pending): (\S+): (.+)$", printed, re.MULTILINE))
+    named = dict(re.findall(r"^(?:broken|pending): (?:.+ \(s\d+\): )?(\S+): (.+)$", printed, re.MULTILINE))
     assert set(named) == {*BROKEN, *NOBODYS}
     assert all(reason.endswith(".") for reason in named.values()), named
     assert "picture" in named["007-s007.png"]

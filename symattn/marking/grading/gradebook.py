@@ -70,7 +70,7 @@ class Gradebook:
 
     @property
     def pending(self) -> tuple[Row, ...]:
-        """The rows whose marks are not final: somebody has to read an answer, to see whose it is or why it is broken."""
+        """The rows whose marks are not final: a person has to read an answer, see whose it is, or why it is broken."""
         return tuple(row for row in self.rows if row.status in ("pending", "broken") or row.unread)
 
     def changes_csv(self) -> str:
