@@ -16,7 +16,7 @@ from test_grading_summary import ECF, result, row
 from symattn.errors import InputError
 from symattn.foundation.tables import read_table
 from symattn.marking.grading.gradebook import Gradebook
-from symattn.teaching.exam.students import read_class
+from symattn.teaching.exam.class_list import read_class
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Quiz (101)\n    Points Possible,,,,,10\n"

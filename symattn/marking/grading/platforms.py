@@ -15,7 +15,8 @@ from pathlib import Path
 from symattn.errors import InputError, offered
 from symattn.marking.grading.record import Row
 from symattn.marking.grading.source import Entrant
-from symattn.teaching.exam.students import EMAILS, FIRST, LAST, LOGINS, NUMBERS, Listed, plain_heading, read_class
+from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, plain_heading, read_class
+from symattn.teaching.exam.students import Listed
 
 PLAIN = "plain"
 """The gradebook that is always written: `gradebook.csv`, with every line of the scheme."""

@@ -1,19 +1,16 @@
-"""The class list, and who gets which paper: no neighbours with the same one, all papers equally often."""
+"""Students, and who gets which paper: no neighbours with the same one, all papers equally often."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
-from unicodedata import category
 
 from symattn.errors import InputError
 from symattn.foundation.dice import shuffled
-from symattn.foundation.tables import read_table
-from symattn.foundation.typed import Absent, Digits, Filled, Key, Matching, OneOf, Place, read
+from symattn.foundation.typed import Absent, Digits, Filled, Key, Matching, OneOf
 from symattn.page.presentation import TEXT_SIZES
 
 _NUMBERED = r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})"
@@ -44,192 +41,6 @@ class Student:
         if found := re.fullmatch(_LETTERED, self.seat):
             return ord(found[1].upper()) - ord("A") + 1, int(found[2])
         return None
-
-
-EMAILS = (
-    "email",
-    "email address",
-    "e-mail",
-    "e-mail address",
-    "e-mail-adresse",
-    "mail",
-    "adresse de courriel",
-    "adresse e-mail",
-    "dirección de correo",
-    "dirección email",
-    "correo electrónico",
-    "电子邮件地址",
-    "邮箱",
-)
-LOGINS = (
-    "username",
-    "user name",
-    "login",
-    "sis login id",
-    "anmeldename",
-    "benutzername",
-    "nom d'utilisateur",
-    "nombre de usuario",
-    "用户名",
-)
-NUMBERS = (
-    "sis user id",
-    "student id",
-    "studentid",
-    "student number",
-    "orgdefinedid",
-    "sid",
-    "matriculation",
-    "matriculation number",
-    "matrikelnummer",
-    "matrikel-nr.",
-    "matrikelnr",
-    "matrikelnr.",
-    "matrikel",
-    "id number",
-    "idnumber",
-    "id-nummer",
-    "institutional identifier",
-    "institutionsnummer",
-    "user unique id",
-    "unique user id",
-    "numéro d'étudiant",
-    "numéro d'identification",
-    "número de id",
-    "número de identificación",
-    "matrícula",
-    "学号",
-    "id",
-    "number",
-)
-FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")
-LAST = (
-    "last name",
-    "lastname",
-    "surname",
-    "family name",
-    "last",
-    "nachname",
-    "familienname",
-    "nom",
-    "nom de famille",
-    "apellido",
-    "apellidos",
-    "apellido(s)",
-    "姓",
-)
-_COLUMNS = {
-    "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
-             "nom complet", "nombre completo", "姓名"),
-    "first": FIRST,
-    "last": LAST,
-    "id": (*NUMBERS, *LOGINS, *EMAILS),
-    "seat": ("seat", "place", "platz", "sitzplatz", "place assise", "asiento", "座位"),
-    "text size": ("text size", "textsize", "size", "pt"),
-}  # fmt: skip
-"""Headings as lists and learning platforms have them, of those that a list may have together the best one first."""
-
-_LISTED = {
-    *(heading for column in ("name", "first", "last", "id") for heading in _COLUMNS[column]),
-    *("integration id", "root account", "section", "sections"),
-}
-"""Headings of what a platform knows students by, which its gradebook wants back."""
-
-_NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
-"""Cells of lines of Canvas that are nobody's."""
-_ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
-"""What a spreadsheet makes of a long number."""
-
-
-def read_class(path: Path) -> tuple[Student, ...]:
-    """The students of a table (CSV or .xlsx): a line of headings, at least a name and an id, then one line each.
-
-    Headings may be those of a learning platform, in any of the languages; the name may stand in two columns.  A seat is
-    a row and a column: 3-12, or C12.
-    """
-    if not path.is_file():
-        raise InputError(f"There is no class list {path.name} beside the exam file.")
-    try:
-        lines = read_table(path, strict=True)
-    except InputError as error:
-        raise InputError(f"The class list {path.name}: {str(error).removeprefix(f'{path}: ')}") from error
-    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(line)]
-    if not numbered:
-        raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
-    head = numbered[0][1]
-    people = [(k, line) for k, line in numbered[1:] if not any(map(_NO_STUDENTS.fullmatch, line))]
-    columns = _columns(head, [line for _, line in people], path.name)
-    is_turned = head[columns["name"]].strip().lower() == "student" if "name" in columns else False
-    students = [_student(line, columns, Place(path.name).at("line", k), is_turned) for k, line in people]
-    if not students:
-        raise InputError(f"The class list {path.name} names no students.")
-    for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
-        if twice := next((v for v in values if values.count(v) > 1), ""):
-            raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
-    listed = [_listed(head, line) for _, line in people]
-    if all(len(cells) == len({*columns} & {"name", "id"}) for cells in listed):
-        return tuple(students)
-    return tuple(replace(student, listed=cells) for student, cells in zip(students, listed, strict=True))
-
-
-def plain_heading(heading: str) -> str:
-    """A heading as it is compared.
-
-    >>> plain_heading(" First_Name ")
-    'first name'
-    """
-    return " ".join(heading.replace("’", "'").replace("_", " ").lower().split())
-
-
-def _listed(head: Sequence[str], line: Sequence[str]) -> Listed:
-    """What a platform knows a student by: the cells under known headings, as they stand there."""
-    cells = zip(head, (*line, *[""] * (len(head) - len(line))), strict=False)
-    return tuple((heading.strip(), cell) for heading, cell in cells if plain_heading(heading) in _LISTED)
-
-
-def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) -> dict[str, int]:
-    """The place of every column by what it holds: of several that may hold it, that of the best heading below which
-    something stands.
-    """
-    headings = [plain_heading(cell) for cell in head]
-    found: dict[str, int] = {}
-    for column, names in _COLUMNS.items():
-        places = [headings.index(name) for name in names if name in headings]
-        filled = (k for k in places if any(k < len(line) and line[k].strip() for line in lines))
-        if places:
-            found[column] = next(filled, places[0])
-    named = found.keys() & {"name", "first", "last"}
-    for needed, is_there in (("name", named), ("id", "id" in found)):
-        if not is_there:
-            listed = ", ".join(cell.strip() or "(empty)" for cell in head)
-            raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
-    return found
-
-
-def _is_strange(character: str, column: str) -> bool:
-    """Whether a character could not be read, or cannot be seen where it would make another id; names of people may
-    have signs of direction in them.
-    """
-    return character == "\ufffd" or category(character) == "Cc" or (category(character) == "Cf" and column != "name")
-
-
-def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_turned: bool) -> Student:
-    """One line; where names are turned, "Lovelace, Ada" is Ada Lovelace."""
-    cells = {column: " ".join(line[k].split()) if k < len(line) else "" for column, k in columns.items()}
-    apart = " ".join(filter(None, (cells.pop("first", ""), cells.pop("last", ""))))
-    cells["name"] = cells.get("name") or apart
-    if is_turned and cells["name"].count(",") == 1:
-        cells["name"] = " ".join(part.strip() for part in reversed(cells["name"].split(",")))
-    cells["id"] = cells["id"].removeprefix("#")  # Brightspace
-    for column, cell in cells.items():
-        if strange := next((c for c in cell if _is_strange(c, column)), ""):
-            raise place.says(f"{column} has the character U+{ord(strange):04X} in it; type it again.")
-    student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
-    if not student.id:
-        raise place.says(f"{student.name or 'the student'} has no id.")
-    if _ROUNDED.fullmatch(student.id):
-        raise place.says(f"the id {student.id} was rounded by a spreadsheet; format the column as text there.")
-    return student
 
 
 # ------------------------------------------------------------------------------------------------ who gets what
