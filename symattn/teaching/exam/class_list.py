@@ -214,7 +214,7 @@ def _check_width(head: Sequence[str], lines: Sequence[tuple[int, list[str]]], wh
             )
             raise Place(where).at("line", k).says(told)
     if len(lines) > 2 and len({*widths[:-1]}) == 1 and widths[-1] < widths[0]:
-        told = f"there are {widths[-1]} cells where all others have {widths[0]}; the list may have been cut off."
+        told = f"it has {widths[-1]} of the {widths[0]} cells that all others have; the list may have been cut off."
         raise Place(where).at("line", lines[-1][0]).says(told)
 
 
