@@ -90,9 +90,8 @@ def grade(
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
     with a file for each student, of any kind that check reads (.md, .txt, .docx, .html, .pdf, .ipynb, .toml, .json,
     .csv, .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
-    Gradescope export them.  A file that cannot be marked is named with the reason, and the rest is marked.  The
-    same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
-    The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
+    Gradescope export them.  What cannot be marked is named, with the reason.  The same command again marks only what
+    is new.  The exit code is 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
     Scripts on paper are entered in a table: headings with name or id, then a row for each student with what
     differs from the key; all else counts as in the key.  An empty row is not marked.
@@ -102,24 +101,19 @@ def grade(
     Ada Lovelace,all right
     Alan Turing,S12=3; Z31=.81          two boxes: row 1, column 2 of S; row 3, column 1 of Z
     Emmy Noether,S'=S; A1=.5 .5 0       S was copied; a row of A, values separated by spaces
-    Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; an answer of another kind
+    Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; another kind of answer
     Grace Hopper,blank: A Z; S11=blank  nothing is written there
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
     With several questions, the number stands in front (Q2 S12=3; blank: Q4 is the whole question).  If later lines
-    would follow from an entry, you are asked whether they do so on the paper (follows: A Z), are as in the key (key: A
-    Z) or are something else; without a terminal they are taken to follow, and a copy of the table is written in which
-    you can change that.
-
-    --gradebook writes the totals in the form that a platform imports.  Who is pending is left empty there and named
-    at the end; plain is gradebook.csv, which is always written.
+    would follow from an entry, you are asked whether they do (follows: A Z), are as in the key (key: A Z) or are
+    something else; without a terminal they are taken to follow, and a copy of the table lets you change that.
 
     \b
     symattn grade output/midterm submissions/
-    symattn grade output/midterm submissions.zip --policy strict --format pdf,markdown --out marked
+    symattn grade output/midterm submissions.zip --policy strict --gradebook moodle --out marked
     symattn grade output/midterm --entries class.csv
     symattn grade output/midterm --table class.xlsx
-    symattn grade output/midterm submissions/ --gradebook moodle
     """
     from symattn.api import grade as mark
     from symattn.marking.grading.checking import READERS
