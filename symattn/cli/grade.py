@@ -106,8 +106,8 @@ def grade(
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
     With several questions, the number stands in front (Q2 S12=3; blank: Q4 is the whole question).  If later lines
-    would follow from an entry, you are asked whether they do (follows: A Z) or are as in the key (key: A Z);
-    without a terminal they are taken to follow, and a copy of the table lets you change that.
+    would follow from an entry, you are asked whether they do (follows: A Z) or are as in the key (key: A Z); without a
+    terminal they follow, and a copy of the table says so.
 
     \b
     symattn grade output/midterm submissions/
