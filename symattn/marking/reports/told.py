@@ -690,8 +690,9 @@ class Told:
         """What a student is told in place of a notice that asks for somebody's judgement; "" for the notice itself."""
         if self.reader == "teacher":
             return ""
-        if self.alone and notice.kind in ("human", "reading"):
-            return words.LOOK_AGAIN
+        if self.alone:
+            doubts = (doubt.says for doubt in self.report.attempt.doubts.values())
+            return words.LOOK_AGAIN if notice.kind == "human" or notice.says in doubts else ""
         return words.FOR_A_PERSON if notice.kind == "human" else ""
 
     def notes(self) -> Iterator[Inlines]:
@@ -704,7 +705,7 @@ class Told:
             yield (Words(words.more_mistakes(more)),)
         for notice in self.report.notices:
             if notice.part not in known:
-                instead = words.LOOK_AGAIN if self.alone and notice.kind in ("human", "reading") else ""
+                instead = self._instead(notice) if self.alone else ""
                 yield from ((Words(says),) for says in _left_to_say(notice, instead))
         if any(given.why and given.why.reason == "no working" for given in self.report.marks):
             yield (Words(words.WITHOUT_WORKING),)
