@@ -840,6 +840,8 @@ def grade(
     executor: Executor | None = None,
     time_limit: float = 60,
     progress: Progress = silent,
+    gradebooks: Sequence[str] = (),
+    class_list: str | Path | None = None,
     **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
@@ -854,7 +856,9 @@ def grade(
     unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
     seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
     `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
-    student and teacher.  Pages are in the exam's language unless `look` says otherwise.
+    student and teacher.  Pages are in the exam's language unless `look` says otherwise.  `gradebooks` names platforms
+    for which the totals are written in the form that they import (moodle, canvas, gradescope, brightspace); they need
+    the columns of the class list as the platform exports it, that of the exam or `class_list`.
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
@@ -873,11 +877,13 @@ def grade(
         executor=executor,
         ask=ask,
         progress=progress,
+        gradebooks=gradebooks,
     )
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, entries=entries, ask=ask, out=out, forms=said["forms"], feedback=said["feedback"],
         look=look, readers=readers, jobs=jobs, executor=executor, time_limit=time_limit, progress=progress,
+        gradebooks=said["gradebooks"], class_list=class_list,
     )  # fmt: skip
 
 

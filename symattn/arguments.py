@@ -105,6 +105,7 @@ class Arguments:
     ask: Annotated[Any, ReadBy(_function)] | None
     forms: Names
     feedback: Names | None
+    gradebooks: Names
     solutions: Names
 
 

@@ -1,8 +1,11 @@
 """What the README and the pages in docs/ show is run here, command by command and line by line."""
 
 import doctest
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from shutil import copytree
 
@@ -32,6 +35,11 @@ def everywhere(language):
     return [block for text in PAGES.values() for block in blocks(language, text)]
 
 
+def named(language):
+    """Blocks whose first line says what the file is called."""
+    return [block for block in everywhere(language) if re.match(r"# \w+\.\w+$", block, re.MULTILINE)]
+
+
 COMMANDS = list(dict.fromkeys(
     line for block in everywhere("sh") for line in block.splitlines() if line.startswith("symattn ")
 ))  # fmt: skip
@@ -41,7 +49,7 @@ COMMANDS = list(dict.fromkeys(
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages print, named by their first line."""
     monkeypatch.chdir(tmp_path)
-    for block in (*everywhere("toml"), *everywhere("csv")):
+    for block in (*everywhere("toml"), *everywhere("csv"), *named("text"), *named("python")):
         name, _, text = block.removeprefix("# ").partition("\n")
         (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "secret.txt").write_text("what only the teacher has\n", "utf-8")
@@ -75,6 +83,7 @@ def handed_in(made, folder):
 def test_there_are_commands_and_files_to_run():
     assert len(COMMANDS) >= 40
     assert len(everywhere("toml")) == 7
+    assert len(named("text")) == 1
     assert len(PAGES) >= 7
 
 
@@ -86,6 +95,9 @@ def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr("symattn.marking.grading.run.crew", here)
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
+    if command.startswith("symattn check practice/"):
+        (made,) = (one for one in COMMANDS if one.endswith("--out practice"))
+        assert run(*shlex.split(made)[1:]).exit_code == 0
     shortened = command.replace("-n 30", "-n 2").replace("--marking -n 2", "--marking -n 1")  # tested elsewhere
     papers = 2 if "--secret" in command else 4
     file = folder / "exam.toml"
@@ -99,7 +111,7 @@ def test_command(command, folder, monkeypatch, request):
         assert (folder / "midterm.toml").is_file()
         assert (folder / "private" / "midterm" / "papers.pdf").is_file() is ("--out private" in command)
     elif command.startswith("symattn grade"):
-        assert (folder / "marked" / "gradebook.csv").read_text("utf-8").count("\n") >= 4
+        assert (folder / "marked" / "gradebook.csv").read_text("utf-8-sig").count("\n") >= 4
     elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"
         assert done.output.startswith(f"{made.relative_to(folder)}: {papers} papers with keys")
@@ -120,6 +132,24 @@ def test_python_session(page):
     failures = []
     doctest.DocTestRunner(verbose=False).run(examples, out=failures.append)
     assert not failures, "".join(failures)
+
+
+def test_the_students_page_shows_what_check_says(folder):
+    shown = next(block for block in blocks("text", PAGES[Path("docs/students.md")]) if "Begin with" in block)
+    said = run("check", "mine.toml", "mywork.txt").output
+    assert " ".join(shown.split()) in " ".join(said.replace("│", " ").split())
+    assert not re.search("person|easier", said)
+
+
+def test_the_autograder_of_the_pages_names_the_mistake_and_passes_what_is_right(folder):
+    wrong = (folder / "student.py").read_text("utf-8")
+    for source, is_right in ((wrong, False), (wrong.replace("sum(axis=0)", "sum(axis=-1, keepdims=True)"), True)):
+        (folder / "student.py").write_text(source, "utf-8")
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_student.py"]
+        paths = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+        done = subprocess.run(words, cwd=folder, env=paths, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == is_right, done.stdout + done.stderr
+        assert is_right or "X1" in done.stdout
 
 
 def test_the_two_commands_stand_where_ci_finds_them():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +27,8 @@ from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.marking.grading.entries import Question
+    from symattn.marking.grading.gradebook import Gradebook
+    from symattn.marking.grading.record import Row
 
 
 NOT_ALL_MARKED = 1
@@ -45,6 +49,10 @@ NOT_ALL_MARKED = 1
         help="Of summary and feedback; see `symattn list formats`.")  # fmt: skip
 @option("--feedback", group=FILES, metavar="F,F,…|none",
         help="Formats of feedback, where others; or none of it.")  # fmt: skip
+@option("--gradebook", "gradebooks", group=FILES, multiple=True, metavar="P,P,…",
+        help="As moodle, canvas, gradescope or brightspace import it, too.")  # fmt: skip
+@option("--class", "class_list", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
+        help="The class list as the platform exports it, if the exam has another.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
         help="Where files go; default: output/<exam>-marked.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 if a file could not be marked.")
@@ -68,6 +76,8 @@ def grade(
     reader: str,
     forms: str,
     feedback: str | None,
+    gradebooks: tuple[str, ...],
+    class_list: Path | None,
     folder: Path | None,
     exit_code: bool,
     jobs: int,
@@ -80,9 +90,8 @@ def grade(
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
     with a file for each student, of any kind that check reads (.md, .txt, .docx, .html, .pdf, .ipynb, .toml, .json,
     .csv, .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas and
-    Gradescope export them.  A file that cannot be marked is named with the reason, and the rest is marked.  The
-    same command again marks only what is new.  Pages are in the exam's language, unless --language says otherwise.
-    The exit code is 0, 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
+    Gradescope export them.  What cannot be marked is named, with the reason.  The same command again marks only what
+    is new.  The exit code is 1 with --exit-code if a file could not be marked, or 2 if nothing was marked.
 
     Scripts on paper are entered in a table: headings with name or id, then a row for each student with what
     differs from the key; all else counts as in the key.  An empty row is not marked.
@@ -92,18 +101,17 @@ def grade(
     Ada Lovelace,all right
     Alan Turing,S12=3; Z31=.81          two boxes: row 1, column 2 of S; row 3, column 1 of Z
     Emmy Noether,S'=S; A1=.5 .5 0       S was copied; a row of A, values separated by spaces
-    Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; an answer of another kind
+    Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; another kind of answer
     Grace Hopper,blank: A Z; S11=blank  nothing is written there
     Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
 
     With several questions, the number stands in front (Q2 S12=3; blank: Q4 is the whole question).  If later lines
-    would follow from an entry, you are asked whether they do so on the paper (follows: A Z), are as in the key (key: A
-    Z) or are something else; without a terminal they are taken to follow, and a copy of the table is written in which
-    you can change that.
+    would follow from an entry, you are asked whether they do (follows: A Z) or are as in the key (key: A Z); without a
+    terminal they follow, and a copy of the table says so.
 
     \b
     symattn grade output/midterm submissions/
-    symattn grade output/midterm submissions.zip --policy strict --format pdf,markdown --out marked
+    symattn grade output/midterm submissions.zip --policy strict --gradebook moodle --out marked
     symattn grade output/midterm --entries class.csv
     symattn grade output/midterm --table class.xlsx
     """
@@ -132,18 +140,47 @@ def grade(
         book = mark(
             exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
             precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, feedback=told, look=shown,
-            readers=readers, jobs=jobs, executor=elsewhere,
+            readers=readers, jobs=jobs, executor=elsewhere, class_list=class_list,
+            gradebooks=[name for listed in gradebooks for name in read_list(listed)],
             progress=lambda count: progress(count, quiet, "Submissions"),
         )  # fmt: skip
     if not quiet:
         for line in book.replied:
             click.echo(line)
-        for row in book.rows:
-            if row.is_unmarked:
-                click.echo(f"{row.status}: {row.file}: {row.reason}")
+        for row in book.pending:
+            click.echo(f"{row.status if row.is_unmarked else 'pending'}: {': '.join(filter(None, _about(row)))}")
         click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
+        for line in _where(out, book):
+            click.echo(line)
     if exit_code and any(row.is_unmarked for row in book.rows):
         ctx.exit(NOT_ALL_MARKED)
+
+
+def _about(row: Row) -> tuple[str, str, str]:
+    """Whose a row is that is pending, its file, and what a person has to do."""
+    who = f"{row.name} ({row.id})" if row.name and row.id else row.name or row.id
+    open_marks = sum(sum(result.pending.values()) for result in row.results)
+    count = f"{open_marks} mark{'s' * (open_marks != 1)} to give" if open_marks else ""
+    return who, row.file, row.reason or count
+
+
+def _where(out: Path, book: Gradebook) -> Iterator[str]:
+    """What lies where in a folder, a line each."""
+    from symattn.marking.grading.platforms import PLATFORMS
+
+    statuses = Counter("pending" if row.unread else row.status for row in book.rows if row.number)
+    left = ", ".join(f"{statuses[status]} {status}" for status in ("pending", "broken", "missing") if statuses[status])
+    left = f"; empty for {left}" if left else ""
+    of_class = {"gradebook.csv": "all marks", "pending.csv": "fill in the column marks; the same command reads them"}
+    of_class |= {f"gradebook-{name}.csv": f"to import in {name.capitalize()}{left}" for name in PLATFORMS}
+    of_class |= {"changes.csv": "what changed since earlier runs"}
+    names = [path.relative_to(out) for path in book.written]
+    alone = {str(name): of_class.get(str(name), "") for name in names if len(name.parts) == 1}
+    folders = Counter(name.parts[0] for name in names if len(name.parts) > 1)
+    shown = {name: about or "the class" for name, about in alone.items() if about or name.startswith("summary.")}
+    shown |= {f"{name}/": f"{count} file{'s' * (count != 1)}" for name, count in folders.items()}
+    wide = max(map(len, shown), default=0)
+    return (f"  {name.ljust(wide)}  {about}" for name, about in shown.items())
 
 
 def _write_table(exam: Path, path: Path, quiet: bool) -> None:

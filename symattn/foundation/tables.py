@@ -16,6 +16,8 @@ from symattn.errors import InputError
 from symattn.foundation.spreadsheet import csv_lines, typed_again
 
 KINDS = (".csv", ".tsv", ".xlsx")
+READ = (*KINDS, ".xls", ".txt")
+"""What is read: Blackboard calls text with tabs .xls."""
 LARGEST, MOST_ROWS, MOST_COLUMNS = 64 * 2**20, 20_000, 2_000
 """In bytes, unpacked; and what a table may have."""
 
@@ -27,7 +29,7 @@ def read_table(path: Path, *, strict: bool = False) -> Rows:
     """The cells of a table as texts, row by row; `InputError` if the file cannot be read as one, `strict` also where
     quotation marks are left open.
     """
-    check_kind(path)
+    check_kind(path, READ)
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -44,9 +46,9 @@ def read_table(path: Path, *, strict: bool = False) -> Rows:
     return rows
 
 
-def check_kind(path: Path) -> None:
+def check_kind(path: Path, kinds: Sequence[str] = KINDS) -> None:
     """`InputError` unless the name is that of a table."""
-    if path.suffix.lower() not in KINDS:
+    if path.suffix.lower() not in kinds:
         raise InputError(f"{path} is not a table; a file that ends in .csv or .xlsx was expected.")
 
 

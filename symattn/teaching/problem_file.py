@@ -21,7 +21,7 @@ from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, 
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
 from symattn.foundation.files import read_toml
-from symattn.foundation.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest
+from symattn.foundation.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest, keys
 from symattn.foundation.typed import read as read_data
 from symattn.page.notation import MatrixNames, Notation, load_notation
 from symattn.teaching.problem import Erratum, Problem
@@ -227,8 +227,16 @@ def read_problem_file(path: Path) -> ProblemFile:
     return problem_file(read_toml(path), path.name)
 
 
+def _is_matrix(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
+
+
 def problem_file(data: Mapping[str, Any], name: str, places: Mapping[str, str] = NOTHING) -> ProblemFile:
     """What a problem file says, from its contents; `name` and `places` are what errors call it and its tables."""
+    known = keys(ProblemFile)
+    if above := next((key for key, value in data.items() if key not in known and _is_matrix(value)), ""):
+        where = "that line" if "given" in data else "a line [given]"
+        raise InputError(f"{name} has the matrix {above} above [given]; it belongs below {where}.")
     file = read_data(ProblemFile, data, name)
     return replace(file, name=name, title=file.title or name, places=places)
 

@@ -34,7 +34,7 @@ from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
-from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.exporters import EXPORTERS, wants
 from symattn.teaching.fairness import self_check
 from symattn.teaching.frozen import FrozenPart, as_frozen, freeze_parts, refused
 from symattn.teaching.pool import Tally, chosen_contents, pool, prove
@@ -437,8 +437,8 @@ def bank_files(
     """A bank of the variants of each question in several formats, by the names of the files."""
     from symattn.teaching.bank.items import make_bank
 
-    bank = make_bank(title, pools, look)
-    yield from ((stem + EXPORTERS[form].SUFFIX, EXPORTERS[form].write(bank)) for form in forms)
+    banks = {wanted: make_bank(title, pools, look, wanted) for wanted in dict.fromkeys(map(wants, forms))}
+    yield from ((stem + EXPORTERS[form].SUFFIX, EXPORTERS[form].write(banks[wants(form)])) for form in forms)
 
 
 def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:

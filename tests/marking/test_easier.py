@@ -79,3 +79,16 @@ def test_a_step_that_is_trivial_in_every_row_is_easier():
 def test_nothing_is_easier_than_intended_in_somebodys_own_problem():
     assert not symattn.derive("attention", Q=Q, K=K, V=V).worksheet().question.intended
     assert vetoes(one_even_row(intended=False, even=3)) == []
+
+
+def test_in_ones_own_problem_nobody_else_is_said_to_look_at_what_is_in_doubt(tmp_path):
+    """In an exam a person does; whoever checks their own work is asked to write it out."""
+    (tmp_path / "own.toml").write_text(f'mechanism = "attention"\n[given]\nQ = {Q}\nK = {K}\nV = {V}\n', "utf-8")
+    work = "S = 1 0 2\n2 1 0\n0 3 1\n\nA = 0.5 0.5 0\n0.2 or 0.3 0.5 0.5\n0 1 0\n"
+    marking = symattn.check(str(tmp_path / "own.toml"), work)
+    assert marking.pending
+    text = " ".join(marking.text().split())
+    assert "write it out and check again" in text
+    assert "person" not in text
+    assert "easier" not in text
+    assert "person" in " ".join(replace(marking, alone=False).text().split())

@@ -297,7 +297,7 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert head[-2:] == ["then", "would be"]
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")
     assert first[-1].startswith("S'12 = 77")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8-sig"))))
     assert [row["total"] for row in rows[:3]] == ["14", "15", ""]
     assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
@@ -305,8 +305,8 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]
     sheet.write_text(sheet.read_text("utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
     run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
-    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8"))))
-    assert rows[0]["Q1 Z"] == "0"
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8-sig"))))
+    assert rows[0]["Q1 Output Z"] == "0"
     read_entries(tmp_path / "class.csv", papers(exam))
     assert (tmp_path / "class-to-fill-2.csv").exists()  # what was changed is not overwritten
 

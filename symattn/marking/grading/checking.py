@@ -37,13 +37,15 @@ class Marking:
     """Work that was marked: `reports`, one for each question, and all of it as a document for either reader.
 
     For the student there is no right value in it but one of every mistake, worked out in the student's own numbers; for
-    the teacher it has the key, what every entry was compared with, and how equality was decided.
+    the teacher it has the key, what every entry was compared with, and how equality was decided.  Who works `alone`, on
+    a problem of their own, is not told that somebody will look at what is in doubt.
     """
 
     submission: Submission
     reports: tuple[Report, ...]
     look: Look = DEFAULT_LOOK
     of_exam: bool = False
+    alone: bool = False
 
     @property
     def total(self) -> int:
@@ -87,7 +89,9 @@ class Marking:
         }  # fmt: skip
         if reader == "teacher":
             return replace(marking_document(self.reports, **about), look=self.look)
-        document = feedback_document(self.reports, **about, exercise=exercise and self.exercise is not None)
+        document = feedback_document(
+            self.reports, **about, exercise=exercise and self.exercise is not None, alone=self.alone
+        )
         return replace(document, look=self._students_look)
 
     @cached_property
@@ -206,7 +210,8 @@ def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
         raise InputError(f"{source or 'The text'}: {error}") from error
     questions = papers.questions(sheet)
     submission = read_submission(text, questions, form=form, source=source, decimal_mark=terms.decimal_mark)
-    return replace(mark_all(submission, questions, terms), of_exam=papers.of_exam)
+    alone = not any(question.intended for question in questions)
+    return replace(mark_all(submission, questions, terms), of_exam=papers.of_exam, alone=alone)
 
 
 def _bytes(path: Path) -> bytes:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class Gradebook:
 
     `rows` are in the order of the class list, those that belong to nobody in it last.  `changes` are all that any run
     into the same folder brought.  `written` are the files; `replied` is what was taken for granted about entries.
+    `listed` are the cells by which platforms know the students, by the numbers of their rows.
     """
 
     title: str
@@ -47,15 +48,30 @@ class Gradebook:
     changes: tuple[Change, ...] = ()
     written: tuple[Path, ...] = ()
     replied: tuple[str, ...] = ()
+    listed: Mapping[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     @property
     def summary(self) -> Document:
         """The class on a page or two: marks, steps, mistakes, variants, and what is left to do by hand."""
         return summary_document(self.title, str(self.terms), self.rows)
 
-    def csv(self) -> str:
-        """The gradebook as CSV (RFC 4180)."""
-        return "".join(csv_lines(_table(self.rows)))
+    def csv(self, platform: str = "plain") -> str:
+        """The gradebook as CSV (RFC 4180): plain, with every line of the scheme, or as moodle, canvas, gradescope or
+        brightspace import it, with the totals that are final.
+
+        `InputError` for another platform, or if the class list lacks what the platform knows students by.
+        """
+        if platform == "plain":
+            return "".join(csv_lines(_table(self.rows)))
+        from symattn.marking.grading.platforms import grades, platform_table
+
+        of = max((row.of for row in self.rows), default=0)
+        return "".join(csv_lines(platform_table(platform, self.title, grades(self.rows, self.listed), of)))
+
+    @property
+    def pending(self) -> tuple[Row, ...]:
+        """The rows whose marks are not final: a person has to read an answer, see whose it is, or why it is broken."""
+        return tuple(row for row in self.rows if row.status in ("pending", "broken") or row.unread)
 
     def changes_csv(self) -> str:
         head = [name.replace("_", " ") for name in Change.__dataclass_fields__]
@@ -84,7 +100,9 @@ class Gradebook:
 def _table(rows: Sequence[Row]) -> Iterator[list[object]]:
     columns = _columns(rows)
     codes = [code for code in CODES if any(g.code == code for row in rows for r in row.results for g in r.marks)]
-    steps = [f"Q{q} {name}".rstrip() for q, names in enumerate(columns, 1) for name in ("", *names)]
+    steps = [
+        step for q, names in enumerate(columns, 1) for step in (f"Q{q}", *(f"Q{q} {name}" for name in names.values()))
+    ]
     head = ["number", "name", "id", "paper", "status", "total", "of", "percent"]
     yield [*head, *steps, *codes, "events", "notices", "file"]
     for row in rows:
@@ -110,14 +128,18 @@ def _so_far(given: int, pending: bool) -> int | str:
     return (f"{given}+?" if given else "?") if pending else given
 
 
-def _columns(rows: Sequence[Row]) -> list[list[str]]:
-    """The lines of the scheme of every question, in the order of the question's parts."""
-    columns: list[list[str]] = []
+def _columns(rows: Sequence[Row]) -> list[dict[str, str]]:
+    """The lines of the scheme of every question, in the order of the question's parts, with what they are called."""
+    columns: list[dict[str, str]] = []
     for row in rows:
         for number, result in enumerate(row.results):
             if number == len(columns):
-                columns.append([])
-            columns[number] += [name for name in result.points if name not in columns[number]]
+                columns.append({})
+            column = columns[number]
+            for line in result.points:
+                if line not in column:
+                    name = ", ".join(" ".join(filter(None, part)) for part in result.called(line))
+                    column[line] = f"{name} ({line})" if name in column.values() else name
     return columns
 
 

@@ -46,6 +46,21 @@ class Result:
         """Whether tokens are rows or columns; reports that do not say it are of tokens as rows."""
         return "columns" if self.report["question"].get("orientation") == "columns" else "rows"
 
+    def called(self, line: str) -> list[tuple[str, str]]:
+        """What the parts of a line of the scheme are called, in English words and by their signs: Scaled scores, S'.
+
+        A part without words has only a sign, that of the step or the letter of the part: (a).
+        """
+        names = self.report["question"].get("names", {})
+        return [self._called(part, names.get(part, ("", ""))) for part in line.split(", ")]
+
+    @staticmethod
+    def _called(part: str, name: Sequence[str]) -> tuple[str, str]:
+        words, sign = name
+        if words:
+            return words, sign
+        return "", f"({part})" if len(part) == 1 and part.islower() else part
+
     @property
     def total(self) -> int:
         return int(self.report["total"])

@@ -41,6 +41,8 @@ FORMAT = 1
 MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"
 SOFTWARE = f"symattn {VERSION}"
 MEMORY = 2 * 2**30  # bytes, of a process that marks
+FOR_EXCEL = "utf-8-sig"
+"""The encoding of tables that people open: without the mark, Excel reads é as two letters.  Platforms want none."""
 
 
 def grade_class(
@@ -59,6 +61,8 @@ def grade_class(
     executor: Executor | None = None,
     time_limit: float = 60,
     progress: Progress = silent,
+    gradebooks: Sequence[str] = (),
+    class_list: str | Path | None = None,
 ) -> Gradebook:
     """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
 
@@ -68,11 +72,14 @@ def grade_class(
     is how it looks, one document for each of the `readers`; `jobs` how many processes (0: as many as there are
     processors), unless an `executor` brings its own; `time_limit` the seconds of processor time after which one
     submission is given up.  Whatever was handed in is read in these processes alone.
+    `gradebooks` are the platforms for which totals are written as well; `class_list` is a list as the platform exports
+    it, where the exam was made with another.
     `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its
     reason.
     """
     against, forms = papers(source), check_formats(forms)
     feedback = forms if feedback is None else check_formats(feedback) if feedback else ()
+    gradebooks, listed_cells = _platforms(gradebooks, class_list, against, terms)
     first = against.some_questions()
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
     if submissions is None and entries is None:
@@ -81,7 +88,7 @@ def grade_class(
     if out is not None and submissions is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
     typed = read_entries(Path(entries), against, terms.decimal_mark, ask) if entries is not None else None
-    with _folder(out, against, terms, forms, feedback, look, readers) as folder:
+    with _folder(out, against, terms, forms, feedback, look, readers, gradebooks) as folder:
         rows: dict[str, Row] = {}
         todo: list[Handed] = []
         settings: dict[str, Any] = {
@@ -111,12 +118,30 @@ def grade_class(
                     rows[one.stem] = row_of(one, answer, folder)
                     step(one)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
-        book = Gradebook(against.title, terms, listed, replied=tuple(in_words(typed)) if typed else ())
+        replied = tuple(in_words(typed)) if typed else ()
+        book = Gradebook(against.title, terms, listed, replied=replied, listed=listed_cells)
         if folder is None:
             return book
         marked = [one for one in handed if rows[one.stem].has_marks]
         loose = [(row, bool(row.reason) and row.reason != one.doubt) for one in marked for row in [rows[one.stem]]]
         return folder.finish(book, [one.stem for one in marked], pending_table(loose, folder.settled))
+
+
+def _platforms(
+    names: Sequence[str], class_list: str | Path | None, against: Papers, terms: Terms
+) -> tuple[tuple[str, ...], dict[int, tuple[tuple[str, str], ...]]]:
+    """The platforms that are asked for, and the cells by which they know the students, by number."""
+    listed = {entrant.number: entrant.listed for entrant in against.entrants}
+    if not names and class_list is None:
+        return (), listed
+    from symattn.marking.grading.platforms import check_platforms, listed_in
+
+    names = check_platforms(names)
+    if names and not terms.used.marks:
+        raise InputError(f"The policy {terms.used.name} gives no marks, so there is no gradebook for {names[0]}.")
+    if class_list is not None:
+        listed = listed_in(Path(class_list), against.entrants)
+    return names, listed
 
 
 def looked_into(found: Sequence[File], workers: Crew) -> list[File]:
@@ -241,6 +266,7 @@ class MarkedFolder:
     feedback: Sequence[str]
     look: Look
     readers: Sequence[Reader]
+    gradebooks: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         before = self.before()
@@ -353,11 +379,12 @@ class MarkedFolder:
         data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
         book = replace(book, changes=tuple(changes))
         pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
-        own = {MARKS: _json(data, indent=1), "gradebook.csv": book.csv().encode()}
+        own = {MARKS: _json(data, indent=1), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
+        own |= {f"gradebook-{name}.csv": book.csv(name).encode() for name in self.gradebooks}
         if changes:
-            own[CHANGES] = book.changes_csv().encode()
+            own[CHANGES] = book.changes_csv().encode(FOR_EXCEL)
         if pending:
-            own[PENDING] = "".join(csv_lines(pending)).encode()
+            own[PENDING] = "".join(csv_lines(pending)).encode(FOR_EXCEL)
         summary = replace(book.summary, look=self.look)
         own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
         self._clear({*pages, *own}, stems)
@@ -366,8 +393,10 @@ class MarkedFolder:
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
+        from symattn.marking.grading.platforms import PLATFORMS
+
         ends = [suffix(form) for form in formats()]
-        old = [PENDING, *(f"summary{end}" for end in ends)]
+        old = [PENDING, *(f"summary{end}" for end in ends), *(f"gradebook-{name}.csv" for name in PLATFORMS)]
         for record in (self.path / RECORDS).glob("*.json"):
             old += [f"{folder}/{record.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
             if record.stem not in stems:

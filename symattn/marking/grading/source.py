@@ -32,8 +32,8 @@ NOT_ASKED: Mapping[str, object] = {}
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Somebody of the class list: the number in it, from 1, the sheet that was given out, the name of its file, and the
-    seat."""
+    """Somebody of the class list: the number in it, from 1, the sheet that was given out, the name of its file, the
+    seat, and the cells by which a learning platform knows the student, by their headings."""
 
     number: int
     name: str
@@ -41,6 +41,7 @@ class Entrant:
     sheet: str
     stem: str
     seat: str = ""
+    listed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _exam(path: Path) -> Papers:
     known = {name: _paper(exam, number) for number, name in enumerate(exam.ids)}
     given_out = zip(exam.spec.students, copies(exam), strict=True) if exam.spec.students else ()
     entrants = tuple(
-        Entrant(number, student.name, student.id, copy.sheet, Path(stem).name, student.seat)
+        Entrant(number, student.name, student.id, copy.sheet, Path(stem).name, student.seat, student.listed)
         for number, (student, (stem, copy)) in enumerate(given_out, 1)
     )
     return Papers(Quoted(exam.spec.title), _EXAM, hash, known, entrants)

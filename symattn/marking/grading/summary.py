@@ -111,8 +111,21 @@ def _steps(marked: Sequence[Row]) -> Iterator[Block]:
     for number, results in _questions(marked):
         for step in _lines(results):
             got, of = _sums(results, step)
-            rows.append((str(number), step_in_signs(step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
+            rows.append((str(number), _step(results, step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
     yield _table(("Question", "Step", "Marks", "Facility"), rows)
+
+
+def _step(results: Iterable[Result], step: str) -> Inlines:
+    """A line of the scheme, or a step, as the paper calls it: Scaled scores S'."""
+    result = next((result for result in results if step in result.points), None)
+    called = result.called(step) if result else [("", step)]
+    return _apart([_in_words(words, sign) for words, sign in called])
+
+
+def _in_words(words: str, sign: str) -> Inlines:
+    if words and sign:
+        return sentence("{matrix} {name}", matrix=message(words), name=step_in_signs(sign))
+    return (Words(message(words)),) if words else step_in_signs(sign)
 
 
 def _lines(results: Iterable[Result]) -> list[str]:
@@ -153,9 +166,9 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         (
             (
                 name,
-                sentence("Question {number}, {step}", number=number, step=step_in_signs(step))
+                sentence("Question {number}, {step}", number=number, step=_step(_of_question(marked, number), step))
                 if several
-                else step_in_signs(step),
+                else _step(_of_question(marked, number), step),
                 len(set(students)),
                 percent(Fraction(len(set(students)), len(marked))),
                 len(students),
@@ -297,7 +310,7 @@ def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[Inl
         (got, of), (all_got, all_of) = _sums(own, step), _sums(results, step)
         if of and all_of and facility_is_off(Fraction(got, of), Fraction(all_got, all_of), len(own)):
             own_share, whole = percent(Fraction(got, of)), percent(Fraction(all_got, all_of))
-            yield sentence("{step} ({share}, overall {whole})", step=step_in_signs(step), share=own_share, whole=whole)
+            yield sentence("{step} ({share}, overall {whole})", step=_step(own, step), share=own_share, whole=whole)
 
 
 def _pooled(groups: Sequence[Sequence[int]]) -> Fraction | None:
@@ -354,7 +367,11 @@ def _whose(row: Row) -> str:
 def _questions(marked: Sequence[Row]) -> Iterator[tuple[int, list[Result]]]:
     """The results of every question, from 1."""
     for number in range(max(len(row.results) for row in marked)):
-        yield number + 1, [row.results[number] for row in marked if number < len(row.results)]
+        yield number + 1, _of_question(marked, number + 1)
+
+
+def _of_question(marked: Sequence[Row], number: int) -> list[Result]:
+    return [row.results[number - 1] for row in marked if len(row.results) >= number]
 
 
 def _named(number: int, results: Sequence[Result]) -> str:

@@ -55,11 +55,11 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         policy.name: policy
         for policy in (
-            Policy("ecf", message("ECF-uni: follow-through everywhere, one penalty per mistake"),
+            Policy("ecf", message("ecf: follow-through everywhere, one penalty per mistake"),
                    independent_accuracy=True),
-            Policy("ib", message("IB: follow-through between parts, none inside a part"),
+            Policy("ib", message("ib: follow-through between parts, none inside a part"),
                    follow_through="between parts"),
-            Policy("uk", message("UK-A: accuracy needs method, follow-through where the scheme flags it"),
+            Policy("uk", message("uk: accuracy needs method, follow-through where the scheme flags it"),
                    follow_through="flagged", precision=1),
             Policy("strict", message("strict: correct answers only"), follow_through="never", implied_accuracy=False),
             Policy("formative", message("formative: no marks, diagnosis only"), marks=False),

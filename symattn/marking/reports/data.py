@@ -9,9 +9,12 @@ from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.exact import Value
 from symattn.exact.reading import typed
+from symattn.formula import Formula
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
+from symattn.page.document import Inlines, Math, Words, spans
+from symattn.page.writers.text import plain
 from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.question import Json
 
@@ -27,6 +30,7 @@ def report_json(report: Report) -> dict[str, Json]:
             "type": report.question.type,
             "title": report.question.title,
             "parts": [part.name for part in report.question.parts],
+            "names": {part.name: list[Json](_called(part.title)) for part in report.question.parts},
             "orientation": report.question.orientation,
         },
         "policy": {"name": report.policy.name, "title": report.policy.title},
@@ -55,6 +59,24 @@ def report_json(report: Report) -> dict[str, Json]:
         ],
         "remarks": [{"where": remark.where, "says": remark.says} for remark in report.attempt.remarks],
     }
+
+
+def _called(title: Inlines) -> tuple[str, str]:
+    """What a part is called, in English words and by its sign: Scaled scores, S'; one of them is "" where it has none.
+
+    A title that has both otherwise than one behind the other is words as a whole; one without words is its sign.
+    """
+    found = [span for span in spans(title) if isinstance(span, Math) or span.text.strip()]
+    match found:
+        case [Words(words), Math(sign)]:
+            return words.strip(), _sign(sign)
+        case [Math(sign)]:
+            return "", _sign(sign)
+    return plain(title), ""
+
+
+def _sign(formula: Formula) -> str:
+    return plain((Math(formula),)).replace("′", "'")
 
 
 def _verdict(verdict: Verdict) -> dict[str, Json]:

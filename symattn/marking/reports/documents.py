@@ -65,14 +65,15 @@ def feedback_document(
     remarks: Sequence[Remark] = (),
     of_exam: bool = False,
     exercise: bool = False,
+    alone: bool = False,
 ) -> Document:
     """What a student gets back: what was read, a sign at every entry, what to look at.
 
     Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
     `remarks` are those on the file as a whole; a sheet `of_exam` is called a paper; `exercise` says that there is a
-    fresh exercise beside it.
+    fresh exercise beside it; where the student is `alone`, nobody else will look at what is in doubt.
     """
-    document = _document(_several(reports), "student", name, student, sheet, remarks, of_exam)
+    document = _document(_several(reports), "student", name, student, sheet, remarks, of_exam, alone)
     return replace(document, blocks=(*document.blocks, Paragraph(_words(words.EXERCISE)))) if exercise else document
 
 
@@ -101,11 +102,12 @@ def _document(
     sheet: str,
     remarks: Sequence[Remark],
     of_exam: bool,
+    alone: bool = False,
 ) -> Document:
-    told = [Told(report, reader, of_exam) for report in reports]
+    told = [Told(report, reader, of_exam, alone) for report in reports]
     empty = [len(told) > 1 and _was_left_empty(one) for one in told]
     written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
-    blocks = [*_head(reports, reader, name, student, sheet, of_exam), *_legend(written)]
+    blocks = [*_head(reports, reader, name, student, sheet, of_exam, alone), *_legend(written)]
     if remarks:
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
     for position, (one, is_empty) in enumerate(zip(told, empty, strict=True), 1):
@@ -121,7 +123,7 @@ def _document(
 
 
 def _head(
-    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, of_exam: bool
+    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, of_exam: bool, alone: bool
 ) -> Iterator[Block]:
     whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
     whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
@@ -138,7 +140,7 @@ def _head(
     titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
     says = [words.marked_by(title) for title in titles]
     if pending := sum(map(_pending, reports)):
-        says.append(words.wait_for_a_person(pending))
+        says.append((words.wait_for_the_writer if alone else words.wait_for_a_person)(pending))
     if says:
         yield Paragraph((Words(sentences(*says)),))
 
@@ -214,7 +216,7 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
         some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         some = some or any(notice.kind == "blank" for notice in report.notices)
         if waiting and (not waiting <= unread or report.attempt.unread):
-            yield _words(words.TO_BE_READ)
+            yield _words(words.LOOK_AGAIN if told.alone else words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
             yield _words(sentences(said, words.empty_lines(empty) if empty else ""))

@@ -84,11 +84,12 @@ class ReportLine:
 
 @dataclass(frozen=True)
 class Told:
-    """A report as it is told to one reader."""
+    """A report as it is told to one reader; `alone`: to somebody whose work nobody else will look at."""
 
     report: Report
     reader: Reader
     of_exam: bool = False
+    alone: bool = False
     _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
     _owns: dict[str, Own] = field(default_factory=dict, compare=False, repr=False)
 
@@ -682,9 +683,17 @@ class Told:
         told: list[str] = []
         for notice in self.report.notices:
             if notice.part == part and not (self.reader == "student" and _costs_nothing(notice)):
-                human = notice.kind == "human" and self.reader == "student"
-                told += _left_to_say(notice, words.FOR_A_PERSON if human else "")
+                told += _left_to_say(notice, self._instead(notice))
         yield from ((Words(says),) for says in dict.fromkeys(told))
+
+    def _instead(self, notice: Notice) -> str:
+        """What a student is told in place of a notice that asks for somebody's judgement; "" for the notice itself."""
+        if self.reader == "teacher":
+            return ""
+        if self.alone:
+            doubts = (doubt.says for doubt in self.report.attempt.doubts.values())
+            return words.LOOK_AGAIN if notice.kind == "human" or notice.says in doubts else ""
+        return words.FOR_A_PERSON if notice.kind == "human" else ""
 
     def notes(self) -> Iterator[Inlines]:
         """What belongs to no line: notices about the whole question, mistakes without a line, remarks on the file."""
@@ -696,7 +705,8 @@ class Told:
             yield (Words(words.more_mistakes(more)),)
         for notice in self.report.notices:
             if notice.part not in known:
-                yield from ((Words(says),) for says in _left_to_say(notice))
+                instead = self._instead(notice) if self.alone else ""
+                yield from ((Words(says),) for says in _left_to_say(notice, instead))
         if any(given.why and given.why.reason == "no working" for given in self.report.marks):
             yield (Words(words.WITHOUT_WORKING),)
         for given in self.report.marks:

@@ -31,7 +31,7 @@ from symattn.teaching.bank.forms import (
     typed,
 )
 from symattn.teaching.bank.known import Known, KnownWrong
-from symattn.teaching.bank.prompts import Piece, Slot, grid, inlines, plain, prompt
+from symattn.teaching.bank.prompts import Piece, Slot, formulas_as_tex, grid, inlines, plain, prompt
 from symattn.teaching.explanation import conventions_box
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.layouts import headed
@@ -190,18 +190,28 @@ class Bank:
     language: str = "en"
 
 
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What a format wants of items: `decimals` for every number, where its system reads no other forms, and formulas in
+    `tex`, where it typesets them itself.
+    """
+
+    decimals: bool = False
+    tex: bool = False
+
+
 # ------------------------------------------------------------------------------------------------ from questions
 
 Named = tuple[str, Question]
 """A question, and the short name of its variant."""
 
 
-def make_bank(title: str, pools: Sequence[Sequence[Named]], look: Look = DEFAULT_LOOK) -> Bank:
+def make_bank(title: str, pools: Sequence[Sequence[Named]], look: Look = DEFAULT_LOOK, wants: Wants = Wants()) -> Bank:
     """The bank of the variants of each question; `InputError` where nothing can be marked by a list of answers."""
-    with speaking(look.language):
+    with speaking(look.language), formulas_as_tex(wants.tex):
         made = []
         for number, variants in enumerate(pools, 1):
-            items = (_item(f"q{number}-{name}", name, question, look) for name, question in variants)
+            items = (_item(f"q{number}-{name}", name, question, look, wants) for name, question in variants)
             if kept := tuple(item for item in items if item.places):
                 made.append(Pool(kept[0].title, kept))
         if not made:
@@ -221,7 +231,7 @@ def left_out(question: Question) -> list[Message]:
     ]
 
 
-def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
+def _item(id: str, sheet: str, question: Question, look: Look, wants: Wants) -> BankItem:
     def shown(*blocks: Block) -> tuple[Block, ...]:
         return presented(Document("", blocks, look=look)).blocks
 
@@ -240,7 +250,7 @@ def _item(id: str, sheet: str, question: Question, look: Look) -> BankItem:
             body.append(plain(shown(*part.ask)))
         else:
             name = f"p{number}"
-            made = _places(part, name, question, known, said)
+            made = _places(part, name, question, known, said, wants)
             hints = tuple(how_to_type(part, made.values()))
             body += [_in_italics(hint) for hint in hints if hint not in stated]
             stated = stated if {*hints} <= {*stated} else hints
@@ -379,7 +389,9 @@ def _shape_of(part: Part, name: str, question: Question) -> Body:
     return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", place, "</p>\n")
 
 
-def _places(part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str]) -> Made:
+def _places(
+    part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str], wants: Wants
+) -> Made:
     points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes"))
     if not any(other.marks for other in question.parts):
         points = Fraction(1)
@@ -390,7 +402,7 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
             places = None if question.problem is None or question.problem.exact else question.problem.places
             if places is not None and all(isinstance(x, int) for x in matrix):
                 places = None
-            if places is None and not all(map(is_listed, matrix)):
+            if places is None and (wants.decimals or not all(map(is_listed, matrix))):
                 places = PLACES
             share = replace(place, points=points / len(cells))
             alone = matrix.shape == (1, 1)
@@ -401,7 +413,7 @@ def _places(part: Part, name: str, question: Question, known: Known, said: Calla
                 }
             )
         case FormulaAnswer(value):
-            places = None if is_listed(value) else PLACES
+            places = None if is_listed(value) and (has_symbols(value) or not wants.decimals) else PLACES
             return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), places)})
         case ChoiceAnswer():
             return {(0, 0): place.choice(part.answer, said, known)}
@@ -608,6 +620,7 @@ __all__ = [
     "Shaded",
     "Spot",
     "Typed",
+    "Wants",
     "WrongNumber",
     "WrongText",
     "how_to_type",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -47,7 +49,7 @@ from symattn.page.document import (
     WorkingSpace,
     spans,
 )
-from symattn.page.writers import common, html
+from symattn.page.writers import common, html, markdown
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 SHADES = ("·", "░", "▒", "▓", "█")
@@ -111,7 +113,23 @@ def grid(rows: int, columns: int) -> Iterator[Piece]:
     yield from _grid(AnswerGrid(NOTHING, rows, columns))
 
 
+_AS_TEX: ContextVar[bool] = ContextVar("as_tex", default=False)
+
+
+@contextmanager
+def formulas_as_tex(as_tex: bool = True) -> Iterator[None]:
+    """Formulas are the text of an element `tex` instead of MathML, for systems that typeset it themselves."""
+    token = _AS_TEX.set(as_tex)
+    try:
+        yield
+    finally:
+        _AS_TEX.reset(token)
+
+
 def formula(written: Formula, display: bool = False) -> str:
+    if _AS_TEX.get():
+        source = markdown.formula(written)
+        return f"<tex{' display' * display}>{html.escaped(source)}</tex>" if source.strip() else ""
     inside = html.formula(written)
     kind = ' display="block"' if display else ""
     return f'<math xmlns="{MATHML}"{kind} alttext="{html.escaped(speak(written))}">{inside}</math>' if inside else ""
@@ -256,4 +274,16 @@ def _heat_map(picture: HeatMap) -> str:
     return f"{_opened(heads if picture.column_labels else '')}{''.join(rows)}{_CLOSED}"
 
 
-__all__ = ["MATHML", "STYLES", "Piece", "Slot", "formula", "grid", "inlines", "plain", "prompt", "styled"]
+__all__ = [
+    "MATHML",
+    "STYLES",
+    "Piece",
+    "Slot",
+    "formula",
+    "formulas_as_tex",
+    "grid",
+    "inlines",
+    "plain",
+    "prompt",
+    "styled",
+]

@@ -294,12 +294,13 @@ class FrozenPaper:
 
 @dataclass(frozen=True)
 class FrozenStudent:
-    """Somebody of the class list, and the paper that was given out."""
+    """Somebody of the class list, the paper that was given out, and what a learning platform knows the student by."""
 
     name: str
     id: str
     seat: str
     paper: str
+    listed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -342,6 +343,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
         ],
         "students": [
             {"name": s.name, "id": s.id, "seat": s.seat, "paper": exam.ids[p]}
+            | ({"listed": dict(s.listed)} if s.listed else {})
             for s, p in zip(spec.students, exam.given_out, strict=True)
         ],
     }
@@ -367,7 +369,7 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
     The exam file and the class list that it was made from may be gone.
     """
     data = _whole(text, where, "the file that symattn worksheet wrote was expected")
-    students = tuple(Student(s.name, s.id, s.seat) for s in data.students)
+    students = tuple(Student(s.name, s.id, s.seat, listed=tuple(s.listed.items())) for s in data.students)
     return _exam(data, exam_spec(data.exam, where, students, made=True)), data.hash
 
 

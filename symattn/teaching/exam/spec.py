@@ -18,7 +18,8 @@ from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
-from symattn.teaching.exam.students import Student, read_class
+from symattn.teaching.exam.class_list import read_class
+from symattn.teaching.exam.students import Student
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.problems.base import ProblemType, Shared

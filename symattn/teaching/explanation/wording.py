@@ -23,6 +23,7 @@ from symattn.derivation.derivation import (
     symbol_names,
 )
 from symattn.derivation.ops import Mask, MatMul, Scale
+from symattn.derivation.ops.entrywise import Round
 from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
 from symattn.exact import (
@@ -92,12 +93,18 @@ class Wording:
     """Names, entries, numbers and shapes of one derivation in one notation."""
 
     def __init__(self, derivation: Derivation, notation: Notation, places: int | None = None) -> None:
-        """`places` writes every number as a decimal with so many places."""
+        """`places` writes every number as a decimal with so many places.
+
+        Whoever rounds works in decimals: numbers that end as decimals are then written so, as where the notation wants
+        it.
+        """
         self.places = places
         self.derivation = derivation
         self.notation = notation
         self.orientation = derivation.orientation
         self.letters = notation.letter_formulas
+        rounds = any(isinstance(step.op, Round) for step in derivation)
+        self._in_decimals = rounds or notation.numbers == "shortest"
         self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
         self._carried_on: dict[Operand, bool] = {}
         self._views: dict[tuple[Operand, bool, int], View] = {}
@@ -229,7 +236,7 @@ class Wording:
         """A value as the notation writes it; a decimal that is carried on with `guard` digits more than usual."""
         if self.places is not None:
             return self.decimal(value, self.places)
-        if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
+        if self._in_decimals and (digits := shortest(value)) is not None:
             return decimal(digits)
         if isinstance(value, Real):
             return decimal(self._carried(value, guard))

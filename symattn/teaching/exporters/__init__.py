@@ -1,6 +1,7 @@
 """Question banks of other systems, one format a file: questions with their answers, not pages.
 
-A module is a format if it has SUFFIX, LOST, one sentence on what its system cannot do, and `write`.
+A module is a format if it has SUFFIX, LOST, one sentence on what its system cannot do, and `write`; WANTS says what it
+wants of items, where that is not numbers in every form and formulas in MathML.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from symattn.foundation.languages import Message
 from symattn.teaching.question import Question
 
 if TYPE_CHECKING:  # what a bank is made of is imported by what makes one
-    from symattn.teaching.bank.items import Bank
+    from symattn.teaching.bank.items import Bank, Wants
 
 __path__ += added("exporters")
 
@@ -38,6 +39,13 @@ EXPORTERS: Catalogue[Exporter] = Catalogue(__name__, __path__, _entry)
 """By the name of the module, with the first line of its docstring as what is said of it."""
 
 
+def wants(form: str) -> Wants:
+    """What a format wants of the items of a bank."""
+    from symattn.teaching.bank.items import Wants
+
+    return cast(Wants, getattr(EXPORTERS[form], "WANTS", Wants()))
+
+
 def not_carried(forms: Iterable[str], questions: Iterable[Question]) -> list[str]:
     """What formats of banks cannot do, and what of the questions is not in them: a sentence each."""
     lost = [EXPORTERS[form].LOST for form in forms]
@@ -49,4 +57,4 @@ def not_carried(forms: Iterable[str], questions: Iterable[Question]) -> list[str
     return list(dict.fromkeys([*lost, *needs]))
 
 
-__all__ = ["EXPORTERS", "Exporter", "not_carried"]
+__all__ = ["EXPORTERS", "Exporter", "not_carried", "wants"]

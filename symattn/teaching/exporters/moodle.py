@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from math import gcd, lcm
 
 from symattn.foundation.languages import message, say, speaking
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.packing import decimal, exact
+from symattn.teaching.exporters.packing import decimal, exact, in_proportion
 from symattn.teaching.question import LETTERS
 
 PLACES = 5
@@ -96,7 +95,7 @@ def _options(place: Chosen) -> str:
 
 
 def _cloze(item: BankItem) -> str:
-    weights = dict(zip(item.places, _weights([place.points for place in item.places]), strict=True))
+    weights = dict(zip(item.places, in_proportion([place.points for place in item.places]), strict=True))
     written = []
     for part in item.parts:
         longest = _longest(part)
@@ -133,16 +132,6 @@ def _answers(place: Typed | Measured) -> list[str]:
     if isinstance(place, Typed):
         return [_compared(text) for text in (*place.texts, *(text for one in place.wrong for text in one.texts))]
     return [exact(value) for value in (place.value, *(one.value for one in place.wrong))]
-
-
-def _weights(points: list[Fraction]) -> list[int]:
-    """Whole numbers in proportion to the points: Cloze has no others.
-
-    >>> _weights([Fraction(1, 4), Fraction(1, 6), Fraction(1, 4)])
-    [3, 2, 3]
-    """
-    whole = [int(x * lcm(*(x.denominator for x in points))) for x in points]
-    return [n // gcd(*whole) for n in whole]
 
 
 def _place(place: Spot, weight: int, length: int = 0) -> str:

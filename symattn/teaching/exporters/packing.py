@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from io import BytesIO
 from itertools import count
+from math import gcd, lcm
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.exact import decimal_text
@@ -29,6 +30,16 @@ def exact(x: Fraction) -> str:
     ('-0.125', '0.000000000000003', '200')
     """
     return decimal_text(x, next(places for places in count() if 10**places % x.denominator == 0))
+
+
+def in_proportion(points: Sequence[Fraction]) -> list[int]:
+    """Whole numbers in proportion to the points, as small as they can be.
+
+    >>> in_proportion([Fraction(1, 4), Fraction(1, 6), Fraction(1, 4)])
+    [3, 2, 3]
+    """
+    whole = [int(x * lcm(*(x.denominator for x in points))) for x in points]
+    return [n // gcd(*whole) for n in whole]
 
 
 def packed(files: Iterable[tuple[str, str]]) -> bytes:

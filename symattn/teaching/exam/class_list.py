@@ -1,0 +1,293 @@
+"""The class list, as learning platforms export it and as spreadsheets save it: read right, or refused in a sentence.
+
+Headings may be in any of the languages.  What a program has spoilt is told with its line; no name is ever guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unicodedata import category
+
+from symattn.errors import InputError
+from symattn.foundation.tables import read_table
+from symattn.foundation.typed import Place, read
+from symattn.teaching.exam.students import Listed, Student
+
+EMAILS = (
+    "email",
+    "email address",
+    "e-mail",
+    "e-mail address",
+    "e-mail-adresse",
+    "mail",
+    "adresse de courriel",
+    "adresse e-mail",
+    "dirección de correo",
+    "dirección email",
+    "correo electrónico",
+    "电子邮件地址",
+    "邮箱",
+)
+LOGINS = (
+    "username",
+    "user name",
+    "login",
+    "sis login id",
+    "anmeldename",
+    "benutzername",
+    "nom d'utilisateur",
+    "nombre de usuario",
+    "用户名",
+)
+NUMBERS = (
+    "sis user id",
+    "student id",
+    "studentid",
+    "student number",
+    "orgdefinedid",
+    "sid",
+    "matriculation",
+    "matriculation number",
+    "matrikelnummer",
+    "matrikel-nr.",
+    "matrikelnr",
+    "matrikelnr.",
+    "matrikel",
+    "id number",
+    "idnumber",
+    "id-nummer",
+    "institutional identifier",
+    "institutionsnummer",
+    "user unique id",
+    "unique user id",
+    "numéro d'étudiant",
+    "numéro d'identification",
+    "número de id",
+    "número de identificación",
+    "matrícula",
+    "学号",
+    "id",
+    "number",
+)
+FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")
+LAST = (
+    "last name",
+    "lastname",
+    "surname",
+    "family name",
+    "last",
+    "nachname",
+    "familienname",
+    "nom",
+    "nom de famille",
+    "apellido",
+    "apellidos",
+    "apellido(s)",
+    "姓",
+)
+_COLUMNS = {
+    "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
+             "nom complet", "nombre completo", "姓名"),
+    "first": FIRST,
+    "last": LAST,
+    "id": (*NUMBERS, *LOGINS, *EMAILS),
+    "seat": ("seat", "place", "platz", "sitzplatz", "place assise", "asiento", "座位"),
+    "text size": ("text size", "textsize", "size", "pt"),
+}  # fmt: skip
+"""Headings as lists and learning platforms have them, of those that a list may have together the best one first."""
+
+_LISTED = {
+    *(heading for column in ("name", "first", "last", "id") for heading in _COLUMNS[column]),
+    *("integration id", "root account", "section", "sections"),
+}
+"""Headings of what a platform knows students by, which its gradebook wants back."""
+
+_ROLES = ("role", "roles", "status", "rolle", "rollen", "rôle", "rôles", "rol", "roles del curso", "角色")
+_STAFF = re.compile(
+    r"(?i)\b(?:ta|reader)\b|admin|dozent|instructor|teacher|lecturer|tutor|enseignant|profesor|老师|教师"
+)
+_LEARNER = re.compile(r"(?i)student|learner|autor|member|mitglied|teilnehm|étudiant|estudiante|学生")
+_NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
+"""Cells of lines of Canvas that are nobody's."""
+_NOTES = re.compile(r"(?i)muted|manual posting.*|\(read only\)")
+"""Cells of a line of Canvas about its assignments."""
+
+
+def read_class(path: Path) -> tuple[Student, ...]:
+    """The students of a table (CSV or .xlsx): a line of headings, at least a name and an id, then one line each.
+
+    Headings may be those of a learning platform, in any of the languages; the name may stand in two columns.  A seat is
+    a row and a column: 3-12, or C12.
+    """
+    if not path.is_file():
+        raise InputError(f"There is no class list {path.name} beside the exam file.")
+    try:
+        lines = read_table(path, strict=True)
+    except InputError as error:
+        raise InputError(f"The class list {path.name}: {str(error).removeprefix(f'{path}: ')}") from error
+    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(line)]
+    if not numbered:
+        raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
+    head = numbered[0][1]
+    people = _about_students(head, numbered[1:])
+    _check_width(head, people, path.name)
+    columns = _columns(head, [line for _, line in people], path.name)
+    is_turned = head[columns["name"]].strip().lower() == "student" if "name" in columns else False
+    students = [_student(line, columns, Place(path.name).at("line", k), is_turned) for k, line in people]
+    if not students:
+        raise InputError(f"The class list {path.name} names no students.")
+    nameless = [k for (k, _), student in zip(people, students, strict=True) if not student.name]
+    if 0 < len(nameless) < len(students):
+        raise Place(path.name).at("line", nameless[0]).says("there is an id and no name.")
+    for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
+        if twice := next((v for v in values if values.count(v) > 1), ""):
+            raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
+    listed = [_listed(head, line) for _, line in people]
+    if all(len(cells) == len({*columns} & {"name", "id"}) for cells in listed):
+        return tuple(students)
+    return tuple(replace(student, listed=cells) for student, cells in zip(students, listed, strict=True))
+
+
+def plain_heading(heading: str) -> str:
+    """A heading as it is compared.
+
+    >>> plain_heading(" First_Name ")
+    'first name'
+    """
+    return " ".join(heading.replace("’", "'").replace("_", " ").lower().split())
+
+
+def _listed(head: Sequence[str], line: Sequence[str]) -> Listed:
+    """What a platform knows a student by: the cells under known headings, as they stand there."""
+    cells = zip(head, (*line, *[""] * (len(head) - len(line))), strict=False)
+    return tuple((heading.strip(), cell) for heading, cell in cells if plain_heading(heading) in _LISTED)
+
+
+def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) -> dict[str, int]:
+    """The place of every column by what it holds: of several that may hold it, that of the best heading below which
+    something stands.
+    """
+    headings = [plain_heading(cell) for cell in head]
+    known = [name for names in _COLUMNS.values() for name in names if headings.count(name) > 1]
+    if known:
+        raise InputError(f"The class list {where} has two columns {known[0]}; leave one of them out.")
+    found: dict[str, int] = {}
+    for column, names in _COLUMNS.items():
+        places = [headings.index(name) for name in names if name in headings]
+        filled = (k for k in places if any(k < len(line) and line[k].strip() for line in lines))
+        if places:
+            found[column] = next(filled, places[0])
+    named = found.keys() & {"name", "first", "last"}
+    for needed, is_there in (("name", named), ("id", "id" in found)):
+        if not is_there:
+            listed = ", ".join(cell.strip() or "(empty)" for cell in head)
+            raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
+    return found
+
+
+def _about_students(head: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """The lines without those of a platform's own and of people whose role in the course is that of staff."""
+    roles = [k for k, heading in enumerate(head) if plain_heading(heading) in _ROLES]
+
+    def is_of_student(line: Sequence[str]) -> bool:
+        if any(map(_NO_STUDENTS.fullmatch, (*line, ", ".join(line[:2])))):
+            return False
+        role = " ".join(line[k] for k in roles if k < len(line))
+        is_staff = bool(_STAFF.search(role)) and not _LEARNER.search(role)
+        return not is_staff and not all(_NOTES.fullmatch(cell) for cell in line if cell)
+
+    return [(k, line) for k, line in lines if is_of_student(line)]
+
+
+def _check_width(head: Sequence[str], lines: Sequence[tuple[int, list[str]]], where: str) -> None:
+    """`InputError` where a line has a cell too many, by a comma in a name without quotation marks, that moves the rest;
+    or where the last one alone ends early, as that of a file that was cut off.
+    """
+    widths = [len(line) for _, line in lines]
+    for k, line in lines:
+        if len(line) > len(head) and (len({*widths}) > 1 or any(line[len(head) :])):
+            told = (
+                f"there are {len(line)} cells below {len(head)} headings; put a cell with a comma in quotation marks."
+            )
+            raise Place(where).at("line", k).says(told)
+    if len(lines) > 2 and len({*widths[:-1]}) == 1 and widths[-1] < widths[0]:
+        told = f"it has {widths[-1]} of the {widths[0]} cells that all others have; the list may have been cut off."
+        raise Place(where).at("line", lines[-1][0]).says(told)
+
+
+# ------------------------------------------------------------------------------------------------ one student
+
+
+_SPOILT = (
+    ("id", re.compile(r"\d(?:[.,]\d+)?E\+\d+"), "was rounded by a spreadsheet; format the column as text there"),
+    ("id", re.compile(r"\d+[.,]0+"), "was made a decimal by a program; format the column as text there"),
+    ("id", re.compile(r"(?:REF|VALUE|NUM|NULL|DIV/0)!|N/A|NAME\?"), "is an error of a spreadsheet; type it again"),
+    (
+        "name",
+        re.compile(r"#(?:(?:REF|VALUE|NUM|NULL|DIV/0)!|N/A|NAME\?)"),
+        "is an error of a spreadsheet; type it again",
+    ),
+    (
+        "name",
+        re.compile(r"[\d\s.,/#-]*\d[\d\s.,/#-]*"),
+        "is a number; compare the columns of this line with the headings",
+    ),
+    ("name", re.compile(r"\S+@\S+\.\S+"), "is an email address; compare the columns of this line with the headings"),
+)
+"""What no id and no name is, and what to do about it."""
+
+_DIRECTIONS = "\u200c\u200d\u200e\u200f\u061c"
+"""Signs of direction and of joining, which names have in scripts that need them; none of them turns other text."""
+
+_BROKEN = re.compile(r"(?<=[^\W\d_])[ˆ˜“”„†‡•…‰‹›™¡¢£¤¥¦§¨©«¬®¯°±²³´¶¸¹»¼½¾¿](?=[^\W\d_])")
+"""Signs between two letters, as they stand where text in another encoding was read as Windows-1252."""
+
+
+def _is_strange(character: str, column: str) -> bool:
+    """Whether a character could not be read, cannot be seen, or turns the text behind it round."""
+    kept = character in "\n\r\t" or (column == "name" and character in _DIRECTIONS)
+    return character == "\ufffd" or (category(character) in ("Cc", "Cf", "Co", "Zl", "Zp") and not kept)
+
+
+def _was_misread(name: str) -> bool:
+    """Whether a name is UTF-8 that some program read as Windows-1252: BjÃ¶rck; or has a sign between its letters.
+
+    >>> _was_misread("BjÃ¶rck"), _was_misread("Bj„rck"), _was_misread("Björck"), _was_misread("O’Brien")
+    (True, True, False, False)
+    """
+    if name.isascii():
+        return False
+    try:
+        return name.encode("cp1252").decode("utf-8") != name
+    except UnicodeError:
+        return bool(_BROKEN.search(name))
+
+
+def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_turned: bool) -> Student:
+    """One line; where names are turned, "Lovelace, Ada" is Ada Lovelace."""
+    raw = {column: line[k] if k < len(line) else "" for column, k in columns.items()}
+    cells = {column: " ".join(cell.split()) for column, cell in raw.items()}
+    cells["id"] = cells["id"].lstrip("#")  # Brightspace
+    for column, cell in cells.items():
+        kind = "name" if column in ("first", "last") else column
+        if strange := next((c for c in raw[column] if _is_strange(c, kind)), ""):
+            raise place.says(f"{kind} has the character U+{ord(strange):04X} in it; type it again.")
+        for of, pattern, told in _SPOILT:
+            if of == kind and pattern.fullmatch(cell):
+                raise place.says(f"the {kind} {cell} {told}.")
+        if kind == "name" and _was_misread(cell):
+            raise place.says(f"the name {cell} was read in another encoding than it has; save the list as UTF-8 (CSV).")
+    apart = " ".join(filter(None, (cells.pop("first", ""), cells.pop("last", ""))))
+    cells["name"] = cells.get("name") or apart
+    if is_turned and cells["name"].count(",") == 1:
+        cells["name"] = " ".join(part.strip() for part in reversed(cells["name"].split(",")))
+    student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
+    if not student.id:
+        raise place.says(f"{student.name or 'the student'} has no id.")
+    return student
+
+
+__all__ = ["EMAILS", "FIRST", "LAST", "LOGINS", "NUMBERS", "plain_heading", "read_class"]

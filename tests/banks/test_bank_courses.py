@@ -1,0 +1,81 @@
+"""Banks for R/exams and PrairieLearn: read strictly after their documentation; numbers are worked out here."""
+
+import random
+import re
+
+import prairielearn_reader
+import pytest
+import rexams_reader
+from test_bank_grammar import attention, worked_out
+from test_bank_types import ON_PAPER, by_a_person
+
+import symattn
+from symattn.api import make_recipe
+from symattn.errors import InputError
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import Setting, sheets, write_sheets
+
+FORMS = ("rexams", "prairielearn")
+
+
+@pytest.fixture(scope="module", params=[("e", 1), (2, 3)], ids=str)
+def own(request, tmp_path_factory):
+    """Attention of three tokens in both formats, and the entries of its four matrices."""
+    folder, (base, seed) = tmp_path_factory.mktemp("courses"), request.param
+    givens = attention(random.Random(seed), base)
+    write_sheets([symattn.derive("attention", base=base, **givens).worksheet()], folder, Setting(FORMS, "own"))
+    (exercise,) = rexams_reader.read(folder / "own.rexams.zip")
+    (question,), _ = prairielearn_reader.read(folder / "own.prairielearn.zip")
+    return exercise, question, [float(x) for x in worked_out(**givens, base=base)]
+
+
+def test_every_box_has_the_number_that_numpy_gives(own):
+    exercise, question, values = own
+    assert exercise.kinds == ["num"] * len(values)
+    assert [one["kind"] for one in question.elements.values()] == ["pl-number-input"] * len(values)
+    declared = [float(one["correct-answer"]) for one in question.elements.values()]
+    assert declared == [float(x) for x in exercise.solutions]
+    assert all(abs(x - y) <= 0.0005 + 1e-12 for x, y in zip(declared, values, strict=True))
+    assert all(0 < off <= 0.005 for off in exercise.tolerances)
+
+
+def test_rounded_answers_have_full_marks_and_others_none(own):
+    exercise, question, values = own
+    texts = [f"{x:.3f}" if abs(x) >= 0.05 or not x else f"{x:.5f}" for x in values]
+    names = list(question.elements)
+    assert exercise.earned(texts) == pytest.approx(sum(exercise.points), abs=0.001)
+    assert question.score(dict(zip(names, texts, strict=True)))[0] == pytest.approx(1)
+    wrong = [f"{x + 7.3:.3f}" for x in values]
+    assert exercise.earned(wrong) == 0
+    assert question.score(dict(zip(names, wrong, strict=True)))[0] == 0
+    assert question.score({})[0] == 0  # all boxes empty
+
+
+def test_scores_that_were_not_scaled_are_named_and_followed(own):
+    """S instead of S' costs its boxes; weights from them follow (docs/banks.md, what answers are worth)."""
+    _, question, values = own
+    names, n = list(question.elements), 9
+    said = dict(zip(names, [f"{x:.3f}" for x in (*values[:n], *values[:n], *values[2 * n :])], strict=True))
+    share, told = question.score(said)
+    assert 0 < share < 1
+    assert all("Divide the scores by" in text for name, text in told.items() if name.startswith("p2")), told
+
+
+@pytest.mark.parametrize("problem", sorted(problem_types()))
+def test_every_type_is_read_and_what_is_declared_right_has_all_points(tmp_path, problem):
+    (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)
+    if all(map(by_a_person, sheet.question.parts)):
+        with pytest.raises(InputError, match="all of it needs a person"):
+            write_sheets([sheet], tmp_path, Setting(FORMS, "own"))
+        return
+    write_sheets([sheet], tmp_path, Setting(FORMS, "own"))
+    (exercise,) = rexams_reader.read(tmp_path / "own.rexams.zip")
+    (question,), assessment = prairielearn_reader.read(tmp_path / "own.prairielearn.zip")
+    assert len(exercise.kinds) == len(question.elements)
+    assert exercise.earned(exercise.solutions) == pytest.approx(sum(exercise.points))
+    assert question.score(question.right())[0] == pytest.approx(1)
+    (zone,) = assessment["zones"]
+    assert zone["questions"][0]["points"] == pytest.approx(sum(exercise.points), abs=0.001)
+    for text in (exercise.text, "".join(question.text)):
+        assert not ON_PAPER.search(text)
+        assert not re.search(r"\{\{|<math|<tex", exercise.text)

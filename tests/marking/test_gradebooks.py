@@ -1,0 +1,155 @@
+"""Grades back to the learning platform: each file read by what the platform documents of its import.
+
+Moodle: docs.moodle.org, "Grade import".  Canvas: community.canvaslms.com, "How do I import grades in the Gradebook?",
+and the importer in its source.  Brightspace: community.d2l.com, "Importing grades".  Gradescope: its own export.
+"""
+
+import csv
+import io
+
+import pytest
+from commands import refusal, run
+from hypothesis import given
+from hypothesis import strategies as st
+from test_grading_summary import ECF, result, row
+
+from symattn.errors import InputError
+from symattn.foundation.tables import read_table
+from symattn.marking.grading.gradebook import Gradebook
+from symattn.teaching.exam.class_list import read_class
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Quiz (101)\n    Points Possible,,,,,10\n"
+    '"Björck, Åke",757,00757,bjorck,DL101,9\n"Noether, Emmy",9041,20234285,noether,DL102,8\n'
+    '"Gödel, Kurt",5331,20230575,goedel,DL101,\n"Student, Test",999,,bbbc67,DL101,0\n'
+)
+MOODLE = (
+    "Vorname;Nachname;ID-Nummer;E-Mail-Adresse\nÅke;Björck;00757;a@uni.example\n"
+    "Emmy;Noether;20234285;e@uni.example\nKurt;Gödel;20230575;k@uni.example\n"
+)
+BRIGHTSPACE = (
+    "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n#00757,bjorck,Björck,Åke,#\n"
+    "#20234285,noether,Noether,Emmy,#\n#20230575,goedel,Gödel,Kurt,#\n"
+)
+PLAIN = "name,id\nÅke Björck,00757\nEmmy Noether,20234285\nKurt Gödel,20230575\n"
+NAMES = ("Åke Björck", "Emmy Noether", "Kurt Gödel")
+
+
+def book(folder, text, title="Midterm"):
+    """A class of three: 4 of 5 marks, then one whose marks are pending, then nothing handed in."""
+    path = folder / "class.csv"
+    path.write_text(text, "utf-8")
+    listed = {number: student.listed for number, student in enumerate(read_class(path), 1)}
+    open_ = result("V", {"S": 2})
+    open_.report["marks"][0]["pending"] = True
+    marked = [(result("V", {"S": 4}),), (open_,), ()]
+    statuses = ("marked", "pending", "missing")
+    rows = [
+        row(k, *results, name=name, status=status)
+        for k, (name, results, status) in enumerate(zip(NAMES, marked, statuses, strict=True), 1)
+    ]
+    return Gradebook(title, ECF, tuple(rows), listed=listed)
+
+
+def table(gradebook, platform):
+    return list(csv.reader(io.StringIO(gradebook.csv(platform), newline=""), strict=True))
+
+
+def test_canvas_gets_the_columns_of_its_own_export_and_the_points_possible(tmp_path):
+    head, possible, *lines = table(book(tmp_path, CANVAS), "canvas")
+    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Midterm"]
+    assert "Points Possible" in possible[0]
+    assert possible[1:] == ["", "", "", "", "5"]
+    assert lines == [
+        ["Björck, Åke", "757", "00757", "bjorck", "DL101", "4"],
+        ["Noether, Emmy", "9041", "20234285", "noether", "DL102", ""],
+        ["Gödel, Kurt", "5331", "20230575", "goedel", "DL101", ""],
+    ]
+
+
+def test_canvas_finds_students_of_another_list_by_their_numbers(tmp_path):
+    head, _, first, *_ = table(book(tmp_path, MOODLE), "canvas")
+    assert dict(zip(head, first, strict=True)) == {
+        "Student": "Björck, Åke", "ID": "", "SIS User ID": "00757", "SIS Login ID": "", "Section": "", "Midterm": "4",
+    }  # fmt: skip
+
+
+def test_moodle_gets_what_it_identifies_users_by_and_the_item(tmp_path):
+    assert table(book(tmp_path, MOODLE), "moodle") == [
+        ["First name", "Last name", "ID number", "Email address", "Midterm"],
+        ["Åke", "Björck", "00757", "a@uni.example", "4"],
+        ["Emmy", "Noether", "20234285", "e@uni.example", ""],
+        ["Kurt", "Gödel", "20230575", "k@uni.example", ""],
+    ]
+
+
+def test_brightspace_gets_the_kind_of_the_item_and_the_end_of_the_line(tmp_path):
+    head, *lines = table(book(tmp_path, BRIGHTSPACE, "Midterm 1/2, A+B"), "brightspace")
+    assert head == [
+        "OrgDefinedId", "Username", "Midterm 1 2 A B Points Grade <Numeric MaxPoints:5>", "End-of-Line Indicator",
+    ]  # fmt: skip
+    assert lines == [
+        ["#00757", "bjorck", "4", "#"],
+        ["#20234285", "noether", "", "#"],
+        ["#20230575", "goedel", "", "#"],
+    ]
+
+
+def test_gradescope_gets_names_apart_only_where_the_list_has_them(tmp_path):
+    head, *lines = table(book(tmp_path, CANVAS), "gradescope")
+    assert head == ["First Name", "Last Name", "SID", "Sections", "Total Score", "Max Points", "Status"]
+    assert [line[-3:] for line in lines] == [["4", "5", "Graded"], ["", "5", "Ungraded"], ["", "5", "Missing"]]
+    assert lines[0][:3] == ["Åke", "Björck", "00757"]
+    head, first, *_ = table(book(tmp_path, PLAIN), "gradescope")
+    assert (head[0], first[0]) == ("Name", "Åke Björck")
+
+
+def test_an_unknown_platform_and_a_list_without_ids_are_told(tmp_path):
+    with pytest.raises(InputError, match=r"no gradebook 'canvass'; .*canvas"):
+        book(tmp_path, PLAIN).csv("canvass")
+    nobody = Gradebook("M", ECF, (row(None, result("V", {"S": 1}), name="Ada"),))
+    without = Gradebook("M", ECF, tuple(type(r)(**{**vars(r), "id": ""}) for r in nobody.rows))
+    with pytest.raises(InputError, match=r"moodle needs an ID number, email address or username .* Ada has none"):
+        without.csv("moodle")
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1), min_size=1))
+def test_no_cell_for_a_platform_is_a_formula(names):
+    rows = tuple(row(k, result("V", {"S": 1}), name=f"={name}") for k, name in enumerate(names, 1))
+    for platform in ("moodle", "canvas", "gradescope", "brightspace"):
+        cells = [cell for line in table(Gradebook("=M", ECF, rows), platform) for cell in line]
+        assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in cells)
+
+
+ENTRIES = 'name,differs\nÅke Björck,all right\nEmmy Noether,"Q2 a=""by symmetry"""\n'
+
+
+def test_a_class_goes_out_and_comes_back_as_the_platform_has_it(tmp_path, monkeypatch):
+    """The exam made for a list as exported; grades written, who is pending named, and all of it taken away again."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "canvas.csv").write_text(CANVAS, "utf-8")
+    (tmp_path / "class.csv").write_text(PLAIN, "utf-8")
+    exam = (
+        'title = "Midterm"\nvariants = 2\nclass = "{}"\n[[question]]\ntype = "drills"\n[[question]]\ntype = "prove"\n'
+    )
+    for name in ("canvas", "class"):
+        (tmp_path / f"{name}.toml").write_text(exam.format(f"{name}.csv"), "utf-8")
+        assert run("worksheet", f"{name}.toml", "--format", "markdown").exit_code == 0
+    (tmp_path / "entries.csv").write_text(ENTRIES, "utf-8")
+    options = ("--entries", "entries.csv", "--format", "markdown", "--feedback", "none", "--jobs", "1", "--out", "out")
+    done = run("grade", "output/canvas", *options, "--gradebook", "canvas,moodle", "--gradebook", "plain")
+    said = done.output.splitlines()
+    assert any(line.startswith("broken: Emmy Noether (20234285): entries.csv/row 3") for line in said), done.output
+    assert any(line.split()[0] == "gradebook-canvas.csv" and "empty for 1 broken, 1 missing" in line for line in said)
+    (tmp_path / "back.csv").write_bytes((tmp_path / "out/gradebook-canvas.csv").read_bytes())
+    (tmp_path / "plain.csv").write_bytes((tmp_path / "out/gradebook.csv").read_bytes())
+    assert read_class(tmp_path / "back.csv") == read_class(tmp_path / "canvas.csv")
+    assert read_table(tmp_path / "plain.csv")[0][:3] == ["number", "name", "id"]  # our reader takes the mark
+    assert run("grade", "output/canvas", *options).exit_code == 0
+    assert not list((tmp_path / "out").glob("gradebook-*"))
+    other = ("grade", "output/class", *options[:-1], "other", "--gradebook", "canvas", "--class", "canvas.csv")
+    assert run(*other).exit_code == 0
+    assert "Noether, Emmy" in (tmp_path / "other/gradebook-canvas.csv").read_text("utf-8")
+    assert "gives no marks" in refusal(
+        "grade", "output/canvas", *options, "--policy", "formative", "--gradebook", "moodle"
+    )
