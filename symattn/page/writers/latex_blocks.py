@@ -62,6 +62,7 @@ BLANK: dict[CellKind, str] = {
     "word": "4cm",
 }
 
+_TIMES = re.compile(r"(?<!\\)\$\$\\times\$\$")  # between two formulas: they are one
 _ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
 _TICKED = "[\\ticked]"
 _ROWS = 24  # a longer table is cut into several, each with the head, so that it can go on on the next page
@@ -104,7 +105,8 @@ class Blocks:
 
     def text(self, content: Inlines, style: tex.Style = "normal", room: float | None = None) -> str:
         """Text with formulas, no formula and no word wider than a line, or than `room` em."""
-        return "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+        source = "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+        return _TIMES.sub(r" \\times ", source)
 
     def _inline(self, inline: Span, room: float, style: tex.Style) -> str:
         match inline:

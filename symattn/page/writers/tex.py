@@ -83,6 +83,9 @@ GREEK = {
     "ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell",
 }  # fmt: skip
 
+_OPERATORS = {"∂": "\\partial", "∇": "\\nabla"}
+"""Names that are signs."""
+
 _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
          "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "·": "\\cdot", "≡": "\\equiv"}  # fmt: skip
 _TIMES = {"·": "\\cdot", "×": "\\times", "⊙": "\\odot"}
@@ -217,8 +220,8 @@ def _digits(digits: str, tex: Dialect) -> str:
 
 def _letters(base: str, tex: Dialect) -> str:
     """One letter as a variable, more as an upright word."""
-    if base in GREEK:
-        return GREEK[base]
+    if sign := GREEK.get(base) or _OPERATORS.get(base):
+        return sign
     if base.isascii() and base.isalpha():
         return base if len(base) == 1 else f"\\mathrm{{{base}}}"
     return f"\\text{{{tex.escaped(base)}}}"
