@@ -330,9 +330,10 @@ class FilledSheet:
         found = []
         for heading in blocks_in_language(tuple(headings), language_of(self.page) or ENGLISH):
             assert isinstance(heading, Heading)
-            text = markdown.in_line(heading.content)
-            letters = _letters(f"{text} {heading.marks}")
-            found += [letters, letters + Counter({"T": text.count(r"\top")})]
+            for formulas in (True, False):  # as plain text they stood in headings formerly
+                text = markdown.in_line(heading.content, formulas)
+                letters = _letters(f"{text} {heading.marks}")
+                found += [letters, letters + Counter({"T": text.count(r"\top")})]
         return found
 
     def is_field(self, line: str) -> bool:
