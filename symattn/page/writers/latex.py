@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -31,7 +31,7 @@ MACROS = "symattn.sty"
 _WITH_FIGURES = {"Diagram", "FlowSheet", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
-_LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
+_LISTED = re.compile(r"^\\(?:sheetcharacters|def\\studentletters)\{(.+)\}$", re.MULTILINE)
 
 
 def formula(formula: Formula) -> str:
@@ -56,6 +56,23 @@ def write(document: Document) -> str:
 def write_beside_macros(document: Document) -> str:
     """The document for a folder in which `symattn.sty` lies."""
     return noted(document, _written(document, ""))
+
+
+def write_for_many(document: Document) -> str:
+    """The same for several students, each of whom has a file with what is theirs (`of_student`)."""
+    return noted(document, _written(document, "", for_many=True))
+
+
+def of_student(student: Mapping[str, str], page: str) -> str:
+    r"""What is a student's on a page, by the names that `FillIn.student` has, and \input of the page that many have.
+
+    That lies in the same folder.
+    """
+    values = {name: escaped(value) for name, value in student.items()}
+    letters = _LISTED.search(_letters(values.values()))
+    own = values | ({"letters": letters[1]} if letters else {})
+    defined = "".join(f"\\def\\student{name}{{{value}}}\n" for name, value in own.items())
+    return f"{defined}\\input{{{page}}}  % the paper, the same for all who have it\n"
 
 
 def complete(document: Document) -> str:
@@ -85,10 +102,12 @@ def noted(document: Document, source: str) -> str:
     return source
 
 
-def _written(document: Document, macros: str) -> str:
+def _written(document: Document, macros: str, for_many: bool = False) -> str:
     with speaking(document.look.language):
         look, chosen = document.look, latex_class()
-        blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
+        blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(
+            Page(look), document.solutions, Page(look).line, for_many=for_many
+        )  # fmt: skip
         named = (document.title, document.sheet, document.footer)
         parts = {
             "title": escaped(document.title),
@@ -164,10 +183,14 @@ class Folder:
         self._folders: dict[PurePosixPath, None] = {}
         self._masters: dict[str, dict[str, _Master]] = {}
 
-    def add(self, path: str, source: str, group: str = "") -> None:
-        """A sheet, and the path of the file that is to include it, if it is one of several."""
+    def add(self, path: str, source: str, group: str = "", page: str = "") -> None:
+        r"""A sheet, and the path of the file that is to include it, if it is one of several.
+
+        Where a sheet is a student's, `page` is the source of what it reads with \input.
+        """
         self._folders[PurePosixPath(path).parent] = None
-        head, _, _ = source.partition("\\begin{document}")
+        head, _, _ = page.partition("\\begin{document}")
+        head = f"{source}\n{head}" if page else source.partition("\\begin{document}")[0]
         line = _CLASS_LINE.search(head)
         if group and line:  # sheets in large print have a file of their own
             master = self._masters.setdefault(group, {}).setdefault(line.group(), _Master())

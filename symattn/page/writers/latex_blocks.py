@@ -97,16 +97,18 @@ _TEX = tex.Dialect(
 
 @dataclass(frozen=True)
 class Blocks:
-    """Writes blocks as the class article has them.
+    r"""Writes blocks as the class article has them.
 
     `notation` gathers the commands that were used for names, `line` is the room for a line in em, and
-    `solutions` says what is to be shown of every `Solved`.
+    `solutions` says what is to be shown of every `Solved`.  What is a student's is written as \studentname,
+    \studentid and \studentseat on a page `for_many`.
     """
 
     page: Page
     solutions: Solutions
     line: float
     notation: dict[str, str] = field(default_factory=dict)
+    for_many: bool = False
     dialect: ClassVar[tex.Dialect] = _TEX
     thin_line: ClassVar[str] = "\\thinline"  # between rows of matrices
     wrapped_column: ClassVar[str] = "C"  # of a table, with its width
@@ -263,7 +265,9 @@ class Blocks:
         return "\n".join([f"\\cellgrid{star}{{{equals}}}{size}{{{left:.1f}em}}{{{above}em}}{{%", *cells, "}"])
 
     def _fill_in(self, item: FillIn) -> str:
-        if common.has_character_boxes(item):
+        if self.for_many and item.student:
+            place = f"\\writingline{{{common.line_width(item, self.page)}}}{{\\student{item.student}}}"
+        elif common.has_character_boxes(item):
             value = common.characters(item.value)
             boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in (*value, *[""] * (item.boxes - len(value))))
             place = f"\\charboxes{{{boxes}}}"
