@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
         help="A worksheet blank, partly (first rows) or fully worked, or its key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
         shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip
+@option("--step", "names", group=PAGE, default="", metavar="NAME,…",
+        help="Only these steps, or givens, without words: S,A.")  # fmt: skip
 @option("--entries", group=PAGE, default="auto", show_default=True, metavar="WHICH",
         help="Entries shown: auto, all, first-row, none or 1,1;2,3.")  # fmt: skip
 @option("--places", group=PAGE, type=click.IntRange(0, 50), metavar="N", help="Places of the decimals.")
@@ -66,6 +69,7 @@ def derive(
     kind: str,
     solutions: Solutions | None,
     diagram: str | None,
+    names: str,
     entries: str,
     places: int | None,
     forms: str,
@@ -82,9 +86,10 @@ def derive(
     symattn derive self_attention --symbolic --size n=2,d_model=3,d_k=2,d_v=2
     symattn derive problem.toml --format latex,pdf --out output
     symattn derive note-002 --diagram
+    symattn derive note-002 --format latex-body --step S,A > scores.tex
     """
     from symattn.api import derive as work_out
-    from symattn.teaching.explanation import derivation_document
+    from symattn.teaching.explanation import derivation_document, steps_document
     from symattn.teaching.sheets import check_formats, read_besides, render, write_documents
 
     listed = check_formats(read_list(forms))
@@ -113,7 +118,11 @@ def derive(
         )
     if diagram and kind != "derivation":
         raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
-    if diagram:
+    if names and (diagram or kind != "derivation"):
+        raise InputError("--step gives steps of a derivation alone; it does not go with --as or --diagram.")
+    if names:
+        document = steps_document(solution.problem, read_list(names), solution.detail)
+    elif diagram:
         document = solution.diagram(diagram)
     elif kind == "derivation":
         document = derivation_document(solution.problem, solution.detail, layout, read_besides(listed))
@@ -125,6 +134,7 @@ def derive(
         stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
         stem += f"-{solutions}" if solutions and solutions != "blank" else ""
         stem += f"-{diagram}" if diagram else ""
+        stem += "".join(f"-{_in_file_name(name)}" for name in read_list(names))
         for path in write_documents([(stem, document)], folder, listed):
             click.echo(path)
         return
@@ -132,3 +142,8 @@ def derive(
         raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
     for form in listed:
         click.echo(render(document, form)[1].decode(), nl=False)
+
+
+def _in_file_name(step: str) -> str:
+    """S' as Sprime, since \\input and shells read quotes in their own way."""
+    return re.sub(r"[^\w.^-]", "", step.replace("'", "prime"))

@@ -36,6 +36,8 @@ def make(
     pages, banks = banks_apart(forms)
     booklets = 2 * sum(form in BOUND for form in pages)
     files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
+    if "latex" in pages and spec.students:
+        files += papers  # which students' files read
     steps = drawn + 1 + files + booklets + bool(spec.students)
     frozen = folder / path.stem / FROZEN
 

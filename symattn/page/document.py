@@ -272,7 +272,8 @@ class AnswerSpace:
 class FillIn:
     """A label and a place to write: a line `width` millimetres long, or `boxes` boxes for one character each.
 
-    `value` stands there already (a name from the class list), `after` behind it (a unit).
+    `value` stands there already (a name from the class list), `after` behind it (a unit).  Where it is the `student`'s,
+    LaTeX can keep it apart from a page that many have.
     """
 
     label: Inlines
@@ -280,6 +281,7 @@ class FillIn:
     boxes: int = 0
     value: str = ""
     after: Inlines = ()
+    student: Literal["", "name", "id", "seat"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,8 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "practice/course.py", "practice/scorm.py",
         "page/fonts",
         *(f"page/writers/{name}.py" for name in (
-            "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_exam",
-            "latex_text", "pdf", "rows", "typst",
+            "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body",
+            "latex_exam", "latex_text", "pdf", "rows", "typst",
         )),
         "teaching/bank", "teaching/exam", "teaching/stress.py", "teaching/description.py",
         *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),

@@ -409,6 +409,8 @@ def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
         raise InputError(f"There is no format {form!r}; {offered(form, _known(banks))}")
     if not listed:
         raise InputError(f"No format was given; there are {', '.join(_known(banks))}.")
+    if {"latex", "latex-body"} <= {*listed}:
+        raise InputError("latex and latex-body write files of the same names (.tex): one of them was expected.")
     return listed
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -348,6 +349,32 @@ def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secr
         write_exam(spec, tmp_path / "out", ["text"], Dice.secret(secret))
 
 
+# ------------------------------------------------------------------------------------------------ LaTeX
+
+
+def test_in_latex_all_who_have_a_paper_read_it_from_one_file(tmp_path):
+    """So that it is edited once.  Large print is another page; what is a student's stands nowhere else."""
+    path = exam(tmp_path, QUIZ)
+    listed = "".join(f"{name},s{k},{'18' if k == 3 else ''}\n" for k, name in enumerate(("Ada", "Ёлка", "Max", "Zoë")))
+    (tmp_path / "class.csv").write_text(f"name,id,text size\n{listed}", "utf-8")
+    result, _ = made(path, tmp_path / "out", ("latex",))
+    papers = {file.stem: file.read_text("utf-8") for file in (tmp_path / "out" / "papers").glob("*.tex")}
+    read = {}
+    for stem, copy in copies(result):
+        own = papers.pop(Path(stem).name)
+        assert f"\\def\\studentid{{{copy.id}}}\n" in own
+        [read[copy.id]] = re.findall(r"^\\input\{(\S+)\}", own, re.MULTILINE)
+        assert read[copy.id] == copy.sheet + ("-18" if copy.text_size else "")
+    master = papers.pop("class")
+    assert {*papers} == {*read.values()}
+    assert master.count("\\includesheet{00") == 3
+    assert all(name not in text for name in ("Ada", "Ёлка", "Max", "Zo", "s0") for text in papers.values())
+    assert all(text.count("\\documentclass") == text.count("{\\studentname}") == 1 for text in papers.values())
+    before = contents(tmp_path / "out")
+    made(path, tmp_path / "out", ("latex",))
+    assert contents(tmp_path / "out") == before
+
+
 # ------------------------------------------------------------------------------------------------ names
 
 
@@ -365,4 +392,4 @@ def test_students_with_hostile_names_have_a_right_paper_each(tmp_path):
             assert "".join(copy.name.split()) in squeezed
         source = (tmp_path / "out" / f"{stem}.tex").read_text("utf-8")
         assert "\\input{/etc" not in source
-        assert copy.sheet in source
+        assert f"\\input{{{copy.sheet}}}" in source

@@ -16,6 +16,7 @@ from scripts import key_of, key_script, marked, other_answer, other_results, scr
 from test_worked_cases import CASES
 
 import symattn
+from symattn.api import make_recipe
 from symattn.exact import decide
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
@@ -29,7 +30,7 @@ from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.told import MOST_TOLD, Told, places
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
-from symattn.page.presentation import presented
+from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS, pdf, text
 from symattn.page.writers.common import visible
 from symattn.teaching.problems import drawn_types, problem_types
@@ -42,6 +43,7 @@ from symattn.teaching.question import (
     Part,
     ShapeAnswer,
 )
+from symattn.teaching.sheets import sheets
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
 NAMES = list(CASES)
@@ -477,3 +479,17 @@ def test_what_is_equal_to_many_digits_and_not_proved_is_for_a_person(monkeypatch
     assert len(told) == sum(v.proof == "equal to 400 digits, not proved" for v in report.verdicts) > 3
     assert told[0].says == "Entry (1, 1) is equal to 400 digits, not proved."
     assert report.total == proved.total
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("de", "nicht definiert"), ("fr", "non défini"), ("es", "no definido"), ("zh", "无定义")]
+)
+def test_what_is_not_defined_is_said_in_the_language_of_the_page(language, said):
+    """Whatever the language that it was written in."""
+    [one] = sheets(make_recipe(problem="shapes", seed=7), 1)
+    written = {part.name: "not defined" for part in one.question.parts if isinstance(part.answer, ShapeAnswer)}
+    reports = symattn.check(one, written).reports
+    for page in (feedback_document(reports), marking_document(reports)):
+        shown = plain(presented(replace(page, look=make_look(language=language))))
+        assert "notdefined" not in shown
+        assert squeezed(said) in shown

@@ -6,6 +6,7 @@ The answers are worked out with NumPy, and `layouts` writes them; neither knows 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,13 +22,18 @@ from hypothesis import strategies as st
 from layouts import LAYOUTS, Answer, Work, numpy_prints
 from trials import tries
 
+import symattn
+from symattn.api import make_recipe
 from symattn.errors import InputError
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.files import FORMS
+from symattn.page.document import Heading, all_blocks
+from symattn.page.writers import FORMATS, markdown
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Question
+from symattn.teaching.sheets import sheets
 
 SHEETS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))["sheets"]
 NAMES = (
@@ -207,3 +213,17 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
 def test_far_too_long_a_text_is_refused(text, says):
     with pytest.raises(InputError, match=says):
         read_submission(text, [sheet("two queries")], form="markdown")
+
+
+def test_sheets_whose_headings_are_plain_text_are_read_alike():
+    """As they were printed until formulas stood in headings: nothing on them is taken for an answer."""
+    [one] = sheets(make_recipe("self_attention", seed=7), 1)
+    new = FORMATS["markdown"].write(one.worksheet)
+    old = new
+    for heading in (block for block in all_blocks(one.worksheet.blocks) if isinstance(block, Heading)):
+        old = old.replace(markdown.in_line(heading.whole), markdown.in_line(heading.whole, formulas=False))
+    assert "Queries Q = X₃ₓ₅" in old
+    assert "Queries $Q = X_{3 \\times 5}" in new
+    of_new, of_old = (symattn.check(one, re.sub(r"\|   (?=\|)", "| 1 ", page, count=9)) for page in (new, old))
+    assert [r.verdicts for r in of_old.reports] == [r.verdicts for r in of_new.reports]
+    assert of_old.loose == of_new.loose

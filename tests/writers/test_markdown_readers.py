@@ -194,5 +194,7 @@ def test_layouts_of_a_worksheet(layout, solutions, reader):
     drawn(replace(document, recipe=""))
 
 
-def test_a_heading_holds_no_formula():
-    assert lint(markdown(sheet(Heading((Math(n("S")), Words(" by $5")))))) == []
+def test_a_heading_has_its_formulas_as_formulas():
+    source = markdown(sheet(Heading((Math(n("S")), Words(" by $5")))))
+    assert lint(source) == []
+    assert "## $S$ by \\$5\n" in source

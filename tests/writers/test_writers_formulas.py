@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from writer_samples import FORMULAS, matrix, n, plus
+from writer_samples import FORMULAS, matrix, n, over, plus, sheet, times
 
 from symattn.formula.nodes import Number, Relation, children
 from symattn.formula.speech import speak
-from symattn.page.document import Display, Document, Math, Paragraph
+from symattn.page.document import Display, Document, Math, Paragraph, Words
 from symattn.page.writers import FORMATS
 
 # formula | LaTeX | Typst | text
@@ -150,3 +150,11 @@ def test_a_formula_is_known_by_every_format():
     page = Document("t", (Paragraph((Math(plus(1, 2)),)), Display((plus(1, 2),))))
     for name, writer in FORMATS.items():
         assert "1+2" in re.sub(r"<[^<>]*>|\s", "", writer.write(page)), name  # without the tags of HTML
+
+
+def test_formulas_with_a_cross_between_are_one_in_latex():
+    """As people type them; a dollar sign that somebody wrote is no formula's."""
+    shape = (Words("X is "), Math(n("n")), Words("×"), Math(n("d")), Words("; $×"), Math(n("m")))
+    assert r"X is $n \times d$; \$$\times$$m$" in FORMATS["latex"].write(sheet(Paragraph(shape)))
+    partial = over(times("∂", "L"), times("∂", "Z"))
+    assert FORMATS["latex"].formula(partial) == FORMATS["markdown"].formula(partial) == r"\frac{\partial L}{\partial Z}"

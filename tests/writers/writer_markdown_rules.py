@@ -3,7 +3,7 @@ r"""The rules of portable Markdown: what every reader of it (GitHub, Jupyter, VS
 A displayed formula stands between lines of `$$` with blank lines round them; inside there is no blank line, and no line
 that begins as a list, a quotation, a heading or a rule; each row of a matrix is a line that ends in `\\`.  A formula in
 a line of text has no rows, no spaces inside its dollar signs and no figure behind them, and in a table no bar.  There
-are no formulas in headings and links, no commands that some readers lack, no signs that Markdown itself would take, and
+are no formulas in links, no commands that some readers lack, no signs that Markdown itself would take, and
 no dollar sign that is neither escaped nor a formula's.
 """
 
@@ -69,8 +69,6 @@ def _faults_in_text(line):
     words = _COMMENT.sub("", _CODE.sub("`", line))
     formulas = _INLINE.findall(words)
     faults = [fault for formula in formulas for fault in _unportable(formula)]
-    if line.startswith("#") and formulas:
-        faults.append("a formula in a heading.")
     if any("$" in text for text in re.findall(r"(?<!\\)\[(?!\\|[ x]\])([^\]]*)\]\(", words)):
         faults.append("a formula in a link.")
     if line.startswith("|"):

@@ -9,13 +9,12 @@ from itertools import groupby
 
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
-from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
+from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
 from symattn.foundation.languages import sentences
 from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
 from symattn.marking.reports import words
-from symattn.marking.reports.echo import as_read
 from symattn.marking.reports.told import Reader, ReportLine, Told, explained, remarked
 from symattn.page.document import (
     Block,
@@ -345,7 +344,7 @@ def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     entry: Inlines = told.short(verdict.part)
     if told.where(verdict.part, [(verdict.i, verdict.j)]):
         entry = (*entry, Words(f" ({verdict.i + 1},\N{NO-BREAK SPACE}{verdict.j + 1})"))
-    written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
+    written: Inlines = (Math(Marked(told.written(verdict), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
     in_short = verdict.way == "key" and verdict.proof  # that it is the key is said in the next column
     how = words.proof(verdict.proof) if in_short else words.how(verdict.way, verdict.proof)

@@ -20,7 +20,7 @@ from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, 
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
 from symattn.foundation.languages import capitalised, message, sentences
-from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
+from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.marking.reports import words
@@ -166,8 +166,17 @@ class Told:
                 return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
             case _:
                 first = verdicts[min(verdicts)]
-                written = first.written.text
-                return (Math(self._marked(FormulaText(short(written)) if written else NOTHING, first)),)
+                return (Math(self._marked(self.written(first), first)),)
+
+    def written(self, verdict: Verdict) -> Formula:
+        """What a verdict is of, as it was read; a shape that there is not, in the words of the page."""
+        match self.said(verdict.part):
+            case Shaped(None):
+                return FormulaText(words.UNDEFINED)
+            case _ if verdict.written.blank:
+                return NOTHING
+            case _:
+                return as_read(verdict.written)
 
     def _verdicts(self, part: str) -> dict[Cell, Verdict]:
         return self._by_part.get(part, {})

@@ -35,6 +35,7 @@ NUMBERED = ("✗", "wrong, with the number of the mistake")
 PRINTED = ("·", "printed in the question")
 UNREAD = ("…", "still to be read by a person")
 SHADED = "x"
+UNDEFINED = "not defined"
 
 
 def wrong_because(number: int) -> Message:

@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Literal
 
 from symattn.foundation.identity import is_identity
-from symattn.foundation.languages import ENGLISH, languages, message
+from symattn.foundation.languages import ENGLISH, languages, message, say, speaking
 from symattn.marking.attempt import (
     Attempt,
     Entry,
@@ -335,9 +335,10 @@ class FilledSheet:
         found = []
         for heading in blocks_in_language(tuple(headings), language_of(self.page) or ENGLISH):
             assert isinstance(heading, Heading)
-            text = markdown.in_line(heading.content)
-            letters = _letters(f"{text} {heading.marks}")
-            found += [letters, letters + Counter({"T": text.count(r"\top")})]
+            for formulas in (True, False):  # as plain text they stood in headings formerly
+                text = markdown.in_line(heading.content, formulas)
+                letters = _letters(f"{text} {heading.marks}")
+                found += [letters, letters + Counter({"T": text.count(r"\top")})]
         return found
 
     def is_field(self, line: str) -> bool:
@@ -909,38 +910,39 @@ def fill_page(
     page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
 ) -> None:
     """Answers written into the lines of a blank page."""
-    sheet = FilledSheet(page, questions)
-    changes: dict[int, tuple[int, list[str]]] = {}
-    for number, slot in enumerate(sheet.slots):
-        said = attempts[slot.question].answers.get(slot.part.name)
-        if said is None:
-            continue
-        if isinstance(slot.block, AnswerGrid | Table):
-            block = sheet.tables[number][0]
-            changes[block.start] = (block.end, _filled_table(slot, block, said))
-        elif isinstance(slot.block, Choices) and isinstance(said, Ticked):
-            for option, item in enumerate(sheet.tasks[number].items):
-                if option in said.options:
-                    line = page.lines[item.line]
-                    changes[item.line] = (item.line + 1, [line.replace("[ ]", "[x]", 1)])
-        elif slot.block is None:
-            start, end = _space(sheet, slot)
-            changes[start] = (end, _in_space(slot, said))
-    for slot, block, _ in sheet.lines:
-        said = attempts[slot.question].answers.get(slot.part.name)
-        if said is not None and isinstance(slot.block, FillIn):
-            label, after = markdown.in_line(slot.block.label), markdown.in_line(slot.block.after)
-            changes[block.start] = (block.end, [" ".join(filter(None, (label, escaped(said_text(said)), after)))])
-    for q, attempt in enumerate(attempts):
-        end = max((block.end for block, (of, p) in zip(sheet.blocks, sheet.places, strict=True)
-                   if of == q and p is not None and block.text), default=len(page.lines))  # fmt: skip
-        added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
-        if added:
-            changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
-    _fill_fields(sheet, changes, {"name": name, "student": student})
-    for start in sorted(changes, reverse=True):
-        end, new = changes[start]
-        page.put(start, end, new)
+    with speaking(language_of(page) or ENGLISH):
+        sheet = FilledSheet(page, questions)
+        changes: dict[int, tuple[int, list[str]]] = {}
+        for number, slot in enumerate(sheet.slots):
+            said = attempts[slot.question].answers.get(slot.part.name)
+            if said is None:
+                continue
+            if isinstance(slot.block, AnswerGrid | Table):
+                block = sheet.tables[number][0]
+                changes[block.start] = (block.end, _filled_table(slot, block, said))
+            elif isinstance(slot.block, Choices) and isinstance(said, Ticked):
+                for option, item in enumerate(sheet.tasks[number].items):
+                    if option in said.options:
+                        line = page.lines[item.line]
+                        changes[item.line] = (item.line + 1, [line.replace("[ ]", "[x]", 1)])
+            elif slot.block is None:
+                start, end = _space(sheet, slot)
+                changes[start] = (end, _in_space(slot, said))
+        for slot, block, _ in sheet.lines:
+            said = attempts[slot.question].answers.get(slot.part.name)
+            if said is not None and isinstance(slot.block, FillIn):
+                label, after = markdown.in_line(slot.block.label), markdown.in_line(slot.block.after)
+                changes[block.start] = (block.end, [" ".join(filter(None, (label, escaped(said_text(said)), after)))])
+        for q, attempt in enumerate(attempts):
+            end = max((block.end for block, (of, p) in zip(sheet.blocks, sheet.places, strict=True)
+                       if of == q and p is not None and block.text), default=len(page.lines))  # fmt: skip
+            added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
+            if added:
+                changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
+        _fill_fields(sheet, changes, {"name": name, "student": student})
+        for start in sorted(changes, reverse=True):
+            end, new = changes[start]
+            page.put(start, end, new)
 
 
 def _fill_fields(sheet: FilledSheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
@@ -1011,7 +1013,7 @@ def said_text(said: Said) -> str:
         case Entry(text=text) | Text(text=text) | Unreadable(text=text):
             return text
         case Shaped(shape):
-            return f"{shape[0]}×{shape[1]}" if shape else "not defined"
+            return f"{shape[0]}×{shape[1]}" if shape else say("not defined")
         case Ordered(groups):
             return " < ".join(" = ".join(group) for group in groups)
         case Ticked(options):

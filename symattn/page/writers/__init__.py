@@ -30,9 +30,9 @@ class Writer(Protocol):
 
 
 def _entry(module: ModuleType) -> tuple[str, Writer] | None:
-    name = module.__name__.rpartition(".")[2]
+    name = module.__name__.rpartition(".")[2].replace("_", "-")
     return (name, cast(Writer, module)) if hasattr(module, "SUFFIX") else None
 
 
 FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entry)
-"""By the name of the module, with the first line of its docstring as what is said of it."""
+"""By the name of the module, latex-body for latex_body, with the first line of its docstring as what is said of it."""

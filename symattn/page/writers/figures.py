@@ -15,7 +15,7 @@ from itertools import pairwise
 from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Text, children
 from symattn.formula.width import width
 from symattn.page.document import Diagram, Inlines, Place
-from symattn.page.writers.common import PAGE_WIDTH, Page, has_tall_fraction, inlines_width
+from symattn.page.writers.common import Page, has_tall_fraction, inlines_width
 
 _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
 
@@ -93,7 +93,7 @@ class Drawing:
     def smaller(self, page: Page) -> float:
         """The factor, at most 1, by which the drawing fits on a page, below a title."""
         room = page.height - _TITLE * page.scale
-        return min(1.0, PAGE_WIDTH / (self.width * page.scale), room / (self.height * page.scale))
+        return min(1.0, page.width / (self.width * page.scale), room / (self.height * page.scale))
 
 
 # --- who stands beside whom ------------------------------------------------------------------------------------

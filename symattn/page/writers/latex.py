@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -17,7 +17,7 @@ from symattn.page.document import EVERYTHING, Besides, Document
 from symattn.page.writers import common, tex
 from symattn.page.writers.common import Page
 from symattn.page.writers.coverage import codes, in_words
-from symattn.page.writers.latex_blocks import BLANK, Blocks
+from symattn.page.writers.latex_blocks import ALONE, Blocks
 from symattn.page.writers.latex_exam import ExamBlocks
 from symattn.page.writers.latex_text import code, escaped, in_latin, is_foreign
 from symattn.page.writers.page import filled, latex_class, template_of, text_of
@@ -28,44 +28,51 @@ SUFFIX = ".tex"
 BESIDES: frozenset[Besides] = EVERYTHING - {"programs"}
 MACROS = "symattn.sty"
 
-# Alone, where only what every TeX knows can be used: in a notebook, in someone else's file.
-_TEX_ALONE = tex.Dialect(
-    escaped=escaped,
-    transpose="\\top",
-    functions=(),
-    blank={kind: f"\\underline{{\\hspace{{{length}}}}}" for kind, length in BLANK.items()},
-    excluded="\\boxed",
-    high_row="\\\\[10pt]",
-)
-
 _WITH_FIGURES = {"Diagram", "FlowSheet", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
-_LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
+_LISTED = re.compile(r"^\\(?:sheetcharacters|def\\studentletters)\{(.+)\}$", re.MULTILINE)
 
 
 def formula(formula: Formula) -> str:
     """One formula for math mode, without any command that LaTeX and MathJax do not know."""
-    return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), tex.write(formula, _TEX_ALONE)))
+    return tex.indented(_UNPRINTABLE.sub(lambda found: letter_of(found[1]), tex.write(formula, ALONE)))
 
 
 def formulas(lines: Sequence[Formula]) -> str:
     """Several, one below the other and aligned at their first relation sign."""
     if len(lines) == 1:
         return formula(lines[0])
-    rows = " \\\\\n".join(tex.aligned(line, _TEX_ALONE) for line in lines)
+    rows = " \\\\\n".join(tex.aligned(line, ALONE) for line in lines)
     source = f"\\begin{{aligned}}\n{rows}\n\\end{{aligned}}"
-    return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), source))
+    return tex.indented(_UNPRINTABLE.sub(lambda found: letter_of(found[1]), source))
 
 
 def write(document: Document) -> str:
     """The whole document, complete in one file."""
-    return _told(document, complete(document))
+    return noted(document, complete(document))
 
 
 def write_beside_macros(document: Document) -> str:
     """The document for a folder in which `symattn.sty` lies."""
-    return _told(document, _written(document, ""))
+    return noted(document, _written(document, ""))
+
+
+def write_for_many(document: Document) -> str:
+    """The same for several students, each of whom has a file with what is theirs (`of_student`)."""
+    return noted(document, _written(document, "", for_many=True))
+
+
+def of_student(student: Mapping[str, str], page: str) -> str:
+    r"""What is a student's on a page, by the names that `FillIn.student` has, and \input of the page that many have.
+
+    That lies in the same folder.
+    """
+    values = {name: escaped(value) for name, value in student.items()}
+    letters = _LISTED.search(_letters(values.values()))
+    own = values | ({"letters": letters[1]} if letters else {})
+    defined = "".join(f"\\def\\student{name}{{{value}}}\n" for name, value in own.items())
+    return f"{defined}\\input{{{page}}}  % the paper, the same for all who have it\n"
 
 
 def complete(document: Document) -> str:
@@ -76,7 +83,7 @@ def complete(document: Document) -> str:
 def in_place(source: str) -> dict[str, str]:
     """The characters of a source that pdfTeX has no letters for, and what it prints in their place."""
     found = [entry.split("=") for entry in _letters_of(source)] + [[code] for code in _UNPRINTABLE.findall(source)]
-    return {_letter(code): spelt[0] if spelt else codes(_letter(code)) for code, *spelt in sorted(found)}
+    return {letter_of(code): spelt[0] if spelt else codes(letter_of(code)) for code, *spelt in sorted(found)}
 
 
 def has_letters_for_others(source: str) -> bool:
@@ -84,7 +91,7 @@ def has_letters_for_others(source: str) -> bool:
     return bool(_letters_of(source))
 
 
-def _told(document: Document, source: str) -> str:
+def noted(document: Document, source: str) -> str:
     """The source; a warning in the log of symattn, which Python shows on standard error, says what it cannot show."""
     if replaced := in_place(source):
         others = " (LuaLaTeX and XeLaTeX print letters that they have a font for)" if _letters_of(source) else ""
@@ -95,10 +102,12 @@ def _told(document: Document, source: str) -> str:
     return source
 
 
-def _written(document: Document, macros: str) -> str:
+def _written(document: Document, macros: str, for_many: bool = False) -> str:
     with speaking(document.look.language):
         look, chosen = document.look, latex_class()
-        blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
+        blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(
+            Page(look), document.solutions, Page(look).line, for_many=for_many
+        )  # fmt: skip
         named = (document.title, document.sheet, document.footer)
         parts = {
             "title": escaped(document.title),
@@ -113,7 +122,7 @@ def _written(document: Document, macros: str) -> str:
         notation = sorted(blocks.notation.items())
         return filled(
             template_of(chosen),
-            sheet_comment=" · ".join(filter(None, map(_comment, named))),
+            sheet_comment=" · ".join(filter(None, map(comment, named))),
             options=",".join((f"{look.text_size}pt", f"{look.paper}paper", *["compact"] * (look.spacing == "compact"))),
             macros=macros.rstrip(),
             letters=_letters([*parts.values(), *fields, *dict(notation).values()]),
@@ -126,7 +135,7 @@ def _written(document: Document, macros: str) -> str:
         )
 
 
-def _comment(text: str) -> str:
+def comment(text: str) -> str:
     """Text behind %, in which nothing looks like a command."""
     return common.visible(text).replace("\\", "/")
 
@@ -140,7 +149,7 @@ def _letters(parts: Iterable[str]) -> str:
     return f"\\sheetcharacters{{{','.join(entries)}}}" if found else ""
 
 
-def _letter(code: str) -> str:
+def letter_of(code: str) -> str:
     return chr(int(code, 16))
 
 
@@ -174,10 +183,14 @@ class Folder:
         self._folders: dict[PurePosixPath, None] = {}
         self._masters: dict[str, dict[str, _Master]] = {}
 
-    def add(self, path: str, source: str, group: str = "") -> None:
-        """A sheet, and the path of the file that is to include it, if it is one of several."""
+    def add(self, path: str, source: str, group: str = "", page: str = "") -> None:
+        r"""A sheet, and the path of the file that is to include it, if it is one of several.
+
+        Where a sheet is a student's, `page` is the source of what it reads with \input.
+        """
         self._folders[PurePosixPath(path).parent] = None
-        head, _, _ = source.partition("\\begin{document}")
+        head, _, _ = page.partition("\\begin{document}")
+        head = f"{source}\n{head}" if page else source.partition("\\begin{document}")[0]
         line = _CLASS_LINE.search(head)
         if group and line:  # sheets in large print have a file of their own
             master = self._masters.setdefault(group, {}).setdefault(line.group(), _Master())

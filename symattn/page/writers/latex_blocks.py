@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from symattn.formula.nodes import NOTHING, CellKind, Formula, is_tall
 from symattn.formula.width import width
@@ -62,6 +62,7 @@ BLANK: dict[CellKind, str] = {
     "word": "4cm",
 }
 
+_TIMES = re.compile(r"(?<!\\)\$\$\\times\$\$")  # between two formulas: they are one
 _ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
 _TICKED = "[\\ticked]"
 _ROWS = 24  # a longer table is cut into several, each with the head, so that it can go on on the next page
@@ -70,7 +71,18 @@ _BRACKETS = 6  # em: what brackets and gaps of Falk's scheme take
 _STEP, _WORKING = 0.32, 0.65  # of a line: the two columns of the environment steps
 
 
-# Formulas in a document, with the commands of symattn.sty, and names that the document says once.
+# Where only what every TeX knows can be used: in a notebook, in someone else's file.
+ALONE = tex.Dialect(
+    escaped=escaped,
+    transpose="\\top",
+    functions=(),
+    blank={kind: f"\\underline{{\\hspace{{{length}}}}}" for kind, length in BLANK.items()},
+    excluded="\\boxed",
+    high_row="\\\\[10pt]",
+    most_columns=10,  # MaxMatrixCols of amsmath
+)
+
+# In a document with the commands of symattn.sty, and names that the document says once.
 _TEX = tex.Dialect(
     escaped=escaped,
     transpose="\\T",
@@ -85,16 +97,21 @@ _TEX = tex.Dialect(
 
 @dataclass(frozen=True)
 class Blocks:
-    """Writes blocks as the class article has them.
+    r"""Writes blocks as the class article has them.
 
     `notation` gathers the commands that were used for names, `line` is the room for a line in em, and
-    `solutions` says what is to be shown of every `Solved`.
+    `solutions` says what is to be shown of every `Solved`.  What is a student's is written as \studentname,
+    \studentid and \studentseat on a page `for_many`.
     """
 
     page: Page
     solutions: Solutions
     line: float
     notation: dict[str, str] = field(default_factory=dict)
+    for_many: bool = False
+    dialect: ClassVar[tex.Dialect] = _TEX
+    thin_line: ClassVar[str] = "\\thinline"  # between rows of matrices
+    wrapped_column: ClassVar[str] = "C"  # of a table, with its width
 
     def body(self, blocks: Sequence[Block]) -> str:
         r"""Everything between \begin{document} and \end{document}."""
@@ -104,7 +121,8 @@ class Blocks:
 
     def text(self, content: Inlines, style: tex.Style = "normal", room: float | None = None) -> str:
         """Text with formulas, no formula and no word wider than a line, or than `room` em."""
-        return "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+        source = "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+        return _TIMES.sub(r" \\times ", source)
 
     def _inline(self, inline: Span, room: float, style: tex.Style) -> str:
         match inline:
@@ -116,7 +134,7 @@ class Blocks:
                 return f"\\texttt{{{code(words)}}}"
             case Math(formula):
                 source = self.formula(formula, "tall" if common.has_dense_fraction(formula) else style)
-                return f"\\fit{{{source}}}" if width(formula) > room else source
+                return self.fitted(source) if width(formula) > room else source
             case _:
                 assert_never(inline)
 
@@ -126,7 +144,14 @@ class Blocks:
         return f"${source}$" if source else ""
 
     def _bare(self, formula: Formula, style: tex.Style = "normal") -> str:
-        return _on_one_line(tex.write(formula, _TEX, style, self.notation))
+        return _on_one_line(tex.write(formula, self.dialect, style, self.notation))
+
+    def fitted(self, source: str) -> str:
+        """What may be wider than the line."""
+        return f"\\fit{{{source}}}"
+
+    def at_margin(self, marks: str) -> str:
+        return f"\\atmargin{{{escaped(marks)}}}" if marks else ""
 
     # --- blocks ---
 
@@ -142,18 +167,16 @@ class Blocks:
             case Heading():
                 return self.heading(block)
             case Paragraph(content, marks):
-                return _filled(self.text(content) + _marks(marks))
+                return filled_lines(self.text(content) + self.at_margin(marks))
             case Display(lines, lead):
-                opening = f"[{{{self.text(lead)}}}]" if lead else ""
-                return _formulas(
-                    (tex.aligned(x, _TEX, self.notation) for x in common.folded(lines, lead, self.line)), opening
-                )
+                folded = common.folded(lines, lead, self.line)
+                return self.formulas((tex.aligned(x, self.dialect, self.notation) for x in folded), lead)
             case Entries(equations, columns):
                 columns = common.columns_that_fit(equations, columns, self.line)
                 if columns == 1:
                     equations = tuple(common.folded(equations, limit=self.line))
-                cells = [tex.aligned(equation, _TEX, self.notation) for equation in equations]
-                return _formulas(" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
+                cells = [tex.aligned(equation, self.dialect, self.notation) for equation in equations]
+                return self.formulas(" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
             case AnswerGrid():
                 return self._grid(block)
             case WorkingSpace(ruled=True):
@@ -176,7 +199,7 @@ class Blocks:
             case HeatMaps():
                 return self._heat_maps(block)
             case ItemList(items, ordered):
-                listed = "\n".join(_filled(f"  \\item {self.text(item)}", "    ") for item in items)
+                listed = "\n".join(filled_lines(f"  \\item {self.text(item)}", "    ") for item in items)
                 return environment("enumerate" if ordered else "itemize", listed) if items else ""
             case Table():
                 return self._table(block)
@@ -203,10 +226,15 @@ class Blocks:
             case _:
                 assert_never(block)
 
+    def formulas(self, lines: Iterable[str], lead: Inlines = ()) -> str:
+        """Rows of formulas aligned at &, behind some words."""
+        opening = f"[{{{self.text(lead)}}}]" if lead else ""
+        return tex.indented(environment("formulas", in_rows(lines), opening))
+
     def heading(self, heading: Heading) -> str:
         narrow = self.line < self.page.line
         command = "stephead" if narrow else "section*" if heading.level <= 1 else "subsection*"
-        return f"\\{command}{{{self.text(heading.whole)}{_marks(heading.marks)}}}"
+        return f"\\{command}{{{self.text(heading.whole)}{self.at_margin(heading.marks)}}}"
 
     def together(self, group: Together) -> str:
         above = _ABOVE_HEADING[min(2, common.level_of_first_heading(group))]
@@ -237,7 +265,9 @@ class Blocks:
         return "\n".join([f"\\cellgrid{star}{{{equals}}}{size}{{{left:.1f}em}}{{{above}em}}{{%", *cells, "}"])
 
     def _fill_in(self, item: FillIn) -> str:
-        if common.has_character_boxes(item):
+        if self.for_many and item.student:
+            place = f"\\writingline{{{common.line_width(item, self.page)}}}{{\\student{item.student}}}"
+        elif common.has_character_boxes(item):
             value = common.characters(item.value)
             boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in (*value, *[""] * (item.boxes - len(value))))
             place = f"\\charboxes{{{boxes}}}"
@@ -260,7 +290,7 @@ class Blocks:
         """What stands beside a box to tick, where the options stand in so many columns."""
         match content:
             case [Math(formula)]:
-                return f"\\fit{{{self.formula(formula, 'tall')}}}"
+                return self.fitted(self.formula(formula, "tall"))
             case _:
                 room = (self.line + common.CHOICE_GAP) / columns - common.CHOICE_GAP - common.CHOICE_LABEL
                 return self.text(content, "tall", room)
@@ -280,17 +310,28 @@ class Blocks:
         for row in table.rows:
             head, *others = (self._cell(*cell) for cell in zip(row, rooms, strict=True))
             if common.is_for_writing(row, table):
-                others = [f"\\roomtowrite{{{page.millimetres(common.WRITING)}mm}}"] * len(others)
+                others = [self.room_to_write(page.millimetres(common.WRITING))] * len(others)
             rows.append([f"\\textbf{{{head}}}" if table.row_heads else head, *others])
         head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
         ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
-        wrapped = "".join(f"C{{{share:.3f}\\linewidth}}" for share in shares)
+        wrapped = "".join(f"{self.wrapped_column}{{{share:.3f}\\linewidth}}" for share in shares)
         boxes = any(common.is_for_writing(row, table) for row in table.rows)
-        columns = f"{{{wrapped or ('|' if boxes else '').join('l' * len(heads))}}}"
+        columns = wrapped or ("|" if boxes else "").join("l" * len(heads))
         parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
-        between = " \\hline\n" if boxes else " \\thinline\n" if common.has_matrices(table) else "\n"
+        between = " \\hline\n" if boxes else f" {self.thin_line}\n" if common.has_matrices(table) else "\n"
         bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
-        return "\n\n".join(environment("sheettable", body, columns) for body in bodies)
+        return "\n\n".join(self.tabular(body, columns) for body in bodies)
+
+    def tabular(self, body: str, columns: str) -> str:
+        return environment("sheettable", body, f"{{{columns}}}")
+
+    def room_to_write(self, millimetres: int) -> str:
+        """In a cell of a table."""
+        return f"\\roomtowrite{{{millimetres}mm}}"
+
+    def padded(self, source: str) -> str:
+        """A matrix in a table, clear of the rules."""
+        return f"\\padded{{{source}}}"
 
     def _one_below_the_other(self, heads: Sequence[Inlines], row: Sequence[Inlines]) -> str:
         """The cells of a row of a table that is too wide in large print, each with its head."""
@@ -300,7 +341,7 @@ class Blocks:
 
     def _cell(self, content: Inlines, room: float) -> str:
         source = self.text(content, room=room)
-        return f"\\padded{{{source}}}" if any(map(is_tall, common.formulas_in(content))) else source
+        return self.padded(source) if any(map(is_tall, common.formulas_in(content))) else source
 
     def _falk(self, falk: Falk) -> str:
         """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
@@ -355,7 +396,7 @@ class Blocks:
             flow_tikz(picture, self.page, self.formula, self._words_of_title)
             for picture in flow.fitted(sheet, self.page)
         )
-        legend = [_filled(self.text(sheet.legend))] if sheet.legend else []
+        legend = [filled_lines(self.text(sheet.legend))] if sheet.legend else []
         return "\n\n".join([*legend, *(environment("flowsheet", picture) for picture in pictures)])
 
     def _words_of_title(self, content: Inlines) -> str:
@@ -397,13 +438,9 @@ def environment(name: str, body: str, arguments: str = "") -> str:
     return f"\\begin{{{name}}}{arguments}\n{body}\n\\end{{{name}}}"
 
 
-def _marks(marks: str) -> str:
-    return f"\\atmargin{{{escaped(marks)}}}" if marks else ""
-
-
-def _formulas(lines: Iterable[str], opening: str = "") -> str:
-    body = " \\\\\n".join(line.strip("\n") for line in lines)
-    return tex.indented(environment("formulas", body, opening))
+def in_rows(lines: Iterable[str]) -> str:
+    """The rows of an environment in which & parts the columns."""
+    return " \\\\\n".join(line.strip("\n") for line in lines)
 
 
 def _column_width(rows: Sequence[Sequence[Formula]]) -> float:
@@ -416,10 +453,13 @@ def _row_height(rows: Sequence[Sequence[Formula]]) -> float:
     return 2.9 if any(is_tall(x) for row in rows for x in row) else 1.6
 
 
+def comment_lines(words: str) -> str:
+    """Words as lines behind %."""
+    return textwrap.indent(filled_lines(common.visible(words)), "% ")
+
+
 def _figure(picture: str, description: str) -> str:
-    words = _filled(common.visible(description))
-    comment = textwrap.indent(words, "% ") if words else ""
-    return f"{comment}\n\\begin{{center}}\\fit{{%\n{picture}}}\\end{{center}}".strip()
+    return f"{comment_lines(description)}\n\\begin{{center}}\\fit{{%\n{picture}}}\\end{{center}}".strip()
 
 
 def _fitted(word: str, room: float) -> str:
@@ -433,6 +473,6 @@ def _on_one_line(source: str) -> str:
 
 
 @lru_cache(maxsize=1024)  # most is the same on every sheet
-def _filled(source: str, indent: str = "") -> str:
+def filled_lines(source: str, indent: str = "") -> str:
     """Source in lines that are pleasant to edit."""
     return textwrap.fill(source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

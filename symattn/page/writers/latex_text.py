@@ -37,6 +37,9 @@ _MATHS = {
     "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
     "✗": r"\times", "∘": r"\circ", "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
 } | GREEK  # fmt: skip
+_SPACED = {"×": r" \times "}
+_JOINING = "".join(sign for sign, source in _MATHS.items() if re.fullmatch(r"\\[A-Za-z]+|-", source))
+_IN_MATHS = re.compile(rf"(\d+×\d+\b|√(?:[a-z]|\d+)\b|[{_JOINING}]+|[{''.join(_MATHS)}])")
 _LATIN_TWIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))  # Greek capitals TeX has no sign for
 
 _ACCENT = {
@@ -74,13 +77,24 @@ def escaped(text: str, room: float = 41) -> str:
 
     A word may be broken anywhere if it is very long, or if it is wider than `room` em and no word of a language.
 
-    >>> print(escaped("50 % of {x_1} — naïve αβ 中 😀"))
-    50 \\% of \\{x\\_1\\} --- naïve \\ensuremath{\\alpha}\\ensuremath{\\beta} 中 \\unprintable{1F600}
+    >>> print(escaped("50 % of {x_1} — naïve αβ 中 😀, 3×4 or −∞"))
+    50 \\% of \\{x\\_1\\} --- naïve $\\alpha\\beta$ 中 \\unprintable{1F600}, $3 \\times 4$ or $-\\infty$
     """
     words = unicodedata.normalize("NFC", visible(text))
     words = _WORD.sub(lambda word: _breakable(word.group(), room), words)
-    source = "".join(map(_character, _LIGATURE.sub("\0", words)))
+    source = "".join(
+        _mathematics(part) if k % 2 else "".join(map(_character, part))
+        for k, part in enumerate(_IN_MATHS.split(_LIGATURE.sub("\0", words)))
+    )
     return _ARGUMENT.sub(r"{\g<0>}", source)
+
+
+def _mathematics(signs: str) -> str:
+    """Signs, and the numbers or the letter that belong to them, as one formula in a line of text."""
+    if signs[0] == "√" and len(signs) > 1:
+        return rf"$\sqrt{{{signs[1:]}}}$"
+    source = "".join(_SPACED.get(sign, _MATHS.get(sign, sign)) for sign in signs)
+    return f"${source.strip()}$"
 
 
 def _breakable(word: str, room: float) -> str:
@@ -107,8 +121,6 @@ def _character(character: str) -> str:
             return _ASCII.get(character, character)
         case _ if character in _PUNCTUATION:
             return _PUNCTUATION[character]
-        case _ if character in _MATHS:
-            return rf"\ensuremath{{{_MATHS[character]}}}"
         case _ if character in _LATIN_TWIN:
             return _LATIN_TWIN[character]
         case _ if character in _AS_THEY_ARE:

@@ -232,8 +232,7 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 def _block(block: Block) -> str:
     match block:
         case Heading(level=level, marks=marks):
-            content = block.whole
-            return f"{'#' * min(6, level + 1)} {in_line(content, formulas=False)}{_marks(marks)}"
+            return f"{'#' * min(6, level + 1)} {in_line(block.whole)}{_marks(marks)}"
         case Paragraph(content, marks):
             return f"{in_line(content)}{_marks(marks)}"
         case Display() if line := common.in_one_line(block):

@@ -65,6 +65,7 @@ class Dialect:
     high_row: str  # the end of a row of high cells
     guarded: bool = False  # whether a line of source must not begin with a minus
     columns: bool = False  # whether \begin{bmatrix} takes columns in brackets, as that of symattn.sty does
+    most_columns: int = 1000  # of \begin{bmatrix}; a matrix that has more is an array in brackets
     flat: bool = False  # whether a matrix is written on one line: [1 0; 0 1]
     commands: bool = False  # whether weights with a label are written by a command of their own
     plain: tuple[Command, ...] = ()  # commands that mean something else in the document
@@ -82,6 +83,9 @@ GREEK = {
     "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Υ": "\\Upsilon", "Φ": "\\Phi", "Ψ": "\\Psi", "Ω": "\\Omega",
     "ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell",
 }  # fmt: skip
+
+_OPERATORS = {"∂": "\\partial", "∇": "\\nabla"}
+"""Names that are signs."""
 
 _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
          "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "·": "\\cdot", "≡": "\\equiv"}  # fmt: skip
@@ -217,8 +221,8 @@ def _digits(digits: str, tex: Dialect) -> str:
 
 def _letters(base: str, tex: Dialect) -> str:
     """One letter as a variable, more as an upright word."""
-    if base in GREEK:
-        return GREEK[base]
+    if sign := GREEK.get(base) or _OPERATORS.get(base):
+        return sign
     if base.isascii() and base.isalpha():
         return base if len(base) == 1 else f"\\mathrm{{{base}}}"
     return f"\\text{{{tex.escaped(base)}}}"
@@ -245,9 +249,10 @@ def _commands(node: Formula, tex: Dialect) -> tuple[Command, ...]:
 
 def _decorated(name: Name, tex: Dialect) -> str:
     base = _letters(name.base, tex)
-    hat = "\\hat" if len(name.base) == 1 else "\\widehat"
-    # \\hat s rather than \\hat{s}: an index after a brace could be taken for emphasis in Markdown.
-    return (f"{hat} {base}" if name.hat else base) + _scripts(name, tex)
+    if name.hat:
+        # \\hat s rather than \\hat{s}: an index after a brace could be taken for emphasis in Markdown.
+        base = f"\\hat {base}" if len(name.base) == 1 else f"\\widehat{{{base}}}"
+    return base + _scripts(name, tex)
 
 
 def _weights(name: Name) -> tuple[str, Name, tuple[Formula, ...]] | None:
@@ -334,6 +339,9 @@ def _matrix(node: MatrixOf, tex: Dialect) -> str:
     fractions = any(is_tall(cell) for row in node.rows for cell in row)
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
+    if (columns := max(map(len, node.rows), default=0)) > tex.most_columns:
+        array = _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{'c' * columns}}}")
+        return _delimited(array, node.bracket, tall=True)
     environment = _MATRIX[node.bracket]
     source = _environment(
         environment, rows, tex.high_row if fractions else "\\\\", _columns(node) if tex.columns else ""

@@ -29,6 +29,7 @@ from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page import markup
 from symattn.page.document import Document, Quoted
+from symattn.page.presentation import presented
 from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound, page_count
 from symattn.page.writers.common import visible
@@ -494,21 +495,23 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         return
     _refuse_other_keys(exam, pages.folder)
     beside = latex.Folder(double_sided=True)
-    listed = [
-        (stem, form, make) for stem, make in documents(exam, lambda: _page_counts(exam, pages, forms)) for form in forms
-    ]
+    listed = list(_in_forms(exam, forms, lambda: _page_counts(exam, pages, forms)))
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
     for stem, form, make in listed:
+        if isinstance(make, OfStudent):
+            yield _put(pages, stem, form, make.source, beside, of=make.page)
+            continue
+        of = stem if isinstance(make, OfPaper) and make.for_many else ""
         if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
-            yield _put(pages, stem, form, lambda: next(made)[1], beside)
+            yield _put(pages, stem, form, lambda: next(made)[1], beside, of)
         else:
-            yield _put(pages, stem, form, lambda m=make, f=form: _page(m(), f), beside)  # type: ignore[misc]
+            yield _put(pages, stem, form, lambda m=make, f=form: _page(m, f), beside, of)  # type: ignore[misc]
     for stem, collect in collections(exam):
         for form in forms:
             if form == "pdf":
                 yield pages.put(stem + suffix(form), lambda c=collect: _collected(c()))  # type: ignore[misc]
             else:
-                yield _put(pages, stem, form, lambda c=collect, f=form: _page(booklet(c()), f), beside)  # type: ignore[misc]
+                yield _put(pages, stem, form, lambda c=collect, f=form: _page(lambda: booklet(c()), f), beside)  # type: ignore[misc]
     for name, text in beside.files():
         yield pages.put(name, text.encode)
     for form in (form for form in forms if form in BOUND):
@@ -543,20 +546,51 @@ def _bank(exam: Exam, form: str) -> bytes:
     return content
 
 
-def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], beside: latex.Folder) -> Path:
+def _in_forms(
+    exam: Exam, forms: Sequence[str], page_counts: Callable[[], Mapping[int, int]]
+) -> Iterator[tuple[str, str, Callable[[], Document] | OfStudent]]:
+    """The files that documents are written to: name, format, and what makes it.
+
+    In LaTeX all students who have the same paper, in the same size, read it from one file.
+    """
+    usual, shared = exam.spec.look.text_size, set[str]()
+    for stem, make in documents(exam, page_counts):
+        for form in forms:
+            if form != "latex" or not isinstance(make, OfPaper) or not make.is_of_student:
+                yield stem, form, make
+                continue
+            size = make.copy.text_size or usual
+            page = f"papers/{make.copy.sheet}" + (f"-{size}" if size != usual else "")
+            if page not in shared:
+                shared.add(page)
+                yield page, form, replace(make, for_many=True)
+            yield stem, form, OfStudent(make.copy, page)
+
+
+def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], beside: latex.Folder, of: str = "") -> Path:
+    """Write a file; in LaTeX, one of a group is also in the file that prints all of them.
+
+    Of a student's file, `of` is the name of the paper that it reads: that is no sheet by itself.
+    """
     path = pages.put(stem + suffix(form), content)
     if form == "latex":
+        paper = pages.read(of + suffix(form)).decode() if of and of != stem else ""
         folder = Path(stem).parent
-        beside.add(stem, path.read_text(encoding="utf-8"), group=f"{folder}/class" if folder.name else "")
+        beside.add(
+            stem, path.read_text(encoding="utf-8"), f"{folder}/class" if folder.name and of != stem else "", paper
+        )
     return path
 
 
-def _page(document: Document, form: str) -> bytes:
+def _page(make: Callable[[], Document], form: str) -> bytes:
+    document = make()
+    if isinstance(make, OfPaper) and make.for_many:
+        return latex.write_for_many(presented(document)).encode()
     return render(document, form, beside_macros=True)[1]
 
 
 def _by_crew(
-    exam: Exam, pages: _Pages, listed: Sequence[tuple[str, str, Callable[[], Document]]], crew: Crew
+    exam: Exam, pages: _Pages, listed: Sequence[tuple[str, str, Callable[[], Document] | OfStudent]], crew: Crew
 ) -> Iterator[tuple[str, bytes]]:
     """The papers and keys that are not there yet, by their names, in the order in which they are listed."""
     settings = {
@@ -584,7 +618,7 @@ def printing(settings: Any) -> Job:
         exam = Exam(spec, pools, ((0,) * len(pools),), software=settings["software"])
         copy = Copy(**asked["copy"])
         with typesetting(**settings["typesetting"]):
-            return _page(OfPaper(exam, 0, copy, asked["key"])(), asked["form"])
+            return _page(OfPaper(exam, 0, copy, asked["key"], asked["for_many"]), asked["form"])
 
     return job
 
@@ -709,6 +743,11 @@ class OfPaper:
     number: int
     copy: Copy
     key: bool = False
+    for_many: bool = False
+
+    @property
+    def is_of_student(self) -> bool:
+        return not self.key and bool(self.copy.id)
 
     def __call__(self) -> Document:
         spec, questions = self.exam.spec, self.exam.questions(self.number)
@@ -717,7 +756,19 @@ class OfPaper:
     def job(self) -> dict[str, Any]:
         """What somebody else needs to make it, besides what the exam file says."""
         variants = [plain(self.exam.pools[q][v]) for q, v in enumerate(self.exam.papers[self.number])]
-        return {"variants": variants, "copy": asdict(self.copy), "key": self.key}
+        return {"variants": variants, "copy": asdict(self.copy), "key": self.key, "for_many": self.for_many}
+
+
+@dataclass(frozen=True)
+class OfStudent:
+    """What is a student's on a paper, in LaTeX, which reads the rest from the `page` of all who have it."""
+
+    copy: Copy
+    page: str
+
+    def source(self) -> bytes:
+        student = {"name": self.copy.name, "id": self.copy.id, "seat": self.copy.seat}
+        return latex.of_student(student, Path(self.page).name).encode()
 
 
 def documents(

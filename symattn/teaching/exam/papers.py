@@ -131,9 +131,9 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     yield Paragraph((Strong(_named(copy.sheet)), *((Words(" · "), Words(Quoted(head))) if head else ())))
     yield FillIns(
         (
-            FillIn((Words("Name"),), 75, value=copy.name),
-            FillIn((Words("Seat"),), 20, value=copy.seat),
-            FillIn((Words("Student ID"),), 60, 0 if copy.id else spec.id_boxes, value=copy.id),
+            FillIn((Words("Name"),), 75, value=copy.name, student="name"),
+            FillIn((Words("Seat"),), 20, value=copy.seat, student="seat"),
+            FillIn((Words("Student ID"),), 60, 0 if copy.id else spec.id_boxes, value=copy.id, student="id"),
             FillIn((Words("Signature"),), 55),
         )
     )

@@ -146,7 +146,8 @@ OF_WORKSHEETS = ("solutions", "recipe", "overview", "together")
 
 MEANT = {
     "problem": "type", "kind": "type", "mark": "points", "parts": "ask", "steps": "ask", "instructions": "text",
-    "n": "sizes", "size": "sizes", "decimal": "exact", "round": "rounding", "by_token": "by", "by_matrix": "by", "count": "variants",
+    "n": "sizes", "size": "sizes", "decimal": "exact", "round": "rounding", "by_token": "by", "by_matrix": "by",
+    "count": "variants",
     "papers": "variants", "students": "class", "class_list": "class", "questions": "question",
 }  # fmt: skip
 """Other words for what an exam file and its questions say, those of the command line among them."""

@@ -11,6 +11,7 @@ from symattn.teaching.explanation.documents import (
     known_choice,
     lines_of,
     question_document,
+    steps_document,
 )
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
 from symattn.teaching.explanation.overview import set_overview
@@ -33,4 +34,5 @@ __all__ = [
     "lines_of",
     "question_document",
     "set_overview",
+    "steps_document",
 ]

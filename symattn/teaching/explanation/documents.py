@@ -82,6 +82,18 @@ def derivation_document(
     return Document(problem.title, tuple(blocks))
 
 
+def steps_document(problem: Problem, names: Sequence[str], detail: Detail | None = None) -> Document:
+    """Some steps alone, each worked out, and some givens; no words before or between them."""
+    wording, d = wording_of(problem), problem.derivation
+    blocks: list[Block] = []
+    for name in names:
+        if name in d.givens:
+            blocks.append(Display((given_as_equation(name, d.givens[name], wording),)))
+        else:
+            blocks += explain_step(d[name], wording, detail or Detail(places=problem.notation.decimals))
+    return Document(problem.title, tuple(blocks))
+
+
 def lines_of(problem: Problem, name: str, detail: Detail | None = None) -> list[Formula]:
     """The formulas of one step, its rule, numbers and entries, or the matrix of a given."""
     wording, d = wording_of(problem), problem.derivation
@@ -306,4 +318,5 @@ __all__ = [
     "known_choice",
     "lowered",
     "question_document",
+    "steps_document",
 ]

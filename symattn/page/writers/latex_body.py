@@ -1,0 +1,269 @@
+r"""LaTeX to \input into a document of one's own: plain amsmath, no preamble, no command or environment of ours.
+
+Nothing is said of fonts, margins or pages: they are the document's.  Formulas and boxes fit into the line of article,
+scrartcl and beamer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from symattn.formula.nodes import NOTHING, Formula, MatrixOf, Relation
+from symattn.formula.width import width
+from symattn.foundation.languages import speaking
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    AnswerGrid,
+    AnswerSpace,
+    Besides,
+    Block,
+    Box,
+    Choices,
+    Columns,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Flow,
+    FlowSheet,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    PageBreak,
+    Together,
+    WorkingSpace,
+    settled,
+)
+from symattn.page.writers import common, figures, tex
+from symattn.page.writers.common import Page
+from symattn.page.writers.drawing_tikz import tikz
+from symattn.page.writers.latex import comment, formula, noted
+from symattn.page.writers.latex_blocks import ALONE, Blocks, comment_lines, environment, filled_lines
+from symattn.page.writers.latex_text import escaped
+
+__all__ = ["BESIDES", "SUFFIX", "formula", "write"]
+
+SUFFIX = ".tex"
+BESIDES: frozenset[Besides] = frozenset()
+
+LINE = 0.6
+"""Of the line of our own pages: 26 em or 104 mm, which article has at 10 points, and beamer."""
+
+_FIGURE = "A figure stands here on the page; it needs commands of symattn.sty and is left out."
+_AFTER_HEADING = "\\par\\nopagebreak"
+_EXPANDED = {"\\wbr{}": "\\allowbreak{}", "\\tick{}": "$\\surd$", "\\thenright{}": "$\\hookrightarrow$"}
+_OF_OURS = re.compile(r"\\(?:wbr|tick|thenright)\{\}|\\unprintable\{([0-9A-F]{4,6})\}")
+
+
+def write(document: Document) -> str:
+    """The document without its title, which stands in a comment, and without a place for names."""
+    document = settled(document)
+    with speaking(document.look.language):
+        page = Page(replace(DEFAULT_LOOK, paper=document.look.paper, language=document.look.language), share=LINE)
+        body = BodyBlocks(page, document.solutions, page.line).body(document.blocks)
+    source = "\n".join(f"% {line}" for line in _head(document, body)) + f"\n\n{body}\n"
+    return _OF_OURS.sub(_expanded, noted(document, source))
+
+
+def _head(document: Document, body: str) -> Iterable[str]:
+    """What is said to whoever opens the file."""
+    yield " · ".join(map(comment, filter(None, (document.title, document.subtitle))))
+    if document.sheet:
+        yield f"{comment(document.sheet)}: print this name beside the work that is to be marked by symattn."
+    if document.footer:
+        yield comment(document.footer)
+    wanted = "amsmath and, for its figures, tikz" if "tikzpicture" in body else "amsmath"
+    yield f"Made by symattn, to be read with \\input: the document needs {wanted}, and no other package."
+
+
+def _expanded(found: re.Match[str]) -> str:
+    """What a command of symattn.sty stands for."""
+    return f"[U+{found[1]}]" if found[1] else _EXPANDED[found[0]]
+
+
+class BodyBlocks(Blocks):
+    """The same blocks in what every document has."""
+
+    dialect = ALONE
+    thin_line = "\\hline"
+    wrapped_column = "p"
+
+    def body(self, blocks: Sequence[Block]) -> str:
+        return self.blocks(blocks)
+
+    # --- text ---
+
+    def fitted(self, source: str) -> str:
+        return source
+
+    def at_margin(self, marks: str) -> str:
+        return f"\\hfill {escaped(marks).replace('{[}', '[')}" if marks else ""
+
+    def heading(self, heading: Heading) -> str:
+        """A line in bold: sections are the document's, and a slide has none."""
+        above = "\\bigskip" if heading.level <= 1 else "\\medskip"
+        return f"{above}\\noindent\\textbf{{{self.text(heading.whole)}}}{self.at_margin(heading.marks)}{_AFTER_HEADING}"
+
+    # --- blocks ---
+
+    def blocks(self, blocks: Sequence[Block], together: bool = False) -> str:
+        r"""One after the other; a formula belongs to the paragraph above it, so that no blank line parts them."""
+        written = ""
+        for source in filter(None, map(self.block, common.without_programs(blocks))):
+            if source.startswith(("\\begin{align*}", "\\[")):
+                written = written.removesuffix(_AFTER_HEADING) + "\n" * bool(written) + source
+                continue
+            begins = "" if source.startswith("\\") or not written.endswith(_AFTER_HEADING) else "\\noindent "
+            written += "\n\n" * bool(written) + begins + source
+        return written
+
+    def block(self, block: Block) -> str:
+        match block:
+            case Display() if line := common.in_one_line(block):
+                return filled_lines(self.text(line))
+            case Display(lines, lead):
+                return self.formulas(self._rows(lines), lead)
+            case Entries(equations, columns) if common.columns_that_fit(equations, columns, self.line) == 1:
+                return self.formulas(self._rows(equations))
+            case WorkingSpace(ruled=True):
+                rule = "\\noindent\\rule{\\linewidth}{0.4pt}\\par"
+                space = f"\\vspace{{{common.RULING}mm}}"
+                return "\n".join(f"{space}{rule}" for _ in range(common.ruled_lines(block, self.page)))
+            case WorkingSpace():
+                return f"\\vspace{{{common.space_height(block, self.page)}mm}}\\par"
+            case AnswerSpace(boxes):
+                below = common.below_boxes(block, self.page)
+                return self.block(boxes) + (f"\n\\vspace{{{below}mm}}\\par" if below else "")
+            case FillIns(items):
+                return "\\par\\noindent\n" + "\n".join(map(self._fill_in, items)) + "\\par"
+            case HeatMap(description=said):
+                return _left_out(said)
+            case HeatMaps(items):
+                return _left_out(" ".join(picture.description for _, picture in items))
+            case FlowSheet():
+                return _left_out("")
+            case Box(title, blocks):
+                heading = f"\\medskip\\noindent\\textbf{{{escaped(title)}}}{_AFTER_HEADING}"
+                return f"{heading}\n\n{self.blocks(blocks)}\n\n\\medskip"
+            case Together(blocks):
+                return self.blocks(blocks)
+            case Falk(inside=MatrixOf()):
+                return self._scheme(block)
+            case Falk() | Flow() | Columns():
+                return self.blocks(common.one_after_another(block))
+            case PageBreak():
+                return "\\bigskip"
+            case _:
+                return super().block(block)
+
+    def formulas(self, lines: Iterable[str], lead: Inlines = ()) -> str:
+        words = f"{self.text(lead)}\n" if lead else ""
+        return words + tex.indented(environment("align*", _apart(lines)))
+
+    def _rows(self, lines: Sequence[Formula]) -> Iterator[str]:
+        """Lines aligned at their first relation sign, or begun below what stands before it where it leaves no room."""
+        folded = common.folded(lines, limit=self.line)
+        sides = [_sides(line) for line in folded]
+        if max(left for left, _ in sides) + max(right for _, right in sides) <= self.line:
+            yield from (tex.aligned(line, self.dialect) for line in folded)
+            return
+        for line in folded:
+            match line:
+                case Relation((first, *others), signs) if signs:
+                    beside = width(Relation((first, others[0]), signs[:1])) <= self.line
+                    start = Relation((first, others[0]), signs[:1]) if beside else first
+                    indent = "\\quad " if first == NOTHING else ""
+                    if start != NOTHING:
+                        yield f"& {indent}{tex.write(start, self.dialect)}"
+                    for sign, part in zip(signs[beside:], others[beside:], strict=True):
+                        yield f"& \\quad {tex.write(Relation((NOTHING, part), (sign,)), self.dialect)}"
+                case _:
+                    yield tex.aligned(line, self.dialect)
+
+    def _scheme(self, block: Falk) -> str:
+        """Falk's scheme as a matrix of matrices."""
+        left, above = block.names or (NOTHING, NOTHING)
+        assert isinstance(block.inside, MatrixOf)
+        rows = ((NOTHING, above, block.above), (left, block.left, block.inside))
+        return self.formulas([tex.write(MatrixOf(rows, bracket=""), self.dialect)])
+
+    def _grid(self, grid: AnswerGrid) -> str:
+        """Boxes as an array with rules."""
+        wide, high = common.box_size(grid, self.page)
+        filled, empty = dict(grid.filled), f"\\hspace{{{wide}mm}}"
+        strut = f"\\rule[-{high / 2 - 1:.1f}mm]{{0pt}}{{{high}mm}}"
+        labels = [f"{self.formula(label)} & ".replace("$", "") for label in grid.row_labels] or [""] * grid.rows
+        columns = f"|*{{{grid.columns}}}{{c|}}"
+        rule = f"\\cline{{2-{grid.columns + 1}}}" if grid.row_labels else "\\hline"
+        rows = []
+        for i, label in enumerate(labels):
+            cells = (self._bare(filled[i, j], "tall") if (i, j) in filled else empty for j in range(grid.columns))
+            rows.append(f"{label}{strut}{' & '.join(cells)} \\\\ {rule}")
+        heads = " & ".join(self._bare(label) for label in grid.column_labels)
+        head = [f"{'& ' if grid.row_labels else ''}{heads} \\\\"] if heads else []
+        body = "\n".join((*head, rule, *rows))
+        array = environment("array", body, f"{{{'c' if grid.row_labels else ''}{columns}}}")
+        bare = grid.shade or grid.row_labels or grid.column_labels
+        name = "" if grid.name == NOTHING else self._bare(grid.name) + ("" if grid.row_labels else " =")
+        return tex.indented("\n".join(("\\[", name, array if bare else f"\\left[\n{array}\n\\right]", "\\]")))
+
+    def _fill_in(self, item: FillIn) -> str:
+        if common.has_character_boxes(item):
+            value = common.characters(item.value)
+            boxes = (*value, *[""] * (item.boxes - len(value)))
+            place = "".join(f"\\framebox[{common.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in boxes)
+        else:
+            wide = min(common.line_width(item, self.page), self.page.width - 10)
+            place = f"\\underline{{\\makebox[{wide}mm][l]{{\\strut {escaped(item.value)}}}}}"
+        parts = "~".join(filter(None, (self.text(item.label), place, self.text(item.after))))
+        return f"{parts}\\quad" if common.is_short(item, self.page) else f"{parts}\\par"
+
+    def choices(self, choices: Choices) -> str:
+        boxes = ("\\fbox{$\\times$}" if i in choices.ticked else "\\fbox{$\\phantom{\\times}$}" for i in range(10**4))
+        items = (
+            f"  \\item[{box}~\\textbf{{{common.letter(i)}.}}] {self.option(item)}"
+            for i, (item, box) in enumerate(zip(choices.items, boxes, strict=False))
+        )
+        return environment("itemize", "\n".join(items))
+
+    # --- tables and figures ---
+
+    def tabular(self, body: str, columns: str) -> str:
+        table = environment("tabular", f"\\hline\n{body}\n\\hline", f"{{@{{}}{columns}@{{}}}}")
+        return environment("center", table)
+
+    def room_to_write(self, millimetres: int) -> str:
+        return f"\\rule{{0pt}}{{{millimetres}mm}}\\hspace{{{millimetres}mm}}"
+
+    def padded(self, source: str) -> str:
+        return source
+
+    def _diagram(self, diagram: Diagram) -> str:
+        """TikZ, where the document has it."""
+        picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
+        drawn = environment("center", picture)
+        return f"% A figure, in a document that has loaded tikz.\n\\ifdefined\\tikzpicture\n{drawn}\n\\fi"
+
+
+def _apart(lines: Iterable[str]) -> str:
+    """Rows of formulas, those with matrices clear of one another."""
+    listed = [line.strip("\n") for line in lines]
+    ends = [" \\\\[4pt]\n" if any("matrix}" in x for x in pair) else " \\\\\n" for pair in pairwise(listed)]
+    return "".join(line + end for line, end in zip(listed, [*ends, ""], strict=True))
+
+
+def _sides(line: Formula) -> tuple[float, float]:
+    """The widths of what stands before the first relation sign, and behind it; of a line without one, of all of it."""
+    left = width(line.parts[0]) if isinstance(line, Relation) and line.signs else 0.0
+    return left, width(line) - left
+
+
+def _left_out(description: str) -> str:
+    return comment_lines(" ".join(filter(None, (_FIGURE, description))))
