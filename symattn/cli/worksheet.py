@@ -109,9 +109,9 @@ def worksheet(
     """
     import secrets
 
-    from symattn.api import make_recipe, stem_of
+    from symattn.api import make_recipe
     from symattn.foundation.crew import crew
-    from symattn.teaching.pool import AHEAD, OVERLAP, Tally
+    from symattn.teaching.pool import AHEAD, Tally, no_more_room
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
@@ -136,12 +136,12 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
-    how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
+    how = Setting(listed, recipe.stem, shown, layout, conventions, look, printed)
     questions: list[Question] = []
 
     def told(room: int) -> None:
         if not quiet:
-            click.echo(_no_more_room(room, OVERLAP[recipe.spec.level]), err=True)
+            click.echo(no_more_room(room, recipe.spec.level), err=True)
 
     tally = Tally(ahead=min(count, AHEAD), told=told)
     with (
@@ -220,13 +220,6 @@ def _refuse_mistyped_exam(path: Path) -> None:
     for key, value in stated.items():
         if isinstance(value, list) and nearest(key, ["question"]):
             raise InputError(f"{path.name} has [[{key}]]; did you mean [[question]]?")
-
-
-def _no_more_room(room: int, share: float) -> str:
-    return (
-        f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
-        "there is room for no more that differ so much. Larger sizes leave more."
-    )
 
 
 def _say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
