@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 from symattn.derivation.mechanisms import Mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.foundation.typed import OneOf
-from symattn.page.notation import load_notation, notation_title, notations
+from symattn.page.notation import notation_title, notations
 from symattn.page.presentation import CHOICES
 from symattn.page.writers import FORMATS
 from symattn.practice.words import translated
@@ -20,7 +20,6 @@ from symattn.teaching.explanation import CONVENTIONS, LAYOUTS
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import ProblemType, problem_types
 from symattn.teaching.problems.base import SIZES, Shared
-from symattn.teaching.question import Json
 from symattn.teaching.sheets import SOLUTIONS
 
 CALLED: Mapping[str, str] = {
@@ -30,12 +29,12 @@ CALLED: Mapping[str, str] = {
 """Formats by their own names, the same in every language."""
 
 
-def choices() -> dict[str, Json]:
+def choices() -> dict[str, Any]:
     """Everything that the form offers."""
     return {
         "problems": [_problem(one) for one in problem_types().values()],
         "mechanisms": [_mechanism(one) for one in mechanisms().values()],
-        "notations": [_notation(name) for name in notations()],
+        "notations": [{"name": name, "title": translated(notation_title(name))} for name in notations()],
         "settings": {
             name: {"about": one.about, "values": one.values} for name, one in ABOUT.items() if name != "orientation"
         },
@@ -50,7 +49,7 @@ def choices() -> dict[str, Json]:
     }
 
 
-def _problem(one: ProblemType[Any, Any]) -> Json:
+def _problem(one: ProblemType[Any, Any]) -> dict[str, Any]:
     return {
         "name": one.name,
         "title": translated(one.title),
@@ -59,11 +58,10 @@ def _problem(one: ProblemType[Any, Any]) -> Json:
         "presets": {what: str(preset["mechanism"]) for what, preset in one.presets.items()},
         "settings": list(one.settings) if one.mechanisms else None,
         "sizes": list(one.own_sizes) if one.own_sizes else "sizes" not in one.draws,
-        "rows": one.rows_only,
     }
 
 
-def _option(one: ProblemType[Any, Any], name: str) -> Json:
+def _option(one: ProblemType[Any, Any], name: str) -> dict[str, Any]:
     """An option: what kind of value it takes, which ones where they can be listed, and the default."""
     default, about, *kinds = one.options[name]
     values = list(one.presets) if name == "what" and one.presets else _names(kinds)
@@ -71,7 +69,7 @@ def _option(one: ProblemType[Any, Any], name: str) -> Json:
     return {"name": name, "kind": kind, "values": values, "default": default, "about": about}
 
 
-def _names(kinds: Iterable[Any]) -> list[Json]:
+def _names(kinds: Iterable[Any]) -> list[str]:
     """The names of which an option is one, or has some."""
     for kind in kinds:
         for hint in (kind, *get_args(kind)):
@@ -81,7 +79,7 @@ def _names(kinds: Iterable[Any]) -> list[Json]:
     return []
 
 
-def _mechanism(one: Mechanism) -> Json:
+def _mechanism(one: Mechanism) -> dict[str, Any]:
     usual = {level: {**sizes, **one.default_sizes} for level, sizes in SIZES.items()}
     return {
         "name": one.name,
@@ -92,11 +90,6 @@ def _mechanism(one: Mechanism) -> Json:
         },
         "settings": [name for name in settings_of(one.name) if name != "orientation"],
     }
-
-
-def _notation(name: str) -> Json:
-    turned = load_notation(name).settings.get("orientation") == "columns"
-    return {"name": name, "title": translated(notation_title(name)), "columns": turned}
 
 
 __all__ = ["choices"]

@@ -131,7 +131,7 @@ class Teacher:
             "what_if": question.problem is not None,
         }
 
-    def paper(self, choice: Json, solutions: str, form: str) -> Said:
+    def paper(self, choice: Json, solutions: Solutions, form: str) -> Said:
         """One of its documents as a file in one format; of LaTeX, with its macros in it."""
         chosen = _choice(choice)
         how = replace(chosen.setting((form,)), solutions=(solutions,))

@@ -103,7 +103,7 @@ class WhatIf:
         ]
         lines += (Relation((NOTHING, line), ("=",)) for line in worked[1:])
         lines.append(Relation((NOTHING, w.number(result[i, j])), (equals,)))
-        return {"html": self._written(lines), "uses": [list(use) for use in dict.fromkeys(uses)]}
+        return {"html": [*self._written(lines)], "uses": [[*use] for use in dict.fromkeys(uses)]}
 
     @property
     def _derivation(self) -> Derivation:

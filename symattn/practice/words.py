@@ -141,8 +141,6 @@ TEACHER: Mapping[str, str] = {
     "decimal_sign": message("Decimal sign"),
     "brackets": message("Brackets"),
     "transpose": message("Sign of a transpose"),
-    "yes": message("yes"),
-    "no": message("no"),
     "seed": message("Number of the draw"),
     "another": message("Other numbers"),
     "stop": message("Stop"),
@@ -165,6 +163,7 @@ TEACHER: Mapping[str, str] = {
     "recipe": message("Print the command that makes the key on worksheets"),
     "download": message("Download"),
     "making": message("{done} of {count} made, about {seconds} s left"),
+    "writing": message("Writing the files…"),
     "saved": message("{file} is in your downloads."),
     "no_format": message("Choose a format."),
     "link": message("Link with which students practise this sheet"),
@@ -172,7 +171,6 @@ TEACHER: Mapping[str, str] = {
     "copy": message("Copy"),
     "copied": message("Copied."),
     "secret": message("Whoever has the link or the command can make the key."),
-    "givens": message("Givens"),
     "edit": message(
         "Change any number: everything that follows changes with it. Point to an entry to see how it comes about."
     ),

@@ -80,11 +80,6 @@ export class Form {
     at("mask-value-of").hidden = !(mask.endsWith(":") || mask === "other");
     at("places-of").hidden = at("exact").value === "exact";
     this.#settings(offered.filter((name) => !OWN.includes(name) && this.#choices.settings[name]));
-    for (const item of at("notation").options) {
-      const { columns } = this.#choices.notations.find(({ name }) => name === item.value);
-      item.disabled = columns && problem.rows;
-    }
-    if (at("notation").selectedOptions[0]?.disabled) at("notation").value = "standard";
   }
 
   #options(problem) {

@@ -48,6 +48,7 @@ export class Board {
     at("entry").replaceChildren();
     at("steps").replaceChildren(...steps.map((step) => this.#matrix(step, (source, i, j) => {
       const button = made("button", { type: "button", id: `entry-${step.name}-${i}-${j}`, innerHTML: source });
+      button.ariaLabel = `${this.#say("row_column", { row: i, column: j })}: ${button.firstChild.getAttribute("alttext")}`;
       if (i > 1 || j > 1) button.tabIndex = -1; // Tab goes to a matrix, arrows go within
       return button;
     })));
@@ -55,7 +56,7 @@ export class Board {
   }
 
   #matrix({ name, word, html, rows }, cell) {
-    const table = made("table", { className: "matrix" }, made("tbody", {}, ...rows.map((row, i) =>
+    const table = made("table", { className: "numbers" }, made("tbody", {}, ...rows.map((row, i) =>
       made("tr", {}, ...row.map((x, j) => {
         const place = made("td", {}, cell(x, i + 1, j + 1));
         place.dataset.place = `${name} ${i + 1} ${j + 1}`;

@@ -57,7 +57,10 @@ const ticked = (id) => [...at(id).querySelectorAll("input:checked")].map(({ name
 
 // ---------------------------------------------------------------- Python
 
-const engine = new Engine((file) => tell(`${say("failed")} (${file})`));
+const engine = new Engine((why) => {
+  const [file, status] = why.split(": ").slice(-2);
+  tell("", /^\d+$/.test(status) ? say("lost_file", { file }) : `${say("failed")} (${why})`);
+});
 let current = null; // what Python said of the sheet that is shown
 let turn = Promise.resolve();
 let wanted = 0;
@@ -127,7 +130,7 @@ async function afterwards() {
 function show() {
   at("papers").classList.remove("old");
   at("papers").replaceChildren(...current.papers.map(({ solutions, html }) => {
-    const title = made("h3", {}, say(solutions), made("span", { className: "name" }, current.name));
+    const title = made("h3", {}, say(solutions), made("span", { className: "name" }, `${say("marks", { marks: current.marks })} · ${current.name}`));
     const saves = made("div", { className: "saves" });
     saves.append(made("button", { type: "button", onclick: () => print(solutions) }, say("print")));
     for (const { name, called } of page.choices.formats) {
@@ -187,7 +190,7 @@ const download = () => during(async () => {
   const { name, data, notes } = await engine.ask("files", wish, (done, count) => {
     at("progress").value = done;
     const seconds = Math.ceil(((performance.now() - begun) / 1000 / done) * (count - done));
-    tell(say("making", { done, count, seconds }));
+    tell(done < count ? say("making", { done, count, seconds }) : say("writing"));
   });
   save(name, bytesOf(data));
   page.saved = name;
@@ -274,6 +277,7 @@ function turnTo(name) {
     button.ariaCurrent = button.dataset.view === name ? "true" : null;
     at(`view-${button.dataset.view}`).hidden = button.dataset.view !== name;
   }
+  tell();
   if (current) during(afterwards);
 }
 at("views").addEventListener("click", ({ target }) => target.dataset.view && turnTo(target.dataset.view));
