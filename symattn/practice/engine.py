@@ -49,15 +49,19 @@ MAKING = "making"
 """The archive that the page for teachers has besides: what of symattn makes files, and no student needs."""
 
 OF_MAKING: tuple[str, ...] = (
-    "practice/teacher.py", "practice/whatif.py",
+    "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
-        "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_exam", "latex_text", "rows",
-        "typst",
+        "binding", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_exam", "latex_text",
+        "rows", "typst",
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),
     "derivation/symbolic.py", "derivation/sympy_source.py",
+    *(f"marking/grading/{name}.py" for name in (
+        "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "whose",
+        "worker",
+    )),
     *(f"foundation/{name}.py" for name in ("software", "spreadsheet")),
 )  # fmt: skip
 
@@ -67,13 +71,9 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
         "practice/choices.py", "practice/course.py", "practice/scorm.py",
         "page/fonts",
-        *(f"page/writers/{name}.py" for name in ("binding", "compiling", "pdf")),
+        *(f"page/writers/{name}.py" for name in ("compiling", "pdf")),
         "teaching/stress.py",
         "marking/implementations", "marking/trial.py",
-        *(f"marking/grading/{name}.py" for name in (
-            "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables",
-            "whose", "worker",
-        )),
         "derivation/counts.py", "foundation/cluster.py",
     ),
     "sympy": (

@@ -22,7 +22,8 @@ from symattn.practice.words import PAGE, TEACHER, translated
 
 OWN = ("index.html", "practice.css", "practice.js", "worker.js", "scorm.js")
 TEACHERS = (
-    "teacher.html", "teacher.css", "teacher.js", "teacher-engine.js", "teacher-form.js", "teacher-parts.js",
+    "teacher.html", "teacher.css", "teacher.js", "teacher-engine.js", "teacher-exam.js", "teacher-form.js",
+    "teacher-marking.js", "teacher-parts.js",
     "teacher-whatif.js",
 )  # fmt: skip
 CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}

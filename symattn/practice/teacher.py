@@ -76,11 +76,16 @@ class Choice:
         stated |= {"sizes": self.sizes} if self.sizes else {}
         stated |= {} if self.exact else {"exact": False}
         stated |= {} if self.places is None else {"places": self.places}
+        spec = problem_type(self.problem).spec({**stated, "settings": self.stated_settings, "options": self.options})
+        return Recipe(spec, self.seed)
+
+    @property
+    def stated_settings(self) -> dict[str, Any]:
+        """The settings that are not left to the mechanism."""
         settings: dict[str, Any] = {name: text for name, text in self.settings.items() if text}
         if "rounding" in settings:
             settings["rounding"] = _rounding(settings["rounding"])
-        spec = problem_type(self.problem).spec({**stated, "settings": settings, "options": self.options})
-        return Recipe(spec, self.seed)
+        return settings
 
     @cached_property
     def made_look(self) -> Look:
@@ -91,6 +96,10 @@ class Choice:
         listed = check_formats(forms, banks=True)
         stem = self.recipe.stem
         return Setting(listed, stem, self.solutions, self.layout, self.conventions, self.made_look, self.printed)
+
+
+_USUAL = ("standard", "e")
+"""What an exam file need not say of level, notation and weights."""
 
 
 def _rounding(text: str) -> dict[str, Json]:
@@ -220,6 +229,64 @@ class Teacher:
             raise InputError("No derivation is shown yet.")
         return self._whatif.entry(step, row - 1, column - 1)
 
+    # -- an exam; what makes it is loaded when it is first asked for
+
+    def question(self, choice: Json) -> Said:
+        """A choice as a question of an exam."""
+        chosen = _choice(choice)
+        _ = chosen.recipe  # refuses what does not go together
+        table: dict[str, Json] = {"type": chosen.problem}
+        for name in ("mechanism", "level", "softmax", "notation"):
+            if (text := getattr(chosen, name)) and text not in _USUAL:
+                table[name] = text
+        table |= {"sizes": dict(chosen.sizes)} if chosen.sizes else {}
+        table |= {} if chosen.exact else {"exact": False}
+        table |= {} if chosen.places is None else {"places": chosen.places}
+        table |= {**chosen.stated_settings, **chosen.options}
+        return {"question": table}
+
+    def exam_opened(self, text: str) -> Said:
+        """An exam file that somebody has."""
+        from symattn.practice import exams
+
+        return {"exam": exams.opened(text)}
+
+    def exam_file(self, exam: dict[str, Json], language: str = "en") -> Said:
+        """An exam as a file, and its questions in words."""
+        from symattn.practice import exams
+
+        with speaking(language):
+            titles: list[Json] = [one["title"] or say(one["type"]) for one in exams.titles(exam)]
+        return {"text": exams.written(exam), "titles": titles}
+
+    def exam(
+        self, exam: dict[str, Json], students: Mapping[str, str], secret: str, forms: list[str], told: Told = silent
+    ) -> Said:
+        """Papers, keys and overview, and the file, class list and secret that they are made of: one archive."""
+        from symattn.practice import exams
+
+        with _noted() as notes:
+            files = exams.papers(exam, students, secret, forms, told)
+        return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
+
+    def marks(self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str]) -> Said:
+        """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
+        from symattn.practice import exams
+
+        with _noted() as notes:
+            wanted, files = exams.marked(exam, handed, known, forms)
+        if wanted:
+            return {"wanted": {name: [*job] for name, job in wanted.items()}}
+        rows = json.loads(files["marks.json"])["rows"]
+        listed: list[Json] = [{name: row.get(name, "") for name in ("file", "name", "id", "status")} for row in rows]
+        return {**_file("marked.zip", _zipped(files)), "rows": listed, "notes": list(dict.fromkeys(notes))}
+
+    def job(self, exam: str, make: str, settings: str, job: str) -> Said:
+        """One job of marking, which a page has done apart, with a limit of time."""
+        from symattn.practice import exams
+
+        return {"answer": exams.done(exam, make, settings, job)}
+
     def _sheet(self, chosen: Choice) -> Sheet:
         recipe = chosen.recipe
         command = recipe.command()
@@ -282,10 +349,11 @@ VERBS: Mapping[str, Callable[..., Said]] = {
     verb.__name__: verb
     for verb in (
         _TEACHER.draw, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened, _TEACHER.what_if,
-        _TEACHER.entry,
+        _TEACHER.entry, _TEACHER.question, _TEACHER.exam_opened, _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks,
+        _TEACHER.job,
     )
 }  # fmt: skip
-LONG = frozenset({"files"})
+LONG = frozenset({"files", "exam"})
 """Verbs that tell how far they are."""
 
 

@@ -176,6 +176,47 @@ TEACHER: Mapping[str, str] = {
     ),
     "as_drawn": message("As drawn"),
     "nothing_behind": message("There is no derivation behind this type of problem."),
+    "exam": message("Exam"),
+    "exam_title": message("Title"),
+    "exam_course": message("Course"),
+    "exam_date": message("Date"),
+    "exam_time": message("Time allowed"),
+    "exam_aids": message("Permitted aids"),
+    "exam_variants": message("Different papers"),
+    "questions": message("Questions"),
+    "no_question": message("No question yet. Choose one at the side and add it."),
+    "add_question": message("Add the question that is shown"),
+    "points": message("Marks"),
+    "remove": message("Remove"),
+    "up": message("Move up"),
+    "class_list": message("Class list (CSV or Excel, with name and id)"),
+    "open_exam": message("Open an exam file (exam.toml)"),
+    "save_exam": message("Save the exam file"),
+    "make_exam": message("Make the papers"),
+    "exam_about": message(
+        "The variants come from a secret that this page draws at random. It is in the download, together with "
+        "exam.json, by which the exam is marked: keep both to yourself."
+    ),
+    "marking": message("Marking"),
+    "frozen": message("The exam (exam.json), or the .json of a set of worksheets"),
+    "handed_in": message("What was handed in: files, or a zip of them"),
+    "drop": message("You can also drop files and folders here."),
+    "files_chosen": message("{count} files"),
+    "mark_all": message("Mark everything"),
+    "marked_so_far": message("{done} of {count} read or marked"),
+    "too_long": message("took more than {seconds} seconds and was stopped"),
+    "result": message("Result"),
+    "file": message("File"),
+    "name": message("Name"),
+    "status": message("Status"),
+    "status_marked": message("marked"),
+    "status_pending": message("for a person to look at"),
+    "status_broken": message("could not be marked"),
+    "status_missing": message("nothing handed in"),
+    "marking_about": message(
+        "Each piece of work is read and marked apart from this page and is stopped after {seconds} seconds. The "
+        "download has the gradebook, a feedback sheet for each student, and the summary."
+    ),
     "row_column": message("row {row}, column {column}"),
 }
 """The same of the page for teachers."""

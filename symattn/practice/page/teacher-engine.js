@@ -4,6 +4,7 @@ export class Engine {
   #waiting = new Map();
   #asked = 0;
   #failed;
+  #started;
 
   constructor(failed) {
     this.#failed = failed;
@@ -11,6 +12,7 @@ export class Engine {
   }
 
   #begin() {
+    this.started = new Promise((resolve) => { this.#started = resolve; });
     this.#worker = new Worker("worker.js?teacher", { type: "module" });
     this.#worker.onmessage = ({ data }) => this.#said(data);
     this.#worker.onerror = () => this.#failed("worker.js");
@@ -18,7 +20,7 @@ export class Engine {
 
   #said(data) {
     if (data.failed) return this.#failed(data.failed);
-    if (data.ready) return undefined;
+    if (data.ready) return this.#started();
     const { resolve, reject, told } = this.#waiting.get(data.id) ?? {};
     if (data.of) return told?.(data.done, data.of);
     this.#waiting.delete(data.id);
@@ -34,12 +36,12 @@ export class Engine {
     });
   }
 
-  get busy() {
-    return this.#waiting.size > 0;
+  end() {
+    this.#worker.terminate();
   }
 
   stop() {
-    this.#worker.terminate();
+    this.end();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     this.#begin();

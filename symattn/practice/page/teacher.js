@@ -1,7 +1,9 @@
 // The page for teachers: it shows what symattn, in worker.js, makes of what is chosen, and gives it away as files.
 import { Engine } from "./teacher-engine.js";
+import { Exam } from "./teacher-exam.js";
 import { Form } from "./teacher-form.js";
-import { at, bytesOf, made, save } from "./teacher-parts.js";
+import { Marking, SECONDS } from "./teacher-marking.js";
+import { at, bytesOf, dropped, made, save } from "./teacher-parts.js";
 import { Board } from "./teacher-whatif.js";
 
 const page = await (await fetch("teacher.json")).json();
@@ -35,6 +37,7 @@ function translate() {
   document.documentElement.lang = language;
   for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
   document.title = say("title");
+  at("marking-about").textContent = say("marking_about", { seconds: SECONDS });
   form.translate(page.languages);
   ticks();
 }
@@ -50,6 +53,7 @@ function ticks() {
   };
   boxes("solutions", page.choices.solutions.map((name) => [name, say(name)]), ["blank", "key"]);
   boxes("formats", page.choices.formats.map(({ name, called }) => [name, called]), stored.formats ?? ["latex", "html"]);
+  boxes("exam-formats", page.choices.formats.map(({ name, called }) => [name, called]), ["html"]);
   boxes("banks", page.choices.banks.map(({ name, called }) => [name, called]), stored.banks ?? []);
 }
 
@@ -185,13 +189,7 @@ async function command() {
 const download = () => during(async () => {
   const wish = asked();
   if (!wish.forms.length) throw new Error(say("no_format"));
-  const begun = performance.now();
-  Object.assign(at("progress"), { hidden: false, max: wish.count, value: 0 });
-  const { name, data, notes } = await engine.ask("files", wish, (done, count) => {
-    at("progress").value = done;
-    const seconds = Math.ceil(((performance.now() - begun) / 1000 / done) * (count - done));
-    tell(done < count ? say("making", { done, count, seconds }) : say("writing"));
-  });
+  const { name, data, notes } = await engine.ask("files", wish, progress());
   save(name, bytesOf(data));
   page.saved = name;
   tell(say("saved", { file: name }), "", notes);
@@ -211,6 +209,73 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     tell(say("copied"));
   };
 }
+
+// ---------------------------------------------------------------- an exam, and marking
+
+const ask = (verb, values, told) => engine.ask(verb, values, told);
+const exam = new Exam(ask, say);
+const marking = new Marking(ask, say, Number(new URLSearchParams(location.search).get("seconds")) || SECONDS);
+let handed = [];
+
+// How far it is, with the time left.
+function progress() {
+  const begun = performance.now();
+  return (done, count) => {
+    Object.assign(at("progress"), { hidden: false, max: count, value: done });
+    const seconds = Math.ceil(((performance.now() - begun) / 1000 / Math.max(done, 1)) * (count - done));
+    tell(done < count ? say("making", { done, count, seconds }) : say("writing"));
+  };
+}
+
+at("add").onclick = () => during(() => exam.add(form.choice));
+at("save-exam").onclick = () => during(() => exam.save(at("sheet-language").value));
+at("open-exam").onchange = ({ target }) => during(async () => exam.open(await target.files[0].text()));
+at("exam").addEventListener("submit", (event) => {
+  event.preventDefault();
+  during(async () => {
+    const forms = ticked("exam-formats");
+    if (!forms.length) throw new Error(say("no_format"));
+    const { name, data, notes } = await exam.papers(at("sheet-language").value, forms, progress());
+    save(name, bytesOf(data));
+    page.saved = name;
+    tell(say("saved", { file: name }), "", notes);
+  }, say("drawing"));
+});
+
+function hand(files) {
+  handed = files;
+  at("handed-count").textContent = say("files_chosen", { count: files.length });
+}
+
+at("handed").onchange = ({ target }) => hand([...target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+for (const area of document.querySelectorAll(".drop")) {
+  area.addEventListener("dragover", (event) => event.preventDefault());
+  area.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    const input = area.querySelector("input");
+    if (input.multiple) return hand(await dropped(event.dataTransfer));
+    input.files = event.dataTransfer.files;
+    return input.dispatchEvent(new Event("change"));
+  });
+}
+at("marking").addEventListener("submit", (event) => {
+  event.preventDefault();
+  during(async () => {
+    at("rows").hidden = true;
+    const told = (done, count) => {
+      Object.assign(at("progress"), { hidden: false, max: count, value: done });
+      tell(say("marked_so_far", { done, count }));
+    };
+    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, ["html"], told);
+    at("rows").tBodies[0].replaceChildren(...rows.map((row) => made("tr", {},
+      made("td", {}, row.name || row.id), made("td", {}, row.file), made("td", {}, say(`status_${row.status}`)))));
+    at("rows").hidden = false;
+    save(name, bytesOf(data));
+    page.saved = name;
+    page.rows = rows;
+    tell(say("saved", { file: name }), "", notes);
+  }, say("drawing"));
+});
 
 // ---------------------------------------------------------------- what if?
 
@@ -265,14 +330,17 @@ at("another").onclick = () => {
   at("seed").value = Math.floor(Math.random() * 1e6);
   draw();
 };
-at("stop").onclick = () => engine.stop();
+at("stop").onclick = () => {
+  marking.stop();
+  engine.stop();
+};
 at("skip").onclick = () => at("another").focus();
 
 // ---------------------------------------------------------------- views
 
 let view = "sheet";
 function turnTo(name) {
-  view = name;
+  view = document.body.dataset.view = name;
   for (const button of at("views").querySelectorAll("button")) {
     button.ariaCurrent = button.dataset.view === name ? "true" : null;
     at(`view-${button.dataset.view}`).hidden = button.dataset.view !== name;
@@ -290,9 +358,11 @@ at("language").onchange = ({ target }) => {
   keep({ language });
   translate();
   at("sheet-language").value = language;
+  if (exam.questions.length) during(() => exam.show());
   draw();
 };
 at("language").value = language;
+at("asked").open = matchMedia("(min-width: 56rem)").matches;
 translate();
 at("sheet-language").value = language;
 at("kind-places-of").hidden = true;
