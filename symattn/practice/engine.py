@@ -46,7 +46,10 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 """Archives, and what is in them.  SymPy is fetched when something imports it."""
 
 MAKING = "making"
-"""The archive that the page for teachers has besides: what of symattn makes files, and no student needs."""
+"""The archive that the page for teachers has besides: what of symattn makes and marks files, and no student needs."""
+
+TEACHERS: Mapping[str, tuple[str, ...]] = {MAKING: ("anyascii",), "pypdf": ("pypdf",)}
+"""What is in the archives of the page for teachers alone; pypdf is fetched when something imports it."""
 
 OF_MAKING: tuple[str, ...] = (
     "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
@@ -58,6 +61,7 @@ OF_MAKING: tuple[str, ...] = (
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),
     "derivation/symbolic.py", "derivation/sympy_source.py",
+    "marking/trial.py",
     *(f"marking/grading/{name}.py" for name in (
         "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "whose",
         "worker",
@@ -73,7 +77,7 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "page/fonts",
         *(f"page/writers/{name}.py" for name in ("compiling", "pdf")),
         "teaching/stress.py",
-        "marking/implementations", "marking/trial.py",
+        "marking/implementations",
         "derivation/counts.py", "foundation/cluster.py",
     ),
     "sympy": (
@@ -162,7 +166,7 @@ def archives(
     """
     made = {name: sources(packages) for name, packages in PACKAGES.items()}
     if teacher:
-        made[MAKING] = making()
+        made |= {name: sources(packages, making=name == MAKING) for name, packages in TEACHERS.items()}
     node = shutil.which("node")
     by_pyodide = folder is not None and node is not None
     if not by_pyodide and (sys.version_info[:2] != PYTHON or sys.implementation.name != "cpython"):
@@ -198,19 +202,16 @@ def _digest_of(archive: bytes) -> bytes:
         return b""
 
 
-def sources(packages: tuple[str, ...]) -> bytes:
-    """The files of installed packages that a page needs, in one archive."""
-    return _archive(
+def sources(packages: tuple[str, ...], making: bool = False) -> bytes:
+    """The files of installed packages that a page needs, in one archive; with those of symattn for `making` files."""
+    chosen = (
         (name, path)
         for package in packages
         for name, path in _files(package)
         if not _is_among(name, package, LEFT_OUT.get(package, ()))
     )
-
-
-def making() -> bytes:
-    """The files of symattn that the page for teachers needs besides."""
-    return _archive((name, path) for name, path in _files("symattn") if _is_among(name, "symattn", OF_MAKING))
+    own = (file for file in _files("symattn") if _is_among(file[0], "symattn", OF_MAKING)) if making else ()
+    return _archive((*chosen, *own))
 
 
 def _is_among(name: str, package: str, listed: tuple[str, ...]) -> bool:
@@ -281,8 +282,8 @@ def _compiled_by_pyodide(made: dict[str, bytes], folder: Path, node: str) -> dic
         return {archive: (work / archive).read_bytes() for archive in made}
 
 
-def licences() -> str:
-    """The licences of everything on a page that is not symattn's own."""
+def licences(teacher: bool = False) -> str:
+    """The licences of everything on a page, or on that for the `teacher` as well, that is not symattn's own."""
     parts = [
         f"Pyodide {VERSION}: Mozilla Public License 2.0 (https://www.mozilla.org/MPL/2.0/).  Its source is at "
         f"https://github.com/pyodide/pyodide/tree/{VERSION}; its files are used unchanged, under other names, and "
@@ -290,7 +291,8 @@ def licences() -> str:
         "Symattn Math, the font of formulas: part of Latin Modern Math by the GUST e-foundry, under the GUST Font "
         "License (https://www.gust.org.pl/projects/e-foundry/licenses).",
     ]
-    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"]):
+    more = [package for packages in TEACHERS.values() for package in packages] if teacher else []
+    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *more):
         found = metadata.distribution(package)
         texts = [
             file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
@@ -302,4 +304,4 @@ def licences() -> str:
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 
 
-__all__ = ["HASHES", "MAKING", "NETWORK", "PYTHON", "VERSION", "archives", "licences", "packed", "pyodide"]
+__all__ = ["HASHES", "MAKING", "NETWORK", "PYTHON", "TEACHERS", "VERSION", "archives", "licences", "packed", "pyodide"]

@@ -20,8 +20,9 @@ from symattn.errors import InputError, SymattnError
 from symattn.foundation.dice import Dice
 from symattn.foundation.files import toml
 from symattn.foundation.identity import digest
+from symattn.foundation.languages import say
 from symattn.foundation.workers import made, read_back, text_of
-from symattn.marking.grading.record import Terms
+from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.run import grade_class
 from symattn.marking.grading.source import language_of
 from symattn.marking.marker.policy import policy
@@ -183,6 +184,18 @@ def marked(
         return {}, {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
+def row(data: Mapping[str, Any]) -> dict[str, Json]:
+    """A row of the gradebook, as it is shown at once."""
+    read = Row.read(data)
+    return {
+        "name": read.name or read.id,
+        "file": read.file,
+        "status": read.status,
+        "total": f"{read.total}/{read.of}" if read.has_marks else "",
+        "reason": say(read.reason),
+    }
+
+
 def done(exam: str, make: str, settings: str, job: str) -> str:
     """The answer to a job, where nothing else is done."""
     _source(exam)
@@ -202,4 +215,4 @@ def _source(exam: str) -> str:
     return str(folder / "exam.json")
 
 
-__all__ = ["done", "marked", "opened", "papers", "titles", "written"]
+__all__ = ["done", "marked", "opened", "papers", "row", "titles", "written"]

@@ -39,11 +39,12 @@ def write_site(
     found = engine.pyodide(pyodide)
     kept = partial(_kept, folder)
     archives, compiled = engine.archives(pyodide, teacher, kept)
-    making = archives.pop(engine.MAKING, None)
+    own = {f"{name}.bin": archives.pop(name) for name in engine.TEACHERS if name in archives}
     parts = _parts(course, found, archives, kept("pyodide"))
+    parts["licences.txt"] = engine.licences(teacher).encode()
     made = {folder / name: data for name, data in _site(parts, course, scorm=False).items()}
-    if making is not None:
-        made |= {folder / name: data for name, data in _of_teachers(course, making).items()}
+    if teacher:
+        made |= {folder / name: data for name, data in (_of_teachers(course) | own).items()}
     if scorm:
         packed = _site(parts, course, scorm=True)
         for edition in EDITIONS:
@@ -79,7 +80,6 @@ def _parts(
         "python.bin": pyodide["python_stdlib.zip"],
     }
     files |= {f"{name}.bin": data for name, data in archives.items()}
-    files["licences.txt"] = engine.licences().encode()
     return files
 
 
@@ -89,8 +89,8 @@ def _styles(own: bytes) -> bytes:
     return b"\n".join((html.style().encode(), base, own))
 
 
-def _of_teachers(course: Course, making: bytes) -> dict[str, bytes]:
-    """The page for teachers, which has Python's files from the page for students."""
+def _of_teachers(course: Course) -> dict[str, bytes]:
+    """The page for teachers, which has most of its archives from the page for students."""
     from symattn.practice.choices import choices  # what it reads of the package is much, and only for this page
 
     files = {name: _own(name, course) for name in TEACHERS}
@@ -101,7 +101,7 @@ def _of_teachers(course: Course, making: bytes) -> dict[str, bytes]:
         "words": {code: _words(code, TEACHER) for code in languages()},
         "line": f"{common.LINE:g}",
     }
-    return {**files, "making.bin": making, "teacher.json": _json(page)}
+    return {**files, "teacher.json": _json(page)}
 
 
 def _json(data: object) -> bytes:

@@ -269,7 +269,9 @@ class Teacher:
             files = exams.papers(exam, students, secret, forms, told)
         return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
 
-    def marks(self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str]) -> Said:
+    def marks(
+        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str], language: str = "en"
+    ) -> Said:
         """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
         from symattn.practice import exams
 
@@ -277,9 +279,9 @@ class Teacher:
             wanted, files = exams.marked(exam, handed, known, forms)
         if wanted:
             return {"wanted": {name: [*job] for name, job in wanted.items()}}
-        rows = json.loads(files["marks.json"])["rows"]
-        listed: list[Json] = [{name: row.get(name, "") for name in ("file", "name", "id", "status")} for row in rows]
-        return {**_file("marked.zip", _zipped(files)), "rows": listed, "notes": list(dict.fromkeys(notes))}
+        with speaking(language):
+            rows = [exams.row(data) for data in json.loads(files["marks.json"])["rows"]]
+        return {**_file("marked.zip", _zipped(files)), "rows": [*rows], "notes": list(dict.fromkeys(notes))}
 
     def job(self, exam: str, make: str, settings: str, job: str) -> Said:
         """One job of marking, which a page has done apart, with a limit of time."""

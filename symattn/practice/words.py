@@ -209,6 +209,7 @@ TEACHER: Mapping[str, str] = {
     "file": message("File"),
     "name": message("Name"),
     "status": message("Status"),
+    "reason": message("Reason"),
     "status_marked": message("marked"),
     "status_pending": message("for a person to look at"),
     "status_broken": message("could not be marked"),

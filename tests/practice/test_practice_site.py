@@ -30,7 +30,7 @@ def unpacked(monkeypatch):
     """Pyodide and archives that are nothing."""
 
     def made(folder, teacher, kept):
-        return dict.fromkeys([*engine.PACKAGES, *([engine.MAKING] if teacher else [])], b""), True
+        return dict.fromkeys([*engine.PACKAGES, *(engine.TEACHERS if teacher else [])], b""), True
 
     monkeypatch.setattr(engine, "pyodide", lambda folder: {name: name.encode() for name in engine.HASHES})
     monkeypatch.setattr(engine, "archives", made)
@@ -53,8 +53,8 @@ def test_students_keep_no_file_of_the_page_for_teachers(tmp_path, unpacked):
     students = {path.name for path in write_site(read_course(), tmp_path / "one")[0]}
     names = {path.name for path in write_site(read_course(), tmp_path / "two", teacher=True)[0]}
     own = names - students
-    assert {"teacher.html", "making.bin"} <= own
-    assert all(name.startswith(("teacher", "making.bin")) for name in own)
+    assert {"teacher.html", "making.bin", "pypdf.bin"} <= own
+    assert all(name.startswith(("teacher", "making.bin", "pypdf.bin")) for name in own)
     listed = re.search(r"FILES = (\[.*\]);", (tmp_path / "two" / "service.js").read_text("utf-8"))
     assert set(json.loads(listed[1])) == {"./", *students} - {"service.js"}
 
@@ -195,7 +195,8 @@ for recipe in ("attention --level starter", "multi_head_attention", *(f"--proble
 
 
 FOR_TEACHERS = """
-import json, sys
+import io, json, sys, zipfile
+from base64 import b64decode, b64encode
 sys.path[:0] = sys.argv[1:]
 from symattn.page.writers import FORMATS
 from symattn.practice.teacher import answer
@@ -210,6 +211,21 @@ for problem in problem_types():
             said = json.loads(answer(json.dumps({"verb": verb, "choice": choice, **more})))
             assert "error" not in said, (problem, verb, said)
             what_if = said.get("what_if", what_if)
+exam = {"variants": 1, "question": [{"type": "full", "mechanism": "attention", "level": "starter"}]}
+made = json.loads(answer(json.dumps(
+    {"verb": "exam", "exam": exam, "students": {}, "secret": "secret " * 3, "forms": ["markdown"]})))
+files = zipfile.ZipFile(io.BytesIO(b64decode(made["data"])))
+frozen = b64encode(files.read("exam/exam.json")).decode()
+paper = next(name for name in files.namelist() if name.startswith("exam/papers/"))
+asked = {"exam": frozen, "handed": {"1.md": b64encode(files.read(paper)).decode()}, "forms": ["html"]}
+known, wanted = {}, {"": ""}
+while wanted:
+    said = json.loads(answer(json.dumps({"verb": "marks", "known": known, **asked})))
+    wanted = said.get("wanted", {})
+    for name, (make, settings, job) in wanted.items():
+        job = {"verb": "job", "exam": frozen, "make": make, "settings": settings, "job": job}
+        known[name] = json.loads(answer(json.dumps(job)))["answer"]
+assert said["rows"], said
 """
 
 
@@ -225,7 +241,8 @@ def unpacked_archives(folder):
 @pytest.mark.slow
 def test_archives_hold_everything_that_the_page_for_teachers_needs(tmp_path):
     folders = unpacked_archives(tmp_path)
-    zipfile.ZipFile(io.BytesIO(engine.making())).extractall(folders[0])
+    making = engine.sources(engine.TEACHERS[engine.MAKING], making=True)
+    zipfile.ZipFile(io.BytesIO(making)).extractall(folders[0])
     run = subprocess.run([sys.executable, "-I", "-S", "-c", FOR_TEACHERS, *folders], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
 

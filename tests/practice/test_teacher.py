@@ -3,10 +3,12 @@
 import io
 import json
 import re
+import tomllib
 import zipfile
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from fractions import Fraction
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.cli import main
+from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
 from symattn.practice.choices import choices
-from symattn.practice.teacher import answer
+from symattn.practice.teacher import Choice, answer
 from symattn.practice.words import TEACHER
+from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import problem_types
 
 PAGE_FILES = resources.files("symattn.practice") / "page"
@@ -158,7 +162,7 @@ def test_what_cannot_be_a_given_is_said(givens, words):
 
 def test_the_page_says_every_word_of_its_own():
     scripts = [one.read_text("utf-8") for one in PAGE_FILES.iterdir() if one.name.startswith("teacher")]
-    used = {name for text in scripts for name in re.findall(r'(?:\bsay\("|data-say=")(\w+)"', text)}
+    used = {name for text in scripts for name in re.findall(r'(?:\b(?:say|button)\("|data-say=")(\w+)"', text)}
     made = {f"softmax_{one.replace(' ', '_')}" for one in choices()["softmax"]}
     made |= {
         f"{kind[:-1] if kind == 'layouts' else kind}_{one}"
@@ -168,5 +172,104 @@ def test_the_page_says_every_word_of_its_own():
     made |= {f"mask_{one}" for one in ("none", "causal", "past", "padding", "window", "prefix", "other")}
     made |= {f"size_{letter}" for one in choices()["mechanisms"] for letter in one["sizes"]["standard"]}
     made |= {f"size_{name}" for one in choices()["problems"] if isinstance(one["sizes"], list) for name in one["sizes"]}
+    made |= {f"status_{status}" for status in STATUSES}
     made |= {*choices()["levels"], *choices()["solutions"], *choices()["look"]}
     assert used | made == set(TEACHER)
+
+
+EXAM = {
+    "title": 'Midterm: "attention"', "variants": 2, "seats_per_row": 2,
+    "question": [
+        {"type": "full", "mechanism": "attention", "level": "starter", "rounding": {"places": 2}, "points": 7},
+        {"type": "choice", "items": 3},
+    ],
+}  # fmt: skip
+CLASS = b"name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n"
+HOSTILE = {
+    "b/bomb.zip": b"PK\x03\x04" + b"\0" * 30,
+    "../../1912.docx": b"no such document",
+    "1882.md": b"---\nsheet: [",
+}
+
+
+def in_base64(data):
+    return b64encode(data).decode()
+
+
+def test_an_exam_file_is_read_back_as_it_was_written():
+    text = ask("exam_file", exam=EXAM)["text"]
+    assert ask("exam_opened", text=text)["exam"] == EXAM == tomllib.loads(text)
+    assert ask("exam_file", exam=EXAM, language="de")["titles"][1] == "Multiple Choice"
+    assert "did you mean title?" in ask("exam_opened", text='tilte = "x"\n[[question]]')["error"]
+    assert "is not valid TOML" in ask("exam_opened", text="title =")["error"]
+
+
+def test_a_choice_becomes_the_question_that_asks_the_same():
+    choice = {"mechanism": "causal_self_attention", "sizes": {"n": 2}, "settings": {"mask": "window:1"}, "exact": False}
+    question = ask("question", choice=choice)["question"]
+    data = {"question": [question]}
+    made = exam_spec(data, Path("exam.toml"), ())
+    assert made.questions[0].spec == Choice(**choice).recipe.spec
+    assert (
+        "no setting"
+        in ask("exam_opened", text=ask("exam_file", exam={"question": [{**question, "tile": 3}]})["text"])["error"]
+    )
+
+
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory):
+    """An exam as the page gives it away, unpacked."""
+    folder = tmp_path_factory.mktemp("exam")
+    students = {"class.csv": in_base64(CLASS)}
+    made = ask("exam", exam=EXAM, students=students, secret="5ecret" * 8, forms=["markdown", "html"])
+    for name, data in unpacked(made).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def files_below(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_an_exam_is_what_the_shell_makes_of_its_file_class_and_secret(exam, tmp_path):
+    words = ["worksheet", str(exam / "exam.toml"), "--secret", str(exam / "secret.txt"), "--out", str(tmp_path)]
+    run = CliRunner().invoke(main, [*words, "--format", "markdown,html", "--quiet"])
+    assert run.exit_code == 0, run.output
+    assert files_below(tmp_path / "exam") == files_below(exam / "exam")
+
+
+def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
+    papers = sorted((exam / "exam" / "papers").glob("*.md"))
+    handed = {f"one/{path.name}": path.read_bytes().replace(b"| |", b"| 1 |") for path in papers} | HOSTILE
+    asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
+    handed_in = {name: in_base64(data) for name, data in handed.items()}
+    known, rounds = {}, 0
+    while wanted := (said := ask("marks", handed=handed_in, known=known, **asked)).get("wanted", {}):
+        rounds += 1
+        for name, (make, how, job) in wanted.items():
+            known[name] = ask("job", exam=asked["exam"], make=make, settings=how, job=job)["answer"]
+    assert rounds <= 3
+    for name, data in handed.items():
+        path = tmp_path / "handed" / name.replace("../", "")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    words = ["grade", str(exam / "exam"), str(tmp_path / "handed"), "--out", str(tmp_path / "marked")]
+    run = CliRunner().invoke(main, [*words, "--format", "markdown", "--quiet", "--jobs", "1"])
+    assert run.exit_code == 0, run.output
+    shell, page = files_below(tmp_path / "marked"), unpacked(said)
+    assert {name for name in page if not name.startswith(".")} == {name for name in shell if not name.startswith(".")}
+    for name in ("marks.json", "gradebook.csv", "summary.md"):
+        assert page[name] == shell[name], name
+    assert {row["status"] for row in said["rows"]} == {"pending", "broken"}
+
+
+def test_what_took_too_long_is_a_broken_row(exam):
+    paper = next((exam / "exam" / "papers").glob("*.md"))
+    asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
+    handed = {"1815.md": in_base64(paper.read_bytes())}
+    wanted = ask("marks", handed=handed, known={}, **asked)["wanted"]
+    lost = dict.fromkeys(wanted, json.dumps({"lost": "took more than 60 seconds and was stopped"}))
+    rows = ask("marks", handed=handed, known=lost, **asked)["rows"]
+    assert [row["status"] for row in rows if row["file"]] == ["broken"]

@@ -1,7 +1,7 @@
 // Keeps the page's files, so that it opens at once the second time, and without a network.
 const CACHE = "symattn-practice-<<hash>>";
 const FILES = <<files>>;
-const TEACHERS = /\/(?:teacher[\w.-]*|making\.bin)(?:[?#]|$)|\?teacher$/; // their page is always the newest
+const TEACHERS = /\/(?:teacher[\w.-]*|(?:making|pypdf)\.bin)(?:[?#]|$)|\?teacher$/; // their page is always the newest
 
 self.addEventListener("install", (event) => {
   const fresh = FILES.map((name) => new Request(name, { cache: "no-cache" })); // none of a version before

@@ -17,13 +17,13 @@ export class Marking {
   }
 
   // What everything came to; `told` how many of how many jobs are done.
-  async mark(frozen, handed, forms, told) {
+  async mark(frozen, handed, how, told) {
     const exam = await base64Of(frozen);
     const files = {};
     for (const { path, file } of handed) files[path] = await base64Of(file);
     const known = {};
     for (;;) {
-      const said = await this.#ask("marks", { exam, handed: files, known, forms });
+      const said = await this.#ask("marks", { exam, handed: files, known, ...how });
       if (!said.wanted) {
         this.#worker?.end();
         this.#worker = null;

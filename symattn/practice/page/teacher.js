@@ -242,20 +242,23 @@ at("exam").addEventListener("submit", (event) => {
   }, say("drawing"));
 });
 
-function hand(files) {
-  handed = files;
-  at("handed-count").textContent = say("files_chosen", { count: files.length });
-}
-
-at("handed").onchange = ({ target }) => hand([...target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+at("handed").onchange = ({ target }) => {
+  at("handed-count").textContent = "";
+  handed = [...target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+};
 for (const area of document.querySelectorAll(".drop")) {
   area.addEventListener("dragover", (event) => event.preventDefault());
   area.addEventListener("drop", async (event) => {
     event.preventDefault();
     const input = area.querySelector("input");
-    if (input.multiple) return hand(await dropped(event.dataTransfer));
-    input.files = event.dataTransfer.files;
-    return input.dispatchEvent(new Event("change"));
+    if (input.multiple) {
+      input.value = "";
+      handed = await dropped(event.dataTransfer);
+      at("handed-count").textContent = say("files_chosen", { count: handed.length });
+    } else {
+      input.files = event.dataTransfer.files;
+      input.dispatchEvent(new Event("change"));
+    }
   });
 }
 at("marking").addEventListener("submit", (event) => {
@@ -266,9 +269,9 @@ at("marking").addEventListener("submit", (event) => {
       Object.assign(at("progress"), { hidden: false, max: count, value: done });
       tell(say("marked_so_far", { done, count }));
     };
-    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, ["html"], told);
+    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], language }, told);
     at("rows").tBodies[0].replaceChildren(...rows.map((row) => made("tr", {},
-      made("td", {}, row.name || row.id), made("td", {}, row.file), made("td", {}, say(`status_${row.status}`)))));
+      ...[row.name, row.file, row.total, say(`status_${row.status}`), row.reason].map((text) => made("td", {}, text)))));
     at("rows").hidden = false;
     save(name, bytesOf(data));
     page.saved = name;

@@ -30,18 +30,20 @@ const START = `
 import os, sys
 from importlib.abc import MetaPathFinder
 
+ARCHIVES = {"sympy": "sympy", "mpmath": "sympy", "pypdf": "pypdf"}
+
 class Later(MetaPathFinder):
-    """SymPy, fetched when something imports it."""
+    """Archives that are fetched when something imports what is in them."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in ("sympy", "mpmath"):
+        archive = ARCHIVES.pop(name.partition(".")[0], None)
+        if archive is None or f"/lib/{archive}.zip" in sys.path:
             return None
-        sys.meta_path.remove(self)
         import importlib.util
         from js import fetchAtOnce
-        with open("/lib/sympy.zip", "wb") as archive:
-            archive.write(fetchAtOnce("sympy.bin").to_bytes())
-        sys.path.append("/lib/sympy.zip")
+        with open(f"/lib/{archive}.zip", "wb") as file:
+            file.write(fetchAtOnce(f"{archive}.bin").to_bytes())
+        sys.path.append(f"/lib/{archive}.zip")
         return importlib.util.find_spec(name)
 
 os.environ["SYMATTN_CACHE"] = ""  # nothing outlives the page
