@@ -68,7 +68,7 @@ TEACHER: Mapping[str, str] = {
     "title": message("Worksheets and keys"),
     "skip": message("To the sheet"),
     "language": message("Language"),
-    "loading": message("Loading… The first time takes a little longer."),
+    "loading": message("Getting ready… The first time takes a little longer."),
     "drawing": message("Preparing a sheet…"),
     "still": message("No suitable numbers so far; still looking. You can stop and choose something else."),
     "stopped": message("Stopped. Choose something else, or try other numbers."),
@@ -136,7 +136,7 @@ TEACHER: Mapping[str, str] = {
     "conventions_bare": message("formulas only"),
     "conventions_none": message("not stated"),
     "text_size": message("Text size"),
-    "paper": message("Paper"),
+    "paper": message("Paper size"),
     "spacing": message("Spacing"),
     "decimal_sign": message("Decimal sign"),
     "brackets": message("Brackets"),
@@ -197,7 +197,7 @@ TEACHER: Mapping[str, str] = {
         "The variants come from a secret that this page draws at random. It is in the download, together with "
         "exam.json, by which the exam is marked: keep both to yourself."
     ),
-    "marking": message("Marking"),
+    "marking": message("Marking a class"),
     "frozen": message("The exam (exam.json), or the .json of a set of worksheets"),
     "handed_in": message("What was handed in: files, or a zip of them"),
     "drop": message("You can also drop files and folders here."),
