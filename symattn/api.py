@@ -669,7 +669,7 @@ def worksheet(
         softmax=softmax, exact=exact, places=places, options=options,
     )  # fmt: skip
     made: list[Sheet] = []
-    how = Setting(forms, stem_of(made_from), solutions, layout, conventions, look, recipe)
+    how = Setting(forms, made_from.stem, solutions, layout, conventions, look, recipe)
     with progress(n) as step, crew(jobs, executor, of=n) as those:
         if out is not None:
             written = write_set(
@@ -943,12 +943,6 @@ def make_recipe(
     return Recipe(spec, seed)
 
 
-def stem_of(recipe: Recipe) -> str:
-    """What the files of a recipe are called."""
-    kind = "" if recipe.spec.type == "full" else f"{recipe.spec.type}-"
-    return f"{kind}{Path(recipe.spec.mechanism).stem.replace('_', '-')}-{recipe.seed}"
-
-
 __all__ = [
     "Batch",
     "Solution",
@@ -961,7 +955,6 @@ __all__ = [
     "make_recipe",
     "make_terms",
     "source_file",
-    "stem_of",
     "trace",
     "worksheet",
 ]

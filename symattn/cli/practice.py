@@ -17,22 +17,28 @@ from symattn.cli.options import FILES, Command, option, quiet_option
         help="Pyodide from npm's package; else it is fetched.")  # fmt: skip
 @option("--scorm", group=FILES, is_flag=True,
         help="Also packages for learning platforms, SCORM 1.2 and 2004.")  # fmt: skip
+@option("--teacher", group=FILES, is_flag=True,
+        help="Also a page on which teachers make worksheets and keys.")  # fmt: skip
 @quiet_option
-def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: bool, quiet: bool) -> None:
+def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: bool, teacher: bool, quiet: bool) -> None:
     """Make a page on which students practise in their own browsers: sheets, marking with follow-through, hints.
 
     It writes static files: any web space serves them, nothing is sent anywhere, and the second visit works
     offline.  PRACTICE.toml says which topics there are; without it, a course from dot products to multi-head
     attention.  Everything runs on the student's machine and can be forged: for practice, never for exams.
 
+    With --teacher there is a second page, teacher.html: worksheets and keys in every format, question banks, and
+    derivations in which every number can be changed, without a terminal.
+
     \b
     symattn practice --out site --pyodide node_modules/pyodide
     symattn practice practice.toml --out site --scorm
+    symattn practice --teacher --out site
     """
     from symattn.practice.course import read_course
     from symattn.practice.site import write_site
 
-    written, compiled = write_site(read_course(course), folder, pyodide, scorm)
+    written, compiled = write_site(read_course(course), folder, pyodide, scorm, teacher)
     if quiet:
         return
     size = sum(path.stat().st_size for path in written if path.suffix != ".zip") / 1e6
@@ -47,3 +53,5 @@ def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: boo
             err=True,
         )
     click.echo(f"To look at it: python -m http.server --directory {folder}")
+    if teacher:
+        click.echo("The page for teachers is teacher.html.")

@@ -121,10 +121,10 @@ def worksheet(
     """
     import secrets
 
-    from symattn.api import make_recipe, stem_of
+    from symattn.api import make_recipe
     from symattn.derivation.mechanisms.from_file import is_mechanism
     from symattn.foundation.crew import crew
-    from symattn.teaching.pool import AHEAD, OVERLAP, Tally
+    from symattn.teaching.pool import AHEAD, Tally, no_more_room
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
@@ -149,12 +149,12 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
-    how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
+    how = Setting(listed, recipe.stem, shown, layout, conventions, look, printed)
     questions: list[Question] = []
 
     def told(room: int) -> None:
         if not quiet:
-            click.echo(_no_more_room(room, OVERLAP[recipe.spec.level]), err=True)
+            click.echo(no_more_room(room, recipe.spec.level), err=True)
 
     tally = Tally(ahead=min(count, AHEAD), told=told)
     with (
@@ -187,10 +187,3 @@ def _exam(
             f"{foreign[0].opts[-1]} goes with single worksheets; {in_exam(foreign[0].name or '', path.name)}."
         )
     make(ctx, path, folder, forms, seed, secret, jobs, cluster, quiet)
-
-
-def _no_more_room(room: int, share: float) -> str:
-    return (
-        f"From sheet {room + 1} on, keys may have more than {share:.0%} of their entries in common with earlier ones: "
-        "there is room for no more that differ so much. Larger sizes leave more."
-    )

@@ -88,7 +88,7 @@ def put_new(path: Path, content: bytes, staging: Path) -> None:
         os.link(part, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except (OSError, AttributeError):  # a file system, or in a browser a Python, without links
         _write_new(path, content)
     finally:
         part.unlink()  # else what is written to it next would be written to the file

@@ -15,7 +15,9 @@ import sys
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from importlib import metadata
 from io import BytesIO
@@ -43,25 +45,42 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Archives, and what is in them.  SymPy is fetched when something imports it."""
 
+MAKING = "making"
+"""The archive that the page for teachers has besides: what of symattn makes and marks files, and no student needs."""
+
+TEACHERS: Mapping[str, tuple[str, ...]] = {MAKING: ("anyascii", "markdown_it", "mdurl"), "pypdf": ("pypdf",)}
+"""What is in the archives of the page for teachers alone; pypdf is fetched when something imports it."""
+
+OF_MAKING: tuple[str, ...] = (
+    "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
+    "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
+    *(f"page/writers/{name}.py" for name in (
+        "binding", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body", "latex_exam",
+        "latex_text", "rows", "typst",
+    )),
+    "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
+    *(f"teaching/exporters/{name}.py" for name in (
+        "canvas", "moodle", "packing", "prairielearn", "qti", "qti21", "qti3", "rexams",
+    )),
+    "derivation/symbolic.py", "derivation/sympy_source.py",
+    "marking/trial.py",
+    *(f"marking/grading/{name}.py" for name in (
+        "archives", "by_exception", "entries", "gradebook", "handed_in", "platforms", "run", "statistics", "summary",
+        "whose", "worker",
+    )),
+    *(f"foundation/{name}.py" for name in ("software", "spreadsheet")),
+)  # fmt: skip
+
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "symattn": (
+        *OF_MAKING,
         "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
-        "practice/course.py", "practice/scorm.py",
+        "practice/choices.py", "practice/course.py", "practice/scorm.py",
         "page/fonts",
-        *(f"page/writers/{name}.py" for name in (
-            "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body",
-            "latex_exam", "latex_text", "pdf", "rows", "typst",
-        )),
-        "teaching/bank", "teaching/exam", "teaching/stress.py", "teaching/description.py",
-        *(f"teaching/exporters/{name}.py" for name in ("canvas", "moodle", "packing", "qti", "qti21", "qti3")),
-        "marking/implementations", "marking/trial.py",
-        *(f"marking/grading/{name}.py" for name in (
-            "archives", "by_exception", "entries", "gradebook", "handed_in", "run", "statistics", "summary", "tables",
-            "whose", "worker",
-        )),
-        "derivation/symbolic.py", "derivation/sympy_source.py", "derivation/counts.py",
-        "teaching/explanation/program_in_letters.py",
-        *(f"foundation/{name}.py" for name in ("cluster", "software", "spreadsheet")),
+        *(f"page/writers/{name}.py" for name in ("compiling", "pdf")),
+        "teaching/stress.py",
+        "marking/implementations",
+        "derivation/counts.py", "foundation/cluster.py",
     ),
     "sympy": (
         "physics", "stats", "diffgeom", "crypto", "holonomic", "liealgebras", "categories", "sandbox",
@@ -127,41 +146,90 @@ def _fetched(name: str) -> bytes:
         ) from error
 
 
-def packed(data: bytes) -> bytes:
-    """Compressed, the same bytes for the same data."""
+def packed(data: bytes, kept: bytes = b"") -> bytes:
+    """Compressed, the same bytes for the same data; as it was `kept`, if that is the same."""
+    with suppress(OSError, EOFError, zlib.error):
+        if kept and gzip.decompress(kept) == data:
+            return kept
     return gzip.compress(data, 9, mtime=0)
 
 
 # ------------------------------------------------------------------------------------------------ archives
 
 
-def archives(folder: Path | None) -> tuple[dict[str, bytes], bool]:
-    """Every archive by name, and whether it holds compiled files.
+def archives(
+    folder: Path | None, teacher: bool = False, kept: Callable[[str], bytes] = lambda name: b""
+) -> tuple[dict[str, bytes], bool]:
+    """Every archive by name, with what a `teacher`'s page needs besides, and whether they hold compiled files.
 
     Files are compiled by the Python that runs them: by Pyodide itself where its folder and Node are there, or by this
-    Python, where it is the same version.  Else the page compiles them, each time it is opened.
+    Python, where it is the same version.  Else the page compiles them, each time it is opened.  An archive that was
+    `kept` from before is taken again if it was compiled from the same files.
     """
     made = {name: sources(packages) for name, packages in PACKAGES.items()}
+    if teacher:
+        made |= {name: sources(packages, making=name == MAKING) for name, packages in TEACHERS.items()}
     node = shutil.which("node")
-    if folder is not None and node:
-        return _compiled_by_pyodide(made, folder, node), True
-    if sys.version_info[:2] == PYTHON and sys.implementation.name == "cpython":
-        return {name: compiled_here(archive) for name, archive in made.items()}, True
-    return made, False
+    by_pyodide = folder is not None and node is not None
+    if not by_pyodide and (sys.version_info[:2] != PYTHON or sys.implementation.name != "cpython"):
+        return made, False
+    digests = {name: _digest(data, by_pyodide) for name, data in made.items()}
+    before = {name: kept(name) for name in made}
+    changed = {name: data for name, data in made.items() if _digest_of(before[name]) != digests[name]}
+    if folder is not None and node is not None:
+        compiled = _compiled_by_pyodide(changed, folder, node) if changed else {}
+    else:
+        compiled = {name: compiled_here(archive) for name, archive in changed.items()}
+    return before | {name: _with_digest(data, digests[name]) for name, data in compiled.items()}, True
 
 
-def sources(packages: tuple[str, ...]) -> bytes:
-    """The files of installed packages that a page needs, in one archive."""
+def _digest(archive: bytes, by_pyodide: bool) -> bytes:
+    """Of what an archive is compiled from, and by whom."""
+    return sha256(archive + f"{VERSION} {by_pyodide} {_COMPILE}".encode()).hexdigest().encode()
+
+
+def _with_digest(archive: bytes, digest: bytes) -> bytes:
+    done = BytesIO(archive)
+    with zipfile.ZipFile(done, "a") as file:
+        file.comment = digest
+    return done.getvalue()
+
+
+def _digest_of(archive: bytes) -> bytes:
+    """The digest that an archive has with it; nothing if it is none."""
+    try:
+        with zipfile.ZipFile(BytesIO(archive)) as file:
+            return file.comment
+    except zipfile.BadZipFile:
+        return b""
+
+
+def sources(packages: tuple[str, ...], making: bool = False) -> bytes:
+    """The files of installed packages that a page needs, in one archive; with those of symattn for `making` files."""
+    chosen = (
+        (name, path)
+        for package in packages
+        for name, path in _files(package)
+        if not _is_among(name, package, LEFT_OUT.get(package, ()))
+    )
+    own = (file for file in _files("symattn") if _is_among(file[0], "symattn", OF_MAKING)) if making else ()
+    return _archive((*chosen, *own))
+
+
+def _is_among(name: str, package: str, listed: tuple[str, ...]) -> bool:
+    return any(Path(name).is_relative_to(f"{package}/{one}") for one in listed)
+
+
+def _archive(files: Iterable[tuple[str, Path]]) -> bytes:
     done = BytesIO()
     with zipfile.ZipFile(done, "w") as archive:
-        for package in packages:
-            for name, path in _files(package):
-                archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+        for name, path in files:
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return done.getvalue()
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
-    """The files of an installed package that a page needs, by their names in an archive."""
+    """The files of an installed package, by their names in an archive."""
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise InputError(f"The package {package} is not installed; symattn needs it.")
@@ -169,11 +237,12 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
     if origin.name != "__init__.py":
         yield origin.name, origin
         return
-    left_out = LEFT_OUT.get(package, ())
     for name, path in sorted(_installed(package, origin.parent).items()):
-        if not path.is_file() or NEVER.intersection(name.parts) or path.suffix in (".pyc", ".pyi", ".typed", ".so"):
-            continue
-        if not any(name.is_relative_to(folder) for folder in left_out):
+        if (
+            path.is_file()
+            and not NEVER.intersection(name.parts)
+            and path.suffix not in (".pyc", ".pyi", ".typed", ".so")
+        ):
             yield f"{package}/{name.as_posix()}", path
 
 
@@ -215,8 +284,8 @@ def _compiled_by_pyodide(made: dict[str, bytes], folder: Path, node: str) -> dic
         return {archive: (work / archive).read_bytes() for archive in made}
 
 
-def licences() -> str:
-    """The licences of everything on a page that is not symattn's own."""
+def licences(teacher: bool = False) -> str:
+    """The licences of everything on a page, or on that for the `teacher` as well, that is not symattn's own."""
     parts = [
         f"Pyodide {VERSION}: Mozilla Public License 2.0 (https://www.mozilla.org/MPL/2.0/).  Its source is at "
         f"https://github.com/pyodide/pyodide/tree/{VERSION}; its files are used unchanged, under other names, and "
@@ -224,7 +293,8 @@ def licences() -> str:
         "Symattn Math, the font of formulas: part of Latin Modern Math by the GUST e-foundry, under the GUST Font "
         "License (https://www.gust.org.pl/projects/e-foundry/licenses).",
     ]
-    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"]):
+    more = [package for packages in TEACHERS.values() for package in packages] if teacher else []
+    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *more):
         found = metadata.distribution(package)
         texts = [
             file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
@@ -236,4 +306,4 @@ def licences() -> str:
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 
 
-__all__ = ["HASHES", "NETWORK", "PYTHON", "VERSION", "archives", "licences", "packed", "pyodide"]
+__all__ = ["HASHES", "MAKING", "NETWORK", "PYTHON", "TEACHERS", "VERSION", "archives", "licences", "packed", "pyodide"]

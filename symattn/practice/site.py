@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from html import escape
 from importlib import resources
@@ -17,20 +18,33 @@ from symattn.page.writers import common, html
 from symattn.practice import engine
 from symattn.practice.course import Course
 from symattn.practice.scorm import EDITIONS, package
-from symattn.practice.words import PAGE
+from symattn.practice.words import PAGE, TEACHER, translated
 
 OWN = ("index.html", "practice.css", "practice.js", "worker.js", "scorm.js")
+TEACHERS = (
+    "teacher.html", "teacher.css", "teacher.js", "teacher-engine.js", "teacher-exam.js", "teacher-form.js",
+    "teacher-marking.js", "teacher-parts.js",
+    "teacher-whatif.js",
+)  # fmt: skip
 CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}
 """Pyodide's scripts by the names they have here: many servers do not know .mjs."""
 
 
 def write_site(
-    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False
+    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False, teacher: bool = False
 ) -> tuple[list[Path], bool]:
     """Write the page to a folder, and beside it the packages for learning platforms; the paths, and whether it opens
-    fast: from compiled files.  `InputError` where something cannot be had or written; then nothing is."""
-    parts, compiled = _parts(course, pyodide)
+    fast: from compiled files.  With a page for the `teacher`, if it is wanted.  `InputError` where something cannot be
+    had or written; then nothing is."""
+    found = engine.pyodide(pyodide)
+    kept = partial(_kept, folder)
+    archives, compiled = engine.archives(pyodide, teacher, kept)
+    own = {f"{name}.bin": archives.pop(name) for name in engine.TEACHERS if name in archives}
+    parts = _parts(course, found, archives, kept("pyodide"))
+    parts["licences.txt"] = engine.licences(teacher).encode()
     made = {folder / name: data for name, data in _site(parts, course, scorm=False).items()}
+    if teacher:
+        made |= {folder / name: data for name, data in (_of_teachers(course) | own).items()}
     if scorm:
         packed = _site(parts, course, scorm=True)
         for edition in EDITIONS:
@@ -46,17 +60,52 @@ def write_site(
     return list(made), compiled
 
 
-def _parts(course: Course, pyodide: Path | None) -> tuple[dict[str, bytes], bool]:
+def _kept(folder: Path, name: str) -> bytes:
+    """What an archive was when the page was made before; nothing if it was not."""
+    try:
+        return (folder / f"{name}.bin").read_bytes()
+    except OSError:
+        return b""
+
+
+def _parts(
+    course: Course, pyodide: Mapping[str, bytes], archives: Mapping[str, bytes], packed: bytes
+) -> dict[str, bytes]:
     """Everything that a page and a package have in common."""
-    found = engine.pyodide(pyodide)
-    made, compiled = engine.archives(pyodide)
     files = {name: _own(name, course) for name in OWN}
-    files["practice.css"] = f"{html.style()}\n".encode() + files["practice.css"]
-    files |= {here: found[name] for name, here in CALLED.items()}
-    files |= {"pyodide.bin": engine.packed(found["pyodide.asm.wasm"]), "python.bin": found["python_stdlib.zip"]}
-    files |= {f"{name}.bin": data for name, data in made.items()}
-    files["licences.txt"] = engine.licences().encode()
-    return files, compiled
+    files["practice.css"] = _styles(files["practice.css"])
+    files |= {here: pyodide[name] for name, here in CALLED.items()}
+    files |= {
+        "pyodide.bin": engine.packed(pyodide["pyodide.asm.wasm"], packed),
+        "python.bin": pyodide["python_stdlib.zip"],
+    }
+    files |= {f"{name}.bin": data for name, data in archives.items()}
+    return files
+
+
+def _styles(own: bytes) -> bytes:
+    """The styles of documents, of everything on a page, and its own."""
+    base = (resources.files(__package__) / "page" / "base.css").read_bytes()
+    return b"\n".join((html.style().encode(), base, own))
+
+
+def _of_teachers(course: Course) -> dict[str, bytes]:
+    """The page for teachers, which has most of its archives from the page for students."""
+    from symattn.practice.choices import choices  # what it reads of the package is much, and only for this page
+
+    files = {name: _own(name, course) for name in TEACHERS}
+    files["teacher.css"] = _styles(files["teacher.css"])
+    page = {
+        "choices": choices(),
+        "languages": {code: catalogue(code).name for code in languages()},
+        "words": {code: _words(code, TEACHER) for code in languages()},
+        "line": f"{common.LINE:g}",
+    }
+    return {**files, "teacher.json": _json(page)}
+
+
+def _json(data: object) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _own(name: str, course: Course) -> bytes:
@@ -72,7 +121,7 @@ def _site(parts: Mapping[str, bytes], course: Course, scorm: bool) -> dict[str, 
     files = dict(parts)
     if not scorm:
         del files["scorm.js"]
-    files["page.json"] = json.dumps(_page(course, scorm), ensure_ascii=False, separators=(",", ":")).encode()
+    files["page.json"] = _json(_page(course, scorm))
     if not scorm:  # platforms keep files themselves
         files["service.js"] = _service(files)
     return files
@@ -82,26 +131,20 @@ def _page(course: Course, scorm: bool) -> dict[str, object]:
     """What the page's script reads: the course, and its own words in every language."""
     return {
         "course": {
-            "title": _translated(course.title),
+            "title": translated(course.title),
             "pass": course.passed,
-            "topics": [{**asdict(topic), "title": _translated(topic.title)} for topic in course.topics],
+            "topics": [{**asdict(topic), "title": translated(topic.title)} for topic in course.topics],
         },
         "languages": {code: catalogue(code).name for code in languages()},
-        "words": {code: _words(code) for code in languages()},
+        "words": {code: _words(code, PAGE) for code in languages()},
         "service": not scorm,
         "scorm": scorm,
     }
 
 
-def _translated(text: str) -> dict[str, str]:
-    """A text in every language that has it."""
-    found = {code: catalogue(code).template(text) for code in languages()}
-    return {"en": text, **{code: own for code, own in found.items() if own is not None}}
-
-
-def _words(language: str) -> dict[str, str]:
+def _words(language: str, words: Mapping[str, str]) -> dict[str, str]:
     with speaking(language):
-        return {name: said(text) for name, text in PAGE.items()}
+        return {name: said(text) for name, text in words.items()}
 
 
 def _service(files: Mapping[str, bytes]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symattn.foundation.languages import message
+from symattn.foundation.languages import catalogue, languages, message
 
 RIGHT = message("Right.")
 RIGHT_SO_FAR = message("Right so far; some boxes are still empty.")
@@ -62,5 +62,171 @@ PAGE: Mapping[str, str] = {
     "cut": message("This sheet has too much text to be saved in full: numbers are saved, long texts are not."),
 }
 """By the names that the page's script and its HTML know them by."""
+
+
+TEACHER: Mapping[str, str] = {
+    "title": message("Worksheets and keys"),
+    "skip": message("To the sheet"),
+    "language": message("Language"),
+    "loading": message("Getting ready… The first time takes a little longer."),
+    "drawing": message("Preparing a sheet…"),
+    "still": message("No suitable numbers so far; still looking. You can stop and choose something else."),
+    "stopped": message("Stopped. Choose something else, or try other numbers."),
+    "failed": message("This page could not be loaded. Open it from a web server, with a recent browser."),
+    "lost_file": message("The file {file} could not be loaded. Please tell whoever put this page on the web."),
+    "about": message(
+        "Everything runs on your own device, and nothing is sent anywhere. Whoever has the address of a sheet can make "
+        "its key, so the addresses and commands on this page are for practice, never for exams."
+    ),
+    "practice": message("Page for students"),
+    "views": message("Views"),
+    "sheet": message("Sheet and key"),
+    "take": message("Take away"),
+    "what_if": message("What if?"),
+    "choice": message("What is asked"),
+    "problem": message("Type of problem"),
+    "mechanism": message("Mechanism"),
+    "sizes": message("Sizes"),
+    "size_n": message("tokens (queries)"),
+    "size_m": message("keys and values"),
+    "size_d_model": message("width of the inputs"),
+    "size_d_k": message("width of queries and keys"),
+    "size_d_v": message("width of values"),
+    "size_d_ff": message("width of the hidden layer"),
+    "size_d_out": message("width of the output"),
+    "size_d_h": message("width of the state"),
+    "size_d_source": message("width of the source"),
+    "size_d_vocab": message("words in the vocabulary"),
+    "size_h": message("heads"),
+    "numbers": message("Difficulty and numbers"),
+    "level": message("Level"),
+    "starter": message("starter"),
+    "standard": message("standard"),
+    "long": message("long"),
+    "softmax": message("Weights"),
+    "softmax_e": message("powers of e"),
+    "softmax_base_2": message("base 2: finite decimals"),
+    "softmax_base_3": message("base 3: finite decimals"),
+    "softmax_equal": message("all equal"),
+    "answers_in": message("Answers"),
+    "exact": message("exact"),
+    "decimals": message("decimals"),
+    "places": message("Decimal places"),
+    "mask": message("Mask"),
+    "usual": message("as usual"),
+    "mask_none": message("none"),
+    "mask_causal": message("causal"),
+    "mask_past": message("earlier tokens only"),
+    "mask_padding": message("padding: real tokens"),
+    "mask_window": message("window: tokens back"),
+    "mask_prefix": message("prefix: tokens seen by all"),
+    "mask_other": message("typed"),
+    "mask_value": message("Number, or mask as typed"),
+    "more": message("More settings"),
+    "on_page": message("On the page"),
+    "notation": message("Notation"),
+    "sheet_language": message("Language of the sheet"),
+    "layout": message("Layout"),
+    "layout_matrix": message("matrices"),
+    "layout_falk": message("Falk's scheme"),
+    "layout_columns": message("two columns"),
+    "layout_flow": message("one picture"),
+    "conventions": message("Conventions"),
+    "conventions_full": message("in full"),
+    "conventions_bare": message("formulas only"),
+    "conventions_none": message("not stated"),
+    "text_size": message("Text size"),
+    "paper": message("Paper size"),
+    "spacing": message("Spacing"),
+    "decimal_sign": message("Decimal sign"),
+    "brackets": message("Brackets"),
+    "transpose": message("Sign of a transpose"),
+    "seed": message("Number of the draw"),
+    "another": message("Other numbers"),
+    "stop": message("Stop"),
+    "shown": message("Shown and taken away"),
+    "blank": message("Worksheet"),
+    "partly": message("Partly worked"),
+    "worked": message("Worked solution"),
+    "key": message("Key for markers"),
+    "answers": message("Answers alone"),
+    "diagnosis": message("Common wrong answers"),
+    "no_paper": message("This type of problem has none of these."),
+    "marks": message("{marks} marks"),
+    "print": message("Print or save as PDF"),
+    "save_as": message("Save as {format}"),
+    "variants": message("How many variants"),
+    "formats": message("Formats"),
+    "banks": message("Question banks"),
+    "together": message("All in one file"),
+    "overview": message("With an overview of all variants"),
+    "recipe": message("Print the command that makes the key on worksheets"),
+    "download": message("Download"),
+    "making": message("{done} of {count} made, about {seconds} s left"),
+    "writing": message("Writing the files…"),
+    "saved": message("{file} is in your downloads."),
+    "no_format": message("Choose a format."),
+    "link": message("Link with which students practise this sheet"),
+    "command": message("Command that makes the same files"),
+    "copy": message("Copy"),
+    "copied": message("Copied."),
+    "secret": message("Whoever has the link or the command can make the key."),
+    "edit": message(
+        "Change any number: everything that follows changes with it. Point to an entry to see how it comes about."
+    ),
+    "as_drawn": message("As drawn"),
+    "nothing_behind": message("There is no derivation behind this type of problem."),
+    "exam": message("Exam"),
+    "exam_title": message("Title"),
+    "exam_course": message("Course"),
+    "exam_date": message("Date"),
+    "exam_time": message("Time allowed"),
+    "exam_aids": message("Permitted aids"),
+    "exam_variants": message("Different papers"),
+    "questions": message("Questions"),
+    "no_question": message("No question yet. Choose one at the side and add it."),
+    "add_question": message("Add the question that is shown"),
+    "points": message("Marks"),
+    "remove": message("Remove"),
+    "up": message("Move up"),
+    "class_list": message("Class list (CSV or Excel, with name and id)"),
+    "open_exam": message("Open an exam file (exam.toml)"),
+    "save_exam": message("Save the exam file"),
+    "make_exam": message("Make the papers"),
+    "exam_about": message(
+        "The variants come from a secret that this page draws at random. It is in the download, together with "
+        "exam.json, by which the exam is marked: keep both to yourself."
+    ),
+    "marking": message("Marking a class"),
+    "frozen": message("The exam (exam.json), or the .json of a set of worksheets"),
+    "handed_in": message("What was handed in: files, or a zip of them"),
+    "drop": message("You can also drop files and folders here."),
+    "files_chosen": message("{count} files"),
+    "mark_all": message("Mark everything"),
+    "marked_so_far": message("{done} of {count} read or marked"),
+    "too_long": message("took more than {seconds} seconds and was stopped"),
+    "result": message("Result"),
+    "file": message("File"),
+    "name": message("Name"),
+    "status": message("Status"),
+    "reason": message("Reason"),
+    "status_marked": message("marked"),
+    "status_pending": message("for a person to look at"),
+    "status_broken": message("could not be marked"),
+    "status_missing": message("nothing handed in"),
+    "marking_about": message(
+        "Each piece of work is read and marked apart from this page and is stopped after {seconds} seconds. The "
+        "download has the gradebook, a feedback sheet for each student, and the summary."
+    ),
+    "row_column": message("row {row}, column {column}"),
+}
+"""The same of the page for teachers."""
+
+
+def translated(text: str) -> dict[str, str]:
+    """A text in every language that has it."""
+    found = {code: catalogue(code).template(text) for code in languages()}
+    return {"en": text, **{code: own for code, own in found.items() if own is not None}}
+
 
 __all__ = ["BOXES_EMPTY", "BY_A_PERSON", "NO_HINT", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]

@@ -102,6 +102,14 @@ def room(spec: Spec, dice: Dice, most: int = AHEAD) -> int | None:
     return None
 
 
+def no_more_room(room: int, level: str) -> str:
+    """The sentence on a set in which only so many keys differ as much as they should on a level."""
+    return (
+        f"From sheet {room + 1} on, keys may have more than {OVERLAP[level]:.0%} of their entries in common with "
+        "earlier ones: there is room for no more that differ so much. Larger sizes leave more."
+    )
+
+
 def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | None) -> Iterator[Candidate]:
     most = OVERLAP[spec.level] if overlap is None else overlap
     seen: set[str] = set()

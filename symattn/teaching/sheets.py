@@ -63,6 +63,12 @@ class Recipe:
         """The command that makes the same again; it stands in the footer of every key."""
         return " ".join(["symattn worksheet", self.spec.mechanism, *self._options(), f"--seed {self.seed}"])
 
+    @property
+    def stem(self) -> str:
+        """What its files are called."""
+        kind = "" if self.spec.type == "full" else f"{self.spec.type}-"
+        return f"{kind}{Path(self.spec.mechanism).stem.replace('_', '-')}-{self.seed}"
+
     def _options(self) -> Iterator[str]:
         spec, settings = self.spec, self.spec.chosen_settings()
         defaults = {**Settings.__dataclass_fields__}

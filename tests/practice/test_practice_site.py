@@ -28,8 +28,12 @@ PAGE_FILES = resources.files("symattn.practice") / "page"
 @pytest.fixture
 def unpacked(monkeypatch):
     """Pyodide and archives that are nothing."""
+
+    def made(folder, teacher, kept):
+        return dict.fromkeys([*engine.PACKAGES, *(engine.TEACHERS if teacher else [])], b""), True
+
     monkeypatch.setattr(engine, "pyodide", lambda folder: {name: name.encode() for name in engine.HASHES})
-    monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
+    monkeypatch.setattr(engine, "archives", made)
 
 
 def test_a_site_is_whole_and_has_no_file_that_servers_do_not_know(tmp_path, unpacked):
@@ -43,6 +47,29 @@ def test_a_site_is_whole_and_has_no_file_that_servers_do_not_know(tmp_path, unpa
     for name in names:
         if name.endswith((".js", ".html")) and not name.startswith("pyodide"):
             assert not re.search("<<[a-z]+>>", (tmp_path / "site" / name).read_text("utf-8"))
+
+
+def test_students_keep_no_file_of_the_page_for_teachers(tmp_path, unpacked):
+    students = {path.name for path in write_site(read_course(), tmp_path / "one")[0]}
+    names = {path.name for path in write_site(read_course(), tmp_path / "two", teacher=True)[0]}
+    own = names - students
+    assert {"teacher.html", "making.bin", "pypdf.bin"} <= own
+    assert all(name.startswith(("teacher", "making.bin", "pypdf.bin")) for name in own)
+    listed = re.search(r"FILES = (\[.*\]);", (tmp_path / "two" / "service.js").read_text("utf-8"))
+    assert set(json.loads(listed[1])) == {"./", *students} - {"service.js"}
+
+
+def test_an_archive_is_compiled_again_only_if_it_changed(monkeypatch):
+    monkeypatch.setattr(engine, "PYTHON", sys.version_info[:2])
+    monkeypatch.setattr(engine, "PACKAGES", {"one": ("polib",), "two": ("markupsafe",)})
+    first, compiled = engine.archives(None)
+    assert compiled
+    monkeypatch.setattr(engine, "compiled_here", lambda archive: pytest.fail("it is the same"))
+    assert engine.archives(None, kept=first.get) == (first, True)
+    monkeypatch.undo()
+    monkeypatch.setattr(engine, "PYTHON", sys.version_info[:2])
+    monkeypatch.setattr(engine, "PACKAGES", {"one": ("markupsafe",)})
+    assert engine.archives(None, kept=first.get)[0]["one"] != first["one"]
 
 
 def test_another_course_makes_another_cache_and_its_title_is_text(tmp_path, unpacked):
@@ -167,14 +194,62 @@ for recipe in ("attention --level starter", "multi_head_attention", *(f"--proble
 """
 
 
-@pytest.mark.slow
-def test_archives_hold_everything_that_a_page_needs(tmp_path):
+FOR_TEACHERS = """
+import io, json, sys, zipfile
+from base64 import b64decode, b64encode
+sys.path[:0] = sys.argv[1:]
+from symattn.page.writers import FORMATS
+from symattn.practice.teacher import answer
+from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.problems import problem_types
+for problem in problem_types():
+    choice = {"problem": problem, "seed": 3, "solutions": ["blank", "partly", "worked", "key", "answers"]}
+    what_if = False
+    for verb in ("draw", "files", "what_if"):
+        more = {"forms": [*FORMATS, *EXPORTERS]} if verb == "files" else {}
+        if verb != "what_if" or what_if:
+            said = json.loads(answer(json.dumps({"verb": verb, "choice": choice, **more})))
+            assert "error" not in said, (problem, verb, said)
+            what_if = said.get("what_if", what_if)
+exam = {"variants": 1, "question": [{"type": "full", "mechanism": "attention", "level": "starter"}]}
+made = json.loads(answer(json.dumps(
+    {"verb": "exam", "exam": exam, "students": {}, "secret": "secret " * 3, "forms": ["markdown"]})))
+files = zipfile.ZipFile(io.BytesIO(b64decode(made["data"])))
+frozen = b64encode(files.read("exam/exam.json")).decode()
+paper = next(name for name in files.namelist() if name.startswith("exam/papers/"))
+asked = {"exam": frozen, "handed": {"1.md": b64encode(files.read(paper)).decode()}, "forms": ["html"]}
+known, wanted = {}, {"": ""}
+while wanted:
+    said = json.loads(answer(json.dumps({"verb": "marks", "known": known, **asked})))
+    wanted = said.get("wanted", {})
+    for name, (make, settings, job) in wanted.items():
+        job = {"verb": "job", "exam": frozen, "make": make, "settings": settings, "job": job}
+        known[name] = json.loads(answer(json.dumps(job)))["answer"]
+assert said["rows"], said
+"""
+
+
+def unpacked_archives(folder):
     for name, packages in engine.PACKAGES.items():
         archive = engine.sources(packages)
         if name == "symattn":  # to compile all of SymPy takes longer than what is tried here
             archive = engine.compiled_here(archive)
-        zipfile.ZipFile(io.BytesIO(archive)).extractall(tmp_path / name)
-    command = [sys.executable, "-I", "-S", "-c", ALONE, *(str(tmp_path / name) for name in engine.PACKAGES)]
+        zipfile.ZipFile(io.BytesIO(archive)).extractall(folder / name)
+    return [str(folder / name) for name in engine.PACKAGES]
+
+
+@pytest.mark.slow
+def test_archives_hold_everything_that_the_page_for_teachers_needs(tmp_path):
+    folders = unpacked_archives(tmp_path)
+    making = engine.sources(engine.TEACHERS[engine.MAKING], making=True)
+    zipfile.ZipFile(io.BytesIO(making)).extractall(folders[0])
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", FOR_TEACHERS, *folders], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.slow
+def test_archives_hold_everything_that_a_page_needs(tmp_path):
+    command = [sys.executable, "-I", "-S", "-c", ALONE, *unpacked_archives(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("attention --level starter False")  # a plain sheet does without SymPy

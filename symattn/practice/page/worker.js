@@ -3,6 +3,7 @@ import { loadPyodide } from "./pyodide.js";
 import createPyodideModule from "./pyodide.asm.js";
 
 const here = new URL("./", self.location.href).href;
+const teacher = self.location.search === "?teacher";
 const network = self.fetch.bind(self);
 
 // Compressed by us, and of the right type whatever the server says.
@@ -29,24 +30,26 @@ const START = `
 import os, sys
 from importlib.abc import MetaPathFinder
 
+ARCHIVES = {"sympy": "sympy", "mpmath": "sympy", "pypdf": "pypdf"}
+
 class Later(MetaPathFinder):
-    """SymPy, fetched when something imports it."""
+    """Archives that are fetched when something imports what is in them."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in ("sympy", "mpmath"):
+        archive = ARCHIVES.pop(name.partition(".")[0], None)
+        if archive is None or f"/lib/{archive}.zip" in sys.path:
             return None
-        sys.meta_path.remove(self)
         import importlib.util
         from js import fetchAtOnce
-        with open("/lib/sympy.zip", "wb") as archive:
-            archive.write(fetchAtOnce("sympy.bin").to_bytes())
-        sys.path.append("/lib/sympy.zip")
+        with open(f"/lib/{archive}.zip", "wb") as file:
+            file.write(fetchAtOnce(f"{archive}.bin").to_bytes())
+        sys.path.append(f"/lib/{archive}.zip")
         return importlib.util.find_spec(name)
 
 os.environ["SYMATTN_CACHE"] = ""  # nothing outlives the page
 sys.path.insert(0, "/lib/practice")
 sys.meta_path.append(Later())
-from symattn.practice.session import answer
+from symattn.practice.${teacher ? "teacher" : "session"} import answer
 `;
 
 const lock = JSON.stringify({
@@ -54,15 +57,18 @@ const lock = JSON.stringify({
   packages: {},
 });
 
+async function fetched(name) {
+  const response = await network(here + name);
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  return response.arrayBuffer();
+}
+
 const ready = (async () => {
-  const archive = network(`${here}symattn.bin`).then((response) => {
-    if (!response.ok) throw new Error(`symattn.bin: ${response.status}`);
-    return response.arrayBuffer();
-  });
+  const archives = ["symattn.bin", ...(teacher ? ["making.bin"] : [])].map(fetched);
   const python = await loadPyodide({
     indexURL: here, stdLibURL: `${here}python.bin`, lockFileContents: lock, packageBaseUrl: here, createPyodideModule,
   });
-  python.unpackArchive(await archive, "zip", { extractDir: "/lib/practice" });
+  for (const archive of archives) python.unpackArchive(await archive, "zip", { extractDir: "/lib/practice" });
   python.runPython(START);
   return python;
 })();
@@ -72,9 +78,11 @@ self.onmessage = async ({ data: { id, request } }) => {
   try {
     const python = await ready;
     const begun = performance.now();
-    self.postMessage({ id, answer: python.globals.get("answer")(request), milliseconds: performance.now() - begun });
+    const told = teacher ? [(done, of) => self.postMessage({ id, done, of })] : [];
+    const answer = python.globals.get("answer")(request, ...told);
+    self.postMessage({ id, answer, milliseconds: performance.now() - begun });
   } catch (error) {
     self.postMessage({ id, answer: JSON.stringify({ error: String(error).trim().split("\n").pop() }) });
   }
-  (await ready).runPython("import symattn.practice.marked"); // while the first sheet is read
+  if (!teacher) (await ready).runPython("import symattn.practice.marked"); // while the first sheet is read
 };

@@ -1,0 +1,95 @@
+"""What a teacher can choose on the page, as data: problem types, mechanisms with their sizes and settings, notations.
+
+Nothing is said twice: it is read from the package when the page is built, so that the form is there before Python is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args, get_type_hints
+
+from symattn.derivation.mechanisms import Mechanism, mechanisms
+from symattn.derivation.settings import ABOUT
+from symattn.foundation.typed import OneOf
+from symattn.page.notation import notation_title, notations
+from symattn.page.presentation import CHOICES
+from symattn.page.writers import FORMATS
+from symattn.practice.words import translated
+from symattn.teaching.description import settings_of
+from symattn.teaching.explanation import CONVENTIONS, LAYOUTS
+from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.problems import ProblemType, problem_types
+from symattn.teaching.problems.base import SIZES, Shared
+from symattn.teaching.sheets import SOLUTIONS
+
+CALLED: Mapping[str, str] = {
+    "latex": "LaTeX", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst", "text": "TXT",
+    "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1", "qti3": "QTI 3.0",
+}  # fmt: skip
+"""Formats by their own names, the same in every language."""
+
+
+def choices() -> dict[str, Any]:
+    """Everything that the form offers."""
+    return {
+        "problems": [_problem(one) for one in problem_types().values()],
+        "mechanisms": [_mechanism(one) for one in mechanisms().values()],
+        "notations": [{"name": name, "title": translated(notation_title(name))} for name in notations()],
+        "settings": {
+            name: {"about": one.about, "values": one.values} for name, one in ABOUT.items() if name != "orientation"
+        },
+        "levels": list(SIZES),
+        "softmax": list(get_args(get_type_hints(Shared)["softmax"])),
+        "layouts": list(LAYOUTS),
+        "conventions": list(CONVENTIONS),
+        "solutions": list(SOLUTIONS),
+        "look": {name: [said for said in values if said != "'"] for name, values in CHOICES.items()},
+        "formats": [{"name": name, "called": CALLED.get(name, name)} for name in FORMATS],
+        "banks": [{"name": name, "called": CALLED.get(name, name)} for name in EXPORTERS],
+    }
+
+
+def _problem(one: ProblemType[Any, Any]) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "title": translated(one.title),
+        "options": [_option(one, name) for name in one.options],
+        "mechanism": not (one.mechanisms or one.presets),
+        "presets": {what: str(preset["mechanism"]) for what, preset in one.presets.items()},
+        "settings": list(one.settings) if one.mechanisms else None,
+        "sizes": list(one.own_sizes) if one.own_sizes else "sizes" not in one.draws,
+    }
+
+
+def _option(one: ProblemType[Any, Any], name: str) -> dict[str, Any]:
+    """An option: what kind of value it takes, which ones where they can be listed, and the default."""
+    default, about, *kinds = one.options[name]
+    values = list(one.presets) if name == "what" and one.presets else _names(kinds)
+    kind = {bool: "yes", int: "number", str: "text", list: "list"}[type(default)]
+    return {"name": name, "kind": kind, "values": values, "default": default, "about": about}
+
+
+def _names(kinds: Iterable[Any]) -> list[str]:
+    """The names of which an option is one, or has some."""
+    for kind in kinds:
+        for hint in (kind, *get_args(kind)):
+            for constraint in getattr(hint, "__metadata__", ()):
+                if isinstance(constraint, OneOf):
+                    return [str(name) for name in constraint.names() if name]
+    return []
+
+
+def _mechanism(one: Mechanism) -> dict[str, Any]:
+    usual = {level: {**sizes, **one.default_sizes} for level, sizes in SIZES.items()}
+    return {
+        "name": one.name,
+        "title": translated(one.title),
+        "sizes": {
+            level: {letter: sizes[letter] for letter in one.letters if letter in sizes}
+            for level, sizes in usual.items()
+        },
+        "settings": [name for name in settings_of(one.name) if name != "orientation"],
+    }
+
+
+__all__ = ["choices"]

@@ -1,0 +1,218 @@
+"""An exam made in the browser: its file opened and written, papers for a class, and what was handed in marked.
+
+Everything is what the command line makes of the same file, class list and secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from symattn.errors import InputError, SymattnError
+from symattn.foundation.dice import Dice
+from symattn.foundation.files import toml
+from symattn.foundation.identity import digest
+from symattn.foundation.languages import say
+from symattn.foundation.workers import made, read_back, text_of
+from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.run import grade_class
+from symattn.marking.grading.source import language_of
+from symattn.marking.marker.policy import policy
+from symattn.page.presentation import make_look
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Json
+from symattn.teaching.sheets import banks_apart, check_formats
+
+FILE, SECRET = "exam.toml", "secret.txt"
+LARGEST = 64 * 2**20
+"""Bytes of everything that is dropped in at once."""
+
+Told = Callable[[int, int], None]
+Files = Mapping[str, str]
+"""Files by their paths, in base64."""
+
+
+def opened(text: str) -> dict[str, Json]:
+    """What an exam file says; `InputError` says what is wrong with it.  Its class list is dropped in beside it."""
+    data = toml(text, FILE)
+    with _folder({}) as folder:
+        (folder / FILE).write_text(written({key: value for key, value in data.items() if key != "class"}), "utf-8")
+        read_exam_file(folder / FILE)
+    plain: dict[str, Json] = json.loads(json.dumps(data, default=str))
+    return plain
+
+
+def titles(exam: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What each question is called, and by which title its type is."""
+    listed = exam.get("question", [])
+    return [{"title": str(one.get("title", "")), "type": problem_type(one.get("type", "full")).title} for one in listed]
+
+
+def written(exam: Mapping[str, Any]) -> str:
+    """An exam as its file."""
+    lines = [f"{_key(name)} = {_value(value)}" for name, value in exam.items() if name != "question"]
+    for question in exam.get("question", []):
+        lines += ["", "[[question]]", *(f"{_key(name)} = {_value(value)}" for name, value in question.items())]
+    return "\n".join(lines) + "\n"
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case Mapping():
+            return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_value, value)) + "]"
+        case bool() | int() | float() | str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(str(value))
+
+
+def papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[str], told: Told) -> dict[str, bytes]:
+    """An exam's papers, keys and overview in several formats, with everything that makes them again, by their paths.
+
+    `students` is the class list, at most one file; `secret` is what the variants depend on.
+    """
+    listed = check_formats(forms, banks=True)
+    if len(students) > 1:
+        raise InputError("One class list was expected; there are several files.")
+    with _folder(students) as folder:
+        head = {key: value for key, value in exam.items() if key not in ("class", "question")}
+        for name in students:
+            head["class"] = name
+        text = written({**head, "question": exam.get("question", [])})
+        (folder / FILE).write_text(text, encoding="utf-8")
+        (folder / SECRET).write_text(f"{secret}\n", encoding="utf-8")
+        spec = read_exam_file(folder / FILE)
+        steps, done = _steps(spec, listed), 0
+
+        def step(what: object) -> None:
+            nonlocal done
+            done += 1
+            told(min(done, steps), steps)
+
+        write_exam(spec, folder / "exam", listed, Dice.secret(folder / SECRET), step, step)
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
+
+def _steps(spec: ExamSpec, forms: tuple[str, ...]) -> int:
+    """About how many variants and files there are to be made."""
+    pages, banks = banks_apart(forms)
+    variants = 1 if all(question.spec.given for question in spec.questions) else spec.variants
+    return (
+        variants * len(spec.questions) + len(pages) * (3 + variants + (len(spec.students) or variants)) + len(banks) + 1
+    )
+
+
+@contextmanager
+def _folder(files: Files) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        _put(Path(name), files)
+        yield Path(name)
+
+
+def _put(folder: Path, files: Files) -> None:
+    """Files that were dropped in, each below the folder, whatever its path says."""
+    if sum(map(len, files.values())) * 3 // 4 > LARGEST:
+        raise InputError(f"These files have more than {LARGEST // 2**20} MB in all.")
+    for name, data in files.items():
+        parts = [part for part in PurePosixPath(name.replace("\\", "/")).parts if part not in ("/", "..", ".")]
+        if not parts:
+            raise InputError(f"{name!r} is not the name of a file.")
+        path = folder.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b64decode(data))
+
+
+# ------------------------------------------------------------------------------------------------ marking
+
+
+class Recorded(Executor):
+    """The executor of a page that has jobs done elsewhere: it has the answers that are known, and notes what is wanted.
+
+    Nothing that was handed in is read where the gradebook is made.
+    """
+
+    def __init__(self, known: Mapping[str, str]) -> None:
+        self.known = known
+        self.wanted: dict[str, list[str]] = {}
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        _, make, settings, job, *_ = args[1]["given"]
+        name = digest([make, settings, job])
+        if name not in self.known:
+            self.wanted[name] = [make, settings, job]
+        done: Future[Any] = Future()
+        done.set_result(self.known.get(name) or text_of({"lost": "is still to be done"}))
+        return done
+
+
+def marked(
+    exam: str, handed: Files, known: Mapping[str, str], forms: list[str], by: str = "ecf"
+) -> tuple[dict[str, list[str]], dict[str, bytes]]:
+    """The jobs whose answers are not `known` yet, by name; when there are none, the marks of a class, files by paths.
+
+    `exam` is the frozen file of an exam or a set in base64; `handed` is what was handed in.
+    """
+    with _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
+        executor, source = Recorded(known), _source(exam)
+        look = make_look(language=language_of(source))
+        grade_class(source, folder, Terms(policy(by)), out=out, forms=forms, look=look, executor=executor)
+        if executor.wanted:
+            return executor.wanted, {}
+        files = sorted(path for path in Path(out).rglob("*") if path.is_file())
+        return {}, {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+
+def row(data: Mapping[str, Any]) -> dict[str, Json]:
+    """A row of the gradebook, as it is shown at once."""
+    read = Row.read(data)
+    return {
+        "name": read.name or read.id,
+        "file": read.file,
+        "status": read.status,
+        "total": f"{read.total}/{read.of}" if read.has_marks else "",
+        "reason": say(read.reason),
+    }
+
+
+def done(exam: str, make: str, settings: str, job: str) -> str:
+    """The answer to a job, where nothing else is done."""
+    _source(exam)
+    try:
+        return text_of({"said": made(make, read_back(settings))(read_back(job))})
+    except SymattnError as error:
+        return text_of({"refused": (type(error).__name__, error.args[0])})
+
+
+def _source(exam: str) -> str:
+    """Where the frozen file stands: in the same place for whoever marks."""
+    data = b64decode(exam)
+    folder = Path(tempfile.gettempdir(), f"symattn-{sha256(data).hexdigest()[:16]}")
+    folder.mkdir(exist_ok=True)
+    if not (folder / "exam.json").exists():
+        (folder / "exam.json").write_bytes(data)
+    return str(folder / "exam.json")
+
+
+__all__ = ["done", "marked", "opened", "papers", "row", "titles", "written"]

@@ -1,0 +1,50 @@
+// Asks symattn, in worker.js, one thing after the other.  What takes too long is stopped: the worker ends, another begins.
+export class Engine {
+  #worker;
+  #waiting = new Map();
+  #asked = 0;
+  #failed;
+  #started;
+
+  constructor(failed) {
+    this.#failed = failed;
+    this.#begin();
+  }
+
+  #begin() {
+    this.started = new Promise((resolve) => { this.#started = resolve; });
+    this.#worker = new Worker("worker.js?teacher", { type: "module" });
+    this.#worker.onmessage = ({ data }) => this.#said(data);
+    this.#worker.onerror = () => this.#failed("worker.js");
+  }
+
+  #said(data) {
+    if (data.failed) return this.#failed(data.failed);
+    if (data.ready) return this.#started();
+    const { resolve, reject, told } = this.#waiting.get(data.id) ?? {};
+    if (data.of) return told?.(data.done, data.of);
+    this.#waiting.delete(data.id);
+    this.milliseconds = data.milliseconds;
+    const answer = JSON.parse(data.answer);
+    return answer.error ? reject?.(new Error(answer.error)) : resolve?.(answer);
+  }
+
+  ask(verb, values, told) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set((this.#asked += 1), { resolve, reject, told });
+      this.#worker.postMessage({ id: this.#asked, request: JSON.stringify({ verb, ...values }) });
+    });
+  }
+
+  end() {
+    this.#worker.terminate();
+  }
+
+  stop() {
+    this.end();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#begin();
+    for (const { reject } of waiting) reject(Object.assign(new Error(), { stopped: true }));
+  }
+}

@@ -1,0 +1,85 @@
+// An exam: questions from the form, a class list, and papers for all; a file that somebody has is opened and goes on.
+import { at, base64Of, made, save } from "./teacher-parts.js";
+
+const secret = () => [...crypto.getRandomValues(new Uint8Array(32))].map((x) => x.toString(16).padStart(2, "0")).join("");
+
+export class Exam {
+  #ask;
+  #say;
+  #exam = { question: [] }; // as the file says it
+
+  constructor(ask, say) {
+    this.#ask = ask;
+    this.#say = say;
+    for (const field of at("head").querySelectorAll("input")) {
+      field.onchange = () => {
+        const value = field.type === "number" ? Number(field.value) : field.value.trim();
+        if (value) this.#exam[field.name] = value;
+        else delete this.#exam[field.name];
+      };
+    }
+  }
+
+  get questions() {
+    return this.#exam.question;
+  }
+
+  async add(choice) {
+    const { question } = await this.#ask("question", { choice });
+    this.questions.push(question);
+    await this.show();
+  }
+
+  async open(text) {
+    const { exam } = await this.#ask("exam_opened", { text });
+    this.#exam = exam;
+    for (const field of at("head").querySelectorAll("input")) field.value = exam[field.name] ?? "";
+    await this.show();
+  }
+
+  // With the language of its pages, unless the file says another one.
+  stated(language) {
+    return language === "en" || this.#exam.language ? this.#exam : { language, ...this.#exam };
+  }
+
+  async save(language) {
+    const { text } = await this.#ask("exam_file", { exam: this.stated(language) });
+    save("exam.toml", text);
+  }
+
+  async papers(language, forms, told) {
+    const [file] = at("students").files;
+    const students = file ? { [file.name]: await base64Of(file) } : {};
+    return this.#ask("exam", { exam: this.stated(language), students, secret: secret(), forms }, told);
+  }
+
+  async show() {
+    const { titles } = await this.#ask("exam_file", { exam: this.#exam, language: document.documentElement.lang });
+    at("no-question").hidden = titles.length > 0;
+    at("questions").replaceChildren(...titles.map((title, k) => this.#item(title, k)));
+  }
+
+  #item(title, k) {
+    const question = this.questions[k];
+    const points = made("input", { type: "number", min: 1, max: 1000, inputMode: "numeric", value: question.points ?? "" });
+    points.onchange = () => {
+      if (points.value) question.points = Number(points.value);
+      else delete question.points;
+    };
+    const { type, points: _, title: __, text: ___, ...more } = question;
+    const facts = Object.entries(more).map(([name, value]) => {
+      const said = typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" = ")).join(", ") : value;
+      return typeof value === "object" && !Array.isArray(value) ? said : `${name} = ${said}`;
+    });
+    const button = (name, act) => made("button", { type: "button", ariaLabel: `${this.#say(name)}: ${title}`, onclick: async () => {
+      act();
+      await this.show();
+      (at("questions").querySelectorAll("li")[Math.min(k, this.questions.length - 1)]?.querySelector("button") ?? at("add")).focus();
+    } }, this.#say(name));
+    return made("li", {},
+      made("span", { className: "title" }, title, made("span", { className: "facts" }, facts.join(" · "))),
+      made("label", {}, made("span", {}, this.#say("points")), points),
+      k ? button("up", () => this.questions.splice(k - 1, 0, ...this.questions.splice(k, 1))) : "",
+      button("remove", () => this.questions.splice(k, 1)));
+  }
+}

@@ -1,0 +1,372 @@
+"""What the page for teachers asks of Python: JSON in, JSON out.
+
+`answer` is all that the page's worker calls.  Files come as the command line writes them, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shlex
+import tempfile
+import zipfile
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any
+
+from symattn.errors import InputError, SymattnError
+from symattn.foundation.crew import Crew
+from symattn.foundation.languages import say, speaking
+from symattn.foundation.typed import Between, read
+from symattn.marking.grading.recipes import read_unnumbered
+from symattn.page.document import Document, Look, Solutions
+from symattn.page.presentation import make_look, presented
+from symattn.page.writers import html
+from symattn.practice.shown import Said
+from symattn.practice.whatif import WhatIf
+from symattn.teaching.explanation import Conventions, Layout
+from symattn.teaching.exporters import not_carried
+from symattn.teaching.pool import AHEAD, Tally, no_more_room
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Json, Question
+from symattn.teaching.sheets import Recipe, Setting, Sheet, check_formats, sheets, suffix, write_set, written_document
+
+MOST_VARIANTS = 500
+"""In one download: a browser has one processor and little memory."""
+
+Told = Callable[[int, int], None]
+"""Is told how many of how many are done."""
+
+
+def silent(done: int, of: int) -> None:
+    """No progress shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What the form says; what is left empty is the problem type's, the mechanism's or the notation's own choice."""
+
+    problem: str = "full"
+    mechanism: str = ""
+    level: str = ""
+    softmax: str = ""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notation: str = ""
+    exact: bool = True
+    places: Annotated[int, Between(0, 50)] | None = None
+    seed: Annotated[int, Between(0)] = 1
+    look: Mapping[str, Any] = field(default_factory=dict)
+    layout: Layout = "matrix"
+    conventions: Conventions = "full"
+    solutions: tuple[Solutions, ...] = ("blank", "key")
+    printed: bool = False
+
+    @property
+    def recipe(self) -> Recipe:
+        """`InputError` says what does not go together."""
+        said = {name: getattr(self, name) for name in ("mechanism", "level", "softmax", "notation")}
+        stated: dict[str, Any] = {name: text for name, text in said.items() if text}
+        stated |= {"sizes": self.sizes} if self.sizes else {}
+        stated |= {} if self.exact else {"exact": False}
+        stated |= {} if self.places is None else {"places": self.places}
+        spec = problem_type(self.problem).spec({**stated, "settings": self.stated_settings, "options": self.options})
+        return Recipe(spec, self.seed)
+
+    @property
+    def stated_settings(self) -> dict[str, Any]:
+        """The settings that are not left to the mechanism."""
+        settings: dict[str, Any] = {name: text for name, text in self.settings.items() if text}
+        if "rounding" in settings:
+            settings["rounding"] = _rounding(settings["rounding"])
+        return settings
+
+    @cached_property
+    def made_look(self) -> Look:
+        return make_look(**{name: value for name, value in self.look.items() if value != ""})
+
+    def setting(self, forms: Iterable[str]) -> Setting:
+        """How its sheets are written, in formats of pages and of question banks."""
+        listed = check_formats(forms, banks=True)
+        stem = self.recipe.stem
+        return Setting(listed, stem, self.solutions, self.layout, self.conventions, self.made_look, self.printed)
+
+
+_USUAL = ("standard", "e")
+"""What an exam file need not say of level, notation and weights."""
+
+
+def _rounding(text: str) -> dict[str, Json]:
+    """P[:HOW[:TIES]], as --round takes it."""
+    places, method, ties = (*text.split(":"), "", "")[:3]
+    if not places.isdecimal() or len(places) > 3:
+        raise InputError(f"rounding is {text!r}; places such as 2, or 1:largest-remainder, were expected.")
+    return {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
+
+
+# ------------------------------------------------------------------------------------------------ one open page
+
+
+@dataclass
+class Teacher:
+    """What one open page has drawn last, so that it is not drawn again for each file."""
+
+    _drawn: tuple[str, Sheet] | None = None
+    _whatif: WhatIf | None = None
+
+    def draw(self, choice: Json) -> Said:
+        """A sheet with what is wanted of it, each as HTML, and how to make the same elsewhere."""
+        chosen = _choice(choice)
+        sheet = self._sheet(chosen)
+        question, how = sheet.question, chosen.setting(("html",))
+        with speaking(chosen.made_look.language):
+            title = say(question.title)
+        return {
+            "name": sheet.name,
+            "title": title,
+            "marks": question.marks,
+            "papers": [{"solutions": asked, "html": html.bare(document)} for asked, document in _documents(sheet, how)],
+            "stem": how.stem,
+            "mechanism": chosen.recipe.spec.mechanism,
+            "recipe": _unnumbered(chosen.recipe),
+            "seed": chosen.seed,
+            "language": chosen.made_look.language,
+            "what_if": question.problem is not None,
+        }
+
+    def paper(self, choice: Json, solutions: Solutions, form: str) -> Said:
+        """One of its documents as a file in one format; of LaTeX, with its macros in it."""
+        chosen = _choice(choice)
+        how = replace(chosen.setting((form,)), solutions=(solutions,))
+        for stem, document in _documents(self._sheet(chosen), how, how.stem):
+            end, data = suffix(form), written_document(document, form)[1]
+            return _file(f"{stem}{end}", data)
+        raise InputError(f"There is no {solutions} of this sheet.")
+
+    def files(
+        self,
+        choice: Json,
+        forms: list[str],
+        count: int = 1,
+        together: bool = False,
+        overview: bool = False,
+        told: Told = silent,
+    ) -> Said:
+        """So many variants in several formats, with their class file, as the command writes them: one archive."""
+        chosen = _choice(choice)
+        if not 1 <= count <= MOST_VARIANTS:
+            raise InputError(f"{count} variants were asked for; 1 to {MOST_VARIANTS} can be made here at a time.")
+        how, done = chosen.setting(forms), 0
+
+        def step(sheet: object) -> None:
+            nonlocal done
+            done += 1
+            told(done, count)
+
+        questions: list[Question] = []
+        tally = Tally(
+            ahead=min(count, AHEAD), told=lambda room: notes.append(no_more_room(room, chosen.recipe.spec.level))
+        )
+        with tempfile.TemporaryDirectory() as name, _noted() as notes:
+            written = write_set(
+                chosen.recipe, count, Path(name), how, Crew(), together=together, overview=overview, on_sheet=step,
+                keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None, tally=tally,
+            )  # fmt: skip
+            archive = _zipped({path.name: path.read_bytes() for path in written})
+        notes += not_carried(how.banks, questions)
+        notes += filter(None, [how.left_out(chosen.recipe, written)])
+        return {**_file(f"{how.stem}.zip", archive), "notes": list(dict.fromkeys(notes))}
+
+    def command(
+        self, choice: Json, forms: list[str], count: int = 1, together: bool = False, overview: bool = False
+    ) -> Said:
+        """The command that writes the same files."""
+        chosen = _choice(choice)
+        how = chosen.setting(forms)
+        words = chosen.recipe.command() + how.options
+        if count > 1:
+            words += f" -n {count}"
+        words += f" --format {','.join((*how.forms, *how.banks))}"
+        if tuple(how.solutions) != Setting.solutions:
+            words += f" --solutions {','.join(how.solutions)}"
+        words += (" --together" if together else "") + (" --overview" if overview else "")
+        return {"command": words}
+
+    def opened(self, recipe: str, seed: int) -> Said:
+        """The choices that a recipe stands for, as the form has them."""
+        spec = read_unnumbered(recipe, seed).spec
+        settings = spec.settings
+        return {
+            "problem": spec.type,
+            "mechanism": spec.mechanism,
+            "level": spec.level,
+            "softmax": spec.softmax,
+            "sizes": dict(spec.sizes),
+            "settings": {name: _typed(value) for name, value in settings.items() if value is not None},
+            "options": dict(spec.options),
+            "notation": spec.notation,
+            "exact": spec.exact,
+            "places": spec.places,
+            "seed": seed,
+        }
+
+    def what_if(self, choice: Json, givens: Mapping[str, list[list[str]]] | None = None, places: int = -1) -> Said:
+        """The derivation of a sheet with every number, and with other givens; in decimals from 0 places on."""
+        chosen = _choice(choice)
+        problem = self._sheet(chosen).problem
+        self._whatif = WhatIf.of(problem, givens or {}, chosen.made_look, None if places < 0 else places)
+        return self._whatif.shown()
+
+    def entry(self, step: str, row: int, column: int) -> Said:
+        """How one entry of it comes about, from 1."""
+        if self._whatif is None:
+            raise InputError("No derivation is shown yet.")
+        return self._whatif.entry(step, row - 1, column - 1)
+
+    # -- an exam; what makes it is loaded when it is first asked for
+
+    def question(self, choice: Json) -> Said:
+        """A choice as a question of an exam."""
+        chosen = _choice(choice)
+        _ = chosen.recipe  # refuses what does not go together
+        table: dict[str, Json] = {"type": chosen.problem}
+        for name in ("mechanism", "level", "softmax", "notation"):
+            if (text := getattr(chosen, name)) and text not in _USUAL:
+                table[name] = text
+        table |= {"sizes": dict(chosen.sizes)} if chosen.sizes else {}
+        table |= {} if chosen.exact else {"exact": False}
+        table |= {} if chosen.places is None else {"places": chosen.places}
+        table |= {**chosen.stated_settings, **chosen.options}
+        return {"question": table}
+
+    def exam_opened(self, text: str) -> Said:
+        """An exam file that somebody has."""
+        from symattn.practice import exams
+
+        return {"exam": exams.opened(text)}
+
+    def exam_file(self, exam: dict[str, Json], language: str = "en") -> Said:
+        """An exam as a file, and its questions in words."""
+        from symattn.practice import exams
+
+        with speaking(language):
+            titles: list[Json] = [one["title"] or say(one["type"]) for one in exams.titles(exam)]
+        return {"text": exams.written(exam), "titles": titles}
+
+    def exam(
+        self, exam: dict[str, Json], students: Mapping[str, str], secret: str, forms: list[str], told: Told = silent
+    ) -> Said:
+        """Papers, keys and overview, and the file, class list and secret that they are made of: one archive."""
+        from symattn.practice import exams
+
+        with _noted() as notes:
+            files = exams.papers(exam, students, secret, forms, told)
+        return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
+
+    def marks(
+        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str], language: str = "en"
+    ) -> Said:
+        """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
+        from symattn.practice import exams
+
+        with _noted() as notes:
+            wanted, files = exams.marked(exam, handed, known, forms)
+        if wanted:
+            return {"wanted": {name: [*job] for name, job in wanted.items()}}
+        with speaking(language):
+            rows = [exams.row(data) for data in json.loads(files["marks.json"])["rows"]]
+        return {**_file("marked.zip", _zipped(files)), "rows": [*rows], "notes": list(dict.fromkeys(notes))}
+
+    def job(self, exam: str, make: str, settings: str, job: str) -> Said:
+        """One job of marking, which a page has done apart, with a limit of time."""
+        from symattn.practice import exams
+
+        return {"answer": exams.done(exam, make, settings, job)}
+
+    def _sheet(self, chosen: Choice) -> Sheet:
+        recipe = chosen.recipe
+        command = recipe.command()
+        if self._drawn is None or self._drawn[0] != command:
+            self._drawn = command, next(sheets(recipe, 1))
+        return self._drawn[1]
+
+
+def _choice(data: Json) -> Choice:
+    return read(Choice, data, "")
+
+
+def _unnumbered(recipe: Recipe) -> str:
+    """The recipe as it stands in an address: what follows the command, without the seed."""
+    words = shlex.split(recipe.command())[2:]
+    return shlex.join(words[: words.index("--seed")])
+
+
+def _typed(value: Any) -> str:
+    """A setting as it is typed."""
+    if isinstance(value, Mapping):
+        return ":".join(map(str, value.values()))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _documents(sheet: Sheet, how: Setting, stem: str = "") -> list[tuple[str, Document]]:
+    """What is wanted of a sheet, ready to be written, by the stems of its files."""
+    return [(name, presented(replace(document, look=how.look))) for name, document in how.documents(stem, [sheet])]
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """What the log is told meanwhile."""
+    notes: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("symattn")
+    log.addHandler(handler)
+    try:
+        yield notes
+    finally:
+        log.removeHandler(handler)
+
+
+def _file(name: str, data: bytes) -> Said:
+    return {"name": name, "data": b64encode(data).decode()}
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """An archive, the same bytes for the same files."""
+    done = BytesIO()
+    with zipfile.ZipFile(done, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return done.getvalue()
+
+
+_TEACHER = Teacher()
+VERBS: Mapping[str, Callable[..., Said]] = {
+    verb.__name__: verb
+    for verb in (
+        _TEACHER.draw, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened, _TEACHER.what_if,
+        _TEACHER.entry, _TEACHER.question, _TEACHER.exam_opened, _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks,
+        _TEACHER.job,
+    )
+}  # fmt: skip
+LONG = frozenset({"files", "exam"})
+"""Verbs that tell how far they are."""
+
+
+def answer(request: str, told: Told = silent) -> str:
+    """`{"verb": "draw", …}` answered; a mistake is a sentence: `{"error": "…"}`."""
+    asked = json.loads(request)
+    verb = asked.pop("verb")
+    try:
+        return json.dumps(VERBS[verb](**asked, **({"told": told} if verb in LONG else {})), ensure_ascii=False)
+    except SymattnError as error:
+        return json.dumps({"error": str(error)}, ensure_ascii=False)
+
+
+__all__ = ["Choice", "Teacher", "answer"]

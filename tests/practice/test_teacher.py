@@ -1,0 +1,275 @@
+"""The page for teachers gives away what the command line writes, refuses in its words, and works out what follows."""
+
+import io
+import json
+import re
+import tomllib
+import zipfile
+from base64 import b64decode, b64encode
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.cli import main
+from symattn.marking.grading.record import STATUSES
+from symattn.page.writers import FORMATS
+from symattn.practice.choices import choices
+from symattn.practice.teacher import Choice, answer
+from symattn.practice.words import TEACHER
+from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.problems import problem_types
+
+PAGE_FILES = resources.files("symattn.practice") / "page"
+STARTER = {"mechanism": "attention", "level": "starter", "seed": 7}
+
+
+def ask(verb, **values):
+    return json.loads(answer(json.dumps({"verb": verb, **values})))
+
+
+def unpacked(said):
+    with zipfile.ZipFile(io.BytesIO(b64decode(said["data"]))) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize(
+    ("choice", "more"),
+    [
+        (STARTER, {"forms": ["latex", "markdown", "html", "notebook"], "count": 2}),
+        ({"problem": "masks", "seed": 3, "solutions": ["blank", "answers"]}, {"forms": ["typst", "text"]}),
+        (
+            {"mechanism": "causal_self_attention", "settings": {"mask": "window:2", "rounding": "2:truncate"},
+             "sizes": {"n": 4}, "exact": False, "places": 3, "seed": 5, "look": {"language": "de", "paper": "letter"},
+             "layout": "falk", "printed": True},
+            {"forms": ["markdown", "moodle", "qti3"], "count": 2, "together": True, "overview": True},
+        ),
+    ],
+)  # fmt: skip
+def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
+    words = ask("command", choice=choice, **more)["command"]
+    run = CliRunner().invoke(main, f"{words.removeprefix('symattn ')} --quiet --out {tmp_path}")
+    assert run.exit_code == 0, run.output
+    files = unpacked(ask("files", choice=choice, **more))
+    assert files == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
+    files = unpacked(ask("files", choice=STARTER, forms=list(FORMATS)))
+    for form in FORMATS:
+        for solutions, name in (("blank", "attention-7"), ("key", "attention-7-key")):
+            said = ask("paper", choice=STARTER, solutions=solutions, form=form)
+            stem, _, end = said["name"].partition(".")
+            assert stem == name
+            text = b64decode(said["data"])
+            of_set = files[f"{name.replace('-7', '-7-01')}.{end}"]
+            if end == "tex":
+                assert rb"\usepackage{symattn}" not in text
+                assert text.endswith(of_set[of_set.index(rb"\begin{document}") :])
+            else:
+                assert text == of_set
+
+
+@pytest.mark.parametrize("problem", problem_types())
+def test_an_address_opens_as_the_form_that_made_it(problem):
+    drawn = ask("draw", choice={"problem": problem, "seed": 4, "settings": {}})
+    form = ask("opened", recipe=drawn["recipe"], seed=4)
+    assert form["problem"] == problem
+    offered = next(one for one in choices()["problems"] if one["name"] == problem)
+    mechanism = form["mechanism"] if offered["mechanism"] else ""
+    assert ask("draw", choice={**form, "mechanism": mechanism})["name"] == drawn["name"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({"mechanism": "attention", "settings": {"mask": "window:9"}}, "does not fit 3 queries and 3 keys"),
+        ({"problem": "masks", "mechanism": "encoder"}, "the same for every mechanism"),
+        ({"problem": "drills", "options": {"items": 99}}, "a whole number from 1 to 12 was expected"),
+        ({"mechanism": "atention"}, "did you mean attention?"),
+        ({"layuot": "falk"}, "did you mean layout?"),
+        ({"settings": {"rounding": "two"}}, "places such as 2"),
+        ({"problem": "choice", "solutions": ["diagnosis"]}, "leave out diagnosis"),
+    ],
+)
+def test_what_does_not_go_together_is_said(choice, words):
+    assert words in ask("draw", choice=choice)["error"]
+
+
+@pytest.mark.slow
+def test_whatever_the_form_offers_is_taken():
+    offered = choices()
+    for problem in offered["problems"]:
+        for option in problem["options"]:
+            for value in option["values"] if option["kind"] == "text" else ():
+                said = ask("draw", choice={"problem": problem["name"], "options": {option["name"]: value}, "seed": 2})
+                assert "error" not in said, (problem["name"], option["name"], value, said)
+    for name, values in offered["look"].items():
+        assert "error" not in ask("draw", choice={**STARTER, "look": {name: values[-1]}})
+    for softmax in offered["softmax"]:
+        assert "error" not in ask("draw", choice={"mechanism": "attention", "softmax": softmax})
+
+
+def numbers(matrix):
+    """The decimals in the cells of a matrix as the page shows it."""
+    return [[float(re.sub("<[^>]+>", "", cell).replace("−", "-")) for cell in row] for row in matrix]
+
+
+entries = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 2, 4, 5]))
+matrices = st.lists(st.lists(entries, min_size=2, max_size=2), min_size=3, max_size=3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(q=matrices, k=matrices, v=matrices)
+def test_what_follows_is_what_numpy_says(q, k, v):
+    typed = {name: [[str(x) for x in row] for row in m] for name, m in zip("QKV", (q, k, v), strict=True)}
+    said = ask("what_if", choice=STARTER, givens=typed, places=8)
+    q, k, v = (np.array([[float(x) for x in row] for row in m]) for m in (q, k, v))
+    e = np.exp(q @ k.T)
+    a = e / e.sum(axis=1, keepdims=True)
+    shown = {step["name"]: numbers(step["rows"]) for step in said["steps"]}
+    for name, expected in {"S": q @ k.T, "A": a, "Z": a @ v}.items():
+        np.testing.assert_allclose(shown[name], expected, atol=2e-8)
+
+
+def test_an_entry_says_its_dot_product_and_what_it_is_made_of():
+    givens = {"Q": [["1/2", "3"], ["0", "1"], ["1", "1"]], "K": [["4", "1/3"], ["2", "5"], ["0", "1"]]}
+    ask("what_if", choice=STARTER, givens=givens)
+    said = ask("entry", step="S", row=1, column=2)
+    assert said["uses"] == [["Q", 1, 1], ["K", 2, 1], ["Q", 1, 2], ["K", 2, 2]]
+    assert len(said["html"]) == 3
+    assert re.sub("<[^>]+>", "", said["html"][-1]) == "=16"  # 1/2 · 2 + 3 · 5
+
+
+@pytest.mark.parametrize(
+    ("givens", "words"),
+    [
+        ({"Q": [["x", "1"], ["1", "1"], ["1", "1"]]}, "Q (1, 1) is 'x'; a number was expected"),
+        ({"Q": [["1", ""], ["1", "1"], ["1", "1"]]}, "Q (1, 2) is ''"),
+        ({"Q": [["1", "1/0"], ["1", "1"], ["1", "1"]]}, "Q"),
+        ({"Q": [["1"]]}, "Q is 3 × 2."),
+        ({"W": [["1"]]}, "There is no given 'W'."),
+    ],
+)
+def test_what_cannot_be_a_given_is_said(givens, words):
+    assert words in ask("what_if", choice=STARTER, givens=givens)["error"]
+
+
+def test_the_page_says_every_word_of_its_own():
+    scripts = [one.read_text("utf-8") for one in PAGE_FILES.iterdir() if one.name.startswith("teacher")]
+    used = {name for text in scripts for name in re.findall(r'(?:\b(?:say|button)\("|data-say=")(\w+)"', text)}
+    made = {f"softmax_{one.replace(' ', '_')}" for one in choices()["softmax"]}
+    made |= {
+        f"{kind[:-1] if kind == 'layouts' else kind}_{one}"
+        for kind in ("layouts", "conventions")
+        for one in choices()[kind]
+    }
+    made |= {f"mask_{one}" for one in ("none", "causal", "past", "padding", "window", "prefix", "other")}
+    made |= {f"size_{letter}" for one in choices()["mechanisms"] for letter in one["sizes"]["standard"]}
+    made |= {f"size_{name}" for one in choices()["problems"] if isinstance(one["sizes"], list) for name in one["sizes"]}
+    made |= {f"status_{status}" for status in STATUSES}
+    made |= {*choices()["levels"], *choices()["solutions"], *choices()["look"]}
+    assert used | made == set(TEACHER)
+
+
+EXAM = {
+    "title": 'Midterm: "attention"', "variants": 2, "seats_per_row": 2,
+    "question": [
+        {"type": "full", "mechanism": "attention", "level": "starter", "rounding": {"places": 2}, "points": 7},
+        {"type": "choice", "items": 3},
+    ],
+}  # fmt: skip
+CLASS = b"name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n"
+HOSTILE = {
+    "b/bomb.zip": b"PK\x03\x04" + b"\0" * 30,
+    "../../1912.docx": b"no such document",
+    "1882.md": b"---\nsheet: [",
+}
+
+
+def in_base64(data):
+    return b64encode(data).decode()
+
+
+def test_an_exam_file_is_read_back_as_it_was_written():
+    text = ask("exam_file", exam=EXAM)["text"]
+    assert ask("exam_opened", text=text)["exam"] == EXAM == tomllib.loads(text)
+    assert ask("exam_file", exam=EXAM, language="de")["titles"][1] == "Multiple Choice"
+    assert "did you mean title?" in ask("exam_opened", text='tilte = "x"\n[[question]]')["error"]
+    assert "is not valid TOML" in ask("exam_opened", text="title =")["error"]
+
+
+def test_a_choice_becomes_the_question_that_asks_the_same():
+    choice = {"mechanism": "causal_self_attention", "sizes": {"n": 2}, "settings": {"mask": "window:1"}, "exact": False}
+    question = ask("question", choice=choice)["question"]
+    data = {"question": [question]}
+    made = exam_spec(data, Path("exam.toml"), ())
+    assert made.questions[0].spec == Choice(**choice).recipe.spec
+    assert (
+        "no setting"
+        in ask("exam_opened", text=ask("exam_file", exam={"question": [{**question, "tile": 3}]})["text"])["error"]
+    )
+
+
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory):
+    """An exam as the page gives it away, unpacked."""
+    folder = tmp_path_factory.mktemp("exam")
+    students = {"class.csv": in_base64(CLASS)}
+    made = ask("exam", exam=EXAM, students=students, secret="5ecret" * 8, forms=["markdown", "html"])
+    for name, data in unpacked(made).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def files_below(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_an_exam_is_what_the_shell_makes_of_its_file_class_and_secret(exam, tmp_path):
+    words = ["worksheet", str(exam / "exam.toml"), "--secret", str(exam / "secret.txt"), "--out", str(tmp_path)]
+    run = CliRunner().invoke(main, [*words, "--format", "markdown,html", "--quiet"])
+    assert run.exit_code == 0, run.output
+    assert files_below(tmp_path / "exam") == files_below(exam / "exam")
+
+
+def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
+    papers = sorted((exam / "exam" / "papers").glob("*.md"))
+    handed = {f"one/{path.name}": path.read_bytes().replace(b"| |", b"| 1 |") for path in papers} | HOSTILE
+    asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
+    handed_in = {name: in_base64(data) for name, data in handed.items()}
+    known, rounds = {}, 0
+    while wanted := (said := ask("marks", handed=handed_in, known=known, **asked)).get("wanted", {}):
+        rounds += 1
+        for name, (make, how, job) in wanted.items():
+            known[name] = ask("job", exam=asked["exam"], make=make, settings=how, job=job)["answer"]
+    assert rounds <= 3
+    for name, data in handed.items():
+        path = tmp_path / "handed" / name.replace("../", "")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    words = ["grade", str(exam / "exam"), str(tmp_path / "handed"), "--out", str(tmp_path / "marked")]
+    run = CliRunner().invoke(main, [*words, "--format", "markdown", "--quiet", "--jobs", "1"])
+    assert run.exit_code == 0, run.output
+    shell, page = files_below(tmp_path / "marked"), unpacked(said)
+    assert {name for name in page if not name.startswith(".")} == {name for name in shell if not name.startswith(".")}
+    for name in ("marks.json", "gradebook.csv", "summary.md"):
+        assert page[name] == shell[name], name
+    assert {row["status"] for row in said["rows"]} == {"pending", "broken"}
+
+
+def test_what_took_too_long_is_a_broken_row(exam):
+    paper = next((exam / "exam" / "papers").glob("*.md"))
+    asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
+    handed = {"1815.md": in_base64(paper.read_bytes())}
+    wanted = ask("marks", handed=handed, known={}, **asked)["wanted"]
+    lost = dict.fromkeys(wanted, json.dumps({"lost": "took more than 60 seconds and was stopped"}))
+    rows = ask("marks", handed=handed, known=lost, **asked)["rows"]
+    assert [row["status"] for row in rows if row["file"]] == ["broken"]
