@@ -65,9 +65,9 @@ def lines(count: int, what: str, every: float) -> Iterator[Callable[[object], No
 
 
 def line(what: str, done: int, count: int, seconds: float) -> str:
-    """How far it is after so many seconds, and how long the rest takes at that speed."""
-    left = ""
-    if done:
+    """How far it is after so many seconds, and how long the rest takes at that speed; the count is an estimate."""
+    left, count = "", max(count, done)
+    if 0 < done < count:
         rest = seconds * (count - done) / done
         left = f", about {rest:.0f} s to go" if rest < 100 else f", about {rest / 60:.0f} min to go"
     return f"{what}: {done} of {count} done{left}."
