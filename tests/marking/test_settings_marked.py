@@ -8,7 +8,9 @@ from random import Random
 import pytest
 from scripts import decimals, exactly, key_of, marked, script, shown
 
+from symattn import check, worksheet
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.misconceptions import replayed
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
@@ -159,6 +161,16 @@ STOPPED = [
 @pytest.mark.parametrize("case", STOPPED, ids=str)
 def test_a_wrong_line_is_marked_whatever_an_operation_holds(case):
     assert_marked(*case, lines=1)
+
+
+@pytest.mark.parametrize("belief", ["X3", "X9"])
+def test_a_belief_in_every_head_is_one_mistake_whatever_the_slopes(belief):
+    """ALiBi's slopes of two heads are 1/16 and 1/256: powers of 2 with such exponents are followed, too."""
+    [sheet] = worksheet("multi_head_attention", seed=3, bias="alibi", heads=2)
+    [wrong] = replayed(sheet.problem.derivation, [belief])
+    said = {part.name: [[str(x) for x in row] for row in wrong.value(part.name).rows] for part in sheet.question.parts}
+    [event] = check(sheet, said).reports[0].events
+    assert belief in {candidate.id for candidate in event.candidates}
 
 
 @pytest.mark.slow

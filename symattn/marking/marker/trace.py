@@ -43,9 +43,9 @@ LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
 has more digits than can be worked with."""
 
-FINEST = 60
-"""Nor is a power of another base than e followed from a score with a larger denominator: 2^0.8165 is no number to go on
-with exactly.  Windows still hold."""
+FINEST, FINEST_ROOT = 60, 256
+"""Nor is a power of another base than e followed from a score with a larger denominator, which is no power of 2 up to the
+second number (ALiBi's slopes are): 2^0.8165 is no number to go on with exactly.  Windows still hold."""
 
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
@@ -693,7 +693,12 @@ def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
     """Whether the powers of these scores can be worked with exactly."""
     if not all(map(modest, scores)):
         return False
-    return softmax.base == "e" or not any(isinstance(x, Fraction) and x.denominator > FINEST for x in scores)
+    return softmax.base == "e" or not any(isinstance(x, Fraction) and _is_too_fine(x.denominator) for x in scores)
+
+
+def _is_too_fine(denominator: int) -> bool:
+    is_root_of_roots = denominator & (denominator - 1) == 0
+    return denominator > (FINEST_ROOT if is_root_of_roots else FINEST)
 
 
 def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
