@@ -14,7 +14,7 @@ from symattn.cli.progress import line, lines
         (0, 30, "Worksheets: 0 of 40 done."),
         (10, 20, "Worksheets: 10 of 40 done, about 60 s to go."),  # 30 more at 2 s each
         (1, 20, "Worksheets: 1 of 40 done, about 13 min to go."),
-        (40, 20, "Worksheets: 40 of 40 done, about 0 s to go."),
+        (40, 20, "Worksheets: 40 of 40 done."),
     ],
 )
 def test_what_a_line_says(done, seconds, said):
