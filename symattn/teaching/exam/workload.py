@@ -78,7 +78,7 @@ def _seconds(part: Part, problem: Problem | None) -> float:
             return FILL_IN * sum(map(len, groups))
         case FormulaAnswer():
             return SHORT_ANSWER
-        case RubricAnswer(points):
+        case RubricAnswer(points) if points:
             return SHORT_ANSWER * len(points)
     return MARK * total(part.marks)
 
