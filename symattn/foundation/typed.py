@@ -274,7 +274,8 @@ def faults(
                 kinds[key].read(value, place.at(key))
         except InputError as error:
             found.append(error)
-    return found
+    needed = [(key, kind) for key, (f, kind) in table.fields.items() if _usual(f) is MISSING]
+    return found + [place.lacks(key, kind.expected) for key, kind in needed if key not in data]
 
 
 def plain(value: Any) -> Any:
