@@ -27,6 +27,7 @@ from symattn.foundation.typed import (
     Place,
     ReadBy,
     Rest,
+    faults,
     plain,
     read,
 )
@@ -138,6 +139,28 @@ def test_what_is_wrong_is_said_with_its_file_and_its_place(row):
     said = sentence.removeprefix("exam.toml").removeprefix(":").strip()
     assert said == row["says"] or (not row["says"].endswith((".", "?")) and said.startswith(row["says"]))
     assert sentence.startswith("exam.toml")
+
+
+@tries(8)
+@given(CONTENTS)
+def test_what_reads_has_no_faults(content):
+    assert faults(Content, plain(content), Place("exam.toml")) == []
+
+
+def test_every_fault_is_told_as_if_it_were_the_only_one():
+    """Of each key one that is wrong, all at once."""
+    rows = {key: row for row in WRONG for key in row["data"] if len(row["data"]) == 1}
+    data = {key: row["data"][key] for key, row in rows.items()}
+    assert len(data) >= 8
+    told = [str(error) for error in faults(Content, {**LEAST, **data}, Place("exam.toml"))]
+    alone = []
+    for key in data:
+        with pytest.raises(InputError) as caught:
+            read(Content, {**LEAST, key: data[key]}, "exam.toml")
+        alone.append(str(caught.value))
+    assert sorted(told) == sorted(alone)
+    lacking = [str(error) for error in faults(Content, {"other": 1}, Place("exam.toml"), others=["other"])]
+    assert [text.partition(";")[0] for text in lacking] == ["exam.toml has no name", "exam.toml has no table sizes"]
 
 
 def test_what_is_missing_is_named_with_what_it_should_be():

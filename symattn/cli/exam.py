@@ -51,7 +51,7 @@ def exam(
 ) -> None:  # fmt: skip
     """A whole exam from one file: a paper for every student, keys, an overview.
 
-    docs/exams.md has every key of the file.
+    Every key of the file is explained in docs/exams.md.
 
     \b
     symattn exam midterm.toml --new

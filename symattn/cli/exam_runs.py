@@ -115,6 +115,7 @@ _IN_FILES = {
 _IN_SHELLS = {
     "type": "--problem", "variants": "-n", "exact": "--decimal", "by": "--by-token or --by-matrix", "sizes": "--size",
     "rounding": "--round", "mechanism": "the first word, as in symattn worksheet attention",
+    "check": "symattn exam EXAM.toml --check", "new": "symattn exam EXAM.toml --new",
 }  # fmt: skip
 
 

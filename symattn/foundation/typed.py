@@ -253,18 +253,29 @@ def read(kind: Any, data: object, where: str | Place = "") -> Any:
     return kind_of(kind).read(data, where if isinstance(where, Place) else Place(where))
 
 
-def faults(kind: type, data: Mapping[str, Any], place: Place, meant: Mapping[str, str] = NO_WORDS) -> list[InputError]:
-    """Everything that is wrong in a table, key by key, where `read` says the first; what keys say together apart."""
-    table = Table(kind)
+def faults(
+    kind: type,
+    data: Mapping[str, Any],
+    place: Place,
+    meant: Mapping[str, str] = NO_WORDS,
+    others: Iterable[str] = (),
+) -> list[InputError]:
+    """Everything that is wrong in a table, key by key, where `read` says the first; what keys say together apart.
+
+    `meant` has other words for keys, and `others` are keys that are read elsewhere.
+    """
+    table, found = Table(kind), list[InputError]()
     kinds = {key: kind for fields in (table.fields, *table.rest.values()) for key, (_, kind) in fields.items()}
-    found: list[InputError] = []
+    known = [*kinds, *others]
     for key, value in data.items():
         try:
-            place.know([key], kinds, meant)
-            kinds[key].read(value, place.at(key))
+            place.know([key], known, meant)
+            if key in kinds:
+                kinds[key].read(value, place.at(key))
         except InputError as error:
             found.append(error)
-    return found
+    needed = [(key, kind) for key, (f, kind) in table.fields.items() if _usual(f) is MISSING]
+    return found + [place.lacks(key, kind.expected) for key, kind in needed if key not in data]
 
 
 def plain(value: Any) -> Any:

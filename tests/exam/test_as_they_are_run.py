@@ -7,6 +7,7 @@ import re
 import pypdf
 import pytest
 
+from symattn.derivation.misconceptions import misconceptions
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say, speaking
@@ -131,6 +132,30 @@ def test_parity_holds_for_papers_of_any_length(tmp_path):
         single = pypdf.PdfReader(out / "papers" / "001-s1.pdf")
         assert ("/AcroForm" in single.root_object) is bool(blank)
         assert {name for _, part in parts for name in ids(part[0])} == {made.ids[p] for p in made.given_out}
+
+
+def test_the_overview_says_how_many_pages_every_paper_has(printed):
+    made, folder = printed
+    told = dict(re.findall(r"(?m)^\| \*\*(\S+)\*\* \| (\d+) \| \d+ \| [\d.\\]+ \|$", read(folder / "overview.md")))
+    printed_papers = {row["paper"]: str(len(pages(folder / f"{row['file']}.pdf"))) for row in given_out(folder)}
+    assert told.keys() == set(made.ids)
+    assert printed_papers.items() <= told.items()
+
+
+def test_codes_have_their_names_where_they_come_first(printed):
+    """In the table that tells mistakes by their weights, and for every mistake that is told of with no table."""
+    _, folder = printed
+    table = read(folder / "diagnosis.md").split("\n---\n")[1]
+    codes = re.findall(r"\b[A-Z]\d+\b", table)
+    assert len(codes) >= 15
+    for code in codes:
+        assert f"{code} ({misconceptions()[code].name})" in table
+
+
+def test_keys_for_markers_end_with_what_is_marked(printed):
+    _, folder = printed
+    for path in folder.glob("keys/*.md"):
+        assert not re.search("(?i)difficulty|content hash|made with|load", read(path))
 
 
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):

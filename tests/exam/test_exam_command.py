@@ -97,6 +97,10 @@ points = 0
 level = "hard"
 
 [[question]]
+type = "choice"
+item = 3
+
+[[question]]
 type = "essay"
 
 [[question]]
@@ -110,7 +114,17 @@ def test_everything_that_is_refused_is_said_at_once(folder):
     done = run("exam", "quiz.toml", "--check")
     lines = [line for line in done.output.splitlines() if line.startswith("Error: ")]
     assert done.exit_code == 2
-    told = ("'titel'", "nobody.csv", "mask is said", "'xx'", "points is 0", "level is 'hard'", "'essay'", "no size 'q'")
+    told = (
+        "'titel'",
+        "nobody.csv",
+        "mask is said",
+        "'xx'",
+        "points is 0",
+        "level is 'hard'",
+        "mean items",
+        "'essay'",
+        "no size 'q'",
+    )
     assert len(lines) == len(told)
     assert all(sum(what in line for line in lines) == 1 for what in told)
     first = refusal("exam", "quiz.toml").strip()

@@ -252,8 +252,8 @@ def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: 
             with _kept(found):
                 if key not in options:
                     _refuse_misplaced(key, place, QuestionTable)
-                    placed[key] = data[key]
-        found += faults(QuestionTable, placed, place, MEANT)
+                placed[key] = data[key]
+        found += faults(QuestionTable, placed, place, MEANT, options)
     if not found:
         with _kept(found):
             _question(data, shared, place, made=False)

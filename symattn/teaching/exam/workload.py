@@ -5,6 +5,7 @@ The seconds of an answer are the rules of thumb by which tests are planned (rule
 
 from __future__ import annotations
 
+from symattn.exact import Size
 from symattn.foundation.languages import Message, counted, message
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import (
@@ -28,11 +29,12 @@ READING = 60
 UNIT_OF_LOAD = 5
 ENTRY = 5
 CHOICE = 60
+MOST_FOR_A_CHOICE = 90
 FILL_IN = 40
 SHORT_ANSWER = 120
 MARK = 60
-"""Seconds: for reading a question, a unit of load, a number that is written, options, a shape or a word that is filled
-in, a formula or a point of an explanation, and a mark of anything else."""
+"""Seconds: for reading a question, a unit of load, a number that is written, options and at most their arithmetic, a
+shape or a word that is filled in, a formula or a point of an explanation, and a mark of anything else."""
 
 LOAD = message(
     "Load measures the arithmetic: 1 stands for a product with 1 or −1, 1.5 for an addition, 2.5 for a product of two "
@@ -46,9 +48,27 @@ MINUTES = message(
 
 def minutes(question: Question) -> float:
     """About how many minutes a student who is prepared takes for a question."""
-    load = question.features.get("load", 0.0)
     written = sum(_seconds(part, question.problem) for part in question.parts)
-    return (READING + UNIT_OF_LOAD * load + written) / 60
+    return (READING + _arithmetic(question) + written) / 60
+
+
+def _arithmetic(question: Question) -> float:
+    """For the load, which is that of a whole derivation: of blanks in it their share, of options a row each."""
+    whole = UNIT_OF_LOAD * question.features.get("load", 0.0)
+    answers = [part.answer for part in question.parts]
+    if all(isinstance(answer, ChoiceAnswer) for answer in answers):
+        return min(whole, MOST_FOR_A_CHOICE * len(answers))
+    blanks = [len(answer.cells) for answer in answers if isinstance(answer, EntriesAnswer)]
+    if blanks and question.problem is not None:
+        entries = sum(_entries(step.result.shape) for step in question.problem.steps)
+        return whole * sum(blanks) / max(sum(blanks), entries)
+    return whole
+
+
+def _entries(shape: tuple[Size, Size]) -> int:
+    """How many numbers there are to write; none where a size is a letter."""
+    rows, columns = shape
+    return rows * columns if isinstance(rows, int) and isinstance(columns, int) else 0
 
 
 def about_minutes(least: int, most: int) -> Message:
@@ -62,8 +82,7 @@ def _seconds(part: Part, problem: Problem | None) -> float:
     """For deciding on the answer of a part and writing it down, without the arithmetic that makes up the load."""
     match part.answer:
         case StepAnswer(step) if problem is not None:
-            rows, columns = problem[step].result.shape
-            return ENTRY * rows * columns if isinstance(rows, int) and isinstance(columns, int) else FILL_IN
+            return ENTRY * _entries(problem[step].result.shape) or FILL_IN
         case EntriesAnswer(_, cells):
             return ENTRY * len(cells)
         case MatrixAnswer(value):
