@@ -56,7 +56,7 @@ class _Command(Command):
 @option("--seed", group=PROBLEM, type=int, metavar="N",
         help="The same seed gives the same worksheets; default: a new one.")  # fmt: skip
 @option("--secret", group=PROBLEM, type=click.Path(path_type=Path), metavar="FILE",
-        help="Exams: the secret that papers can be made again from; made if there is none.")  # fmt: skip
+        help="Exams: the file with the secret that papers depend on.")  # fmt: skip
 @drawing_options
 @option("--decimal", group=PROBLEM, is_flag=True, help="Ask for decimals instead of exact values.")
 @option("--places", group=PROBLEM, default=4, show_default=True, metavar="N", type=click.IntRange(0, 50),

@@ -473,12 +473,15 @@ def expected(right, wrong, usual, name):
             yield f"{a} and {b}: merged", name(last)
 
 
+TWO = r"(\w+)(?: \(.*\))? and (\w+)(?: \(.*\))?"
+"""Two codes, each with its name where it stands first."""
+
 SHAPES = (
     (r"(\w+) .*changes nothing here\.", "{0}: nothing", None),
     (r"(\w+) .*shows at ◊, but the last line, ◊, comes out right\.", "{0}: silent", -2),
-    (r"(\w+) and (\w+) give the same result at ◊; they first differ at ◊\.", "{0} and {1}: alike", 1),
-    (r"(\w+) and (\w+) give the same result at ◊ and never differ\.", "{0} and {1}: alike", None),
-    (r"(\w+) and (\w+) give the same ◊\.", "{0} and {1}: merged", -1),
+    (rf"{TWO} give the same result at ◊; they first differ at ◊\.", "{0} and {1}: alike", -1),
+    (rf"{TWO} give the same result at ◊ and never differ\.", "{0} and {1}: alike", None),
+    (rf"{TWO} give the same ◊\.", "{0} and {1}: merged", -1),
 )
 """Sentences about wrong ways, how they begin, and which of their formulas is the step that they are about."""
 
