@@ -182,9 +182,13 @@ class FreeText:
 
     def _answers(self, piece: Piece) -> bool:
         """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
-        marker = PLACED.match(piece.text) if piece.placed else None
-        part = self._part(self.written.names.place(marker["place"])) if marker else None
+        part = self._placed_part(piece)
         return part is not None and not is_line(part)
+
+    def _placed_part(self, piece: Piece) -> Part | None:
+        """The part whose place a line begins with."""
+        marker = PLACED.match(piece.text) if piece.placed else None
+        return self._part(self.written.names.place(marker["place"])) if marker else None
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -439,6 +443,8 @@ class FreeText:
         if (applied := self.written.names.function_of(text.strip(_AROUND))) is not None:
             return applied
         marked = MARKED.match(text) if len(_words(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
+        if marked and (place := self.written.names.place(marked[1])) in self.written.names.twins(marked[2]):
+            return place  # (b) mask, where (a) asks for a mask, too
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
         text = _ASIDE.sub(_unless_words, text)
@@ -658,7 +664,7 @@ class FreeText:
         taken = [head]
         if not rest.strip(NO_WORDS) or isinstance(part.answer, RubricAnswer | CellsAnswer):
             for piece in self.pieces[self._at :]:
-                if not piece.blank and (self._label(_without_marker(piece.text))[0] or self._enough(part, taken)):
+                if not piece.blank and (self._begins_another(piece, part) or self._enough(part, taken)):
                     break
                 taken.append(piece)
         lines = [rest.strip(), *(piece.text.strip() for piece in taken[1:])]
@@ -666,6 +672,11 @@ class FreeText:
         if text:
             self._at += len(taken) - 1
             self._answer(part.name, RawText(text), taken)
+
+    def _begins_another(self, piece: Piece, part: Part) -> bool:
+        """Whether a line has the name of a part or a step before it, or the place of another part than this."""
+        placed = self._placed_part(piece)
+        return (placed is not None and placed is not part) or bool(self._label(_without_marker(piece.text))[0])
 
     def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
         """Whether an answer of one line is there."""
