@@ -60,6 +60,8 @@ if TYPE_CHECKING:
         help="Also print the recipe, which makes the key, on worksheets.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
+@option("--header", group=FILES, default="", metavar="FILE", help="A file of LaTeX to stand above the title.")
+@option("--logo", group=FILES, default="", metavar="FILE", help="A picture for the head of the PDF.")
 @work_options
 @quiet_option
 @settings_options
@@ -85,6 +87,8 @@ def worksheet(
     overview: bool,
     printed: bool,
     solutions: str,
+    header: str,
+    logo: str,
     decimal: bool,
     places: int,
     jobs: int,
@@ -111,6 +115,8 @@ def worksheet(
 
     from symattn.api import make_recipe, stem_of
     from symattn.foundation.crew import crew
+    from symattn.page.masthead import read_masthead
+    from symattn.page.writers.page import headed
     from symattn.teaching.pool import AHEAD, OVERLAP, Tally
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
@@ -136,6 +142,7 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
+    ctx.with_resource(headed(read_masthead(header, logo)))
     how = Setting(listed, stem_of(recipe), shown, layout, conventions, look, printed)
     questions: list[Question] = []
 

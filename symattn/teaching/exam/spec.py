@@ -13,6 +13,7 @@ from symattn.errors import InputError
 from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Key, Place, Rest, keys, read
 from symattn.page.document import DEFAULT_LOOK, Look
+from symattn.page.masthead import NONE, Masthead, read_masthead
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
@@ -54,6 +55,8 @@ class Head:
     id_boxes         boxes for the student's number
     common_answers   the file of common wrong answers
     separators       a sheet before each paper in the PDF of all papers: its id, and whose it is
+    header           a file of LaTeX, beside the exam file, that stands above the title of papers and keys in LaTeX
+    logo             a picture (SVG, PNG, JPEG, PDF) beside the exam file, for the head of papers and keys in PDF
     """
 
     title: str = ""
@@ -75,6 +78,8 @@ class Head:
     id_boxes: Annotated[int, Between(0, 16)] = 8
     common_answers: bool = True
     separators: bool = False
+    header: str = ""
+    logo: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,7 @@ class ExamSpec(Head):
     stem: str = "exam"
     students: tuple[Student, ...] = ()
     look: Look = DEFAULT_LOOK
+    masthead: Masthead = NONE
     source: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -162,6 +168,8 @@ def exam_spec(
         look = make_look(**file.appearance)
     if students is None:
         students = read_class(path.parent / file.class_list) if file.class_list else ()
+    with place.here():
+        masthead = read_masthead(file.header, file.logo, path.parent)
     head = {f.name: getattr(file, f.name) for f in fields(Head)}
     if "variants" not in data:
         head["variants"] = max(FEWEST_VARIANTS, -(-len(students) // 4))
@@ -174,12 +182,15 @@ def exam_spec(
         stem=path.stem,
         students=students,
         look=look,
-        source=json.loads(json.dumps(_with_notations(data), default=str)),
+        masthead=masthead,
+        source=json.loads(json.dumps(_with_files(data, masthead), default=str)),
     )
 
 
-def _with_notations(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The exam file with its notations in it, whose own files may be gone when the exam is marked."""
+def _with_files(data: Mapping[str, Any], masthead: Masthead) -> dict[str, Any]:
+    """The exam file with the files in it that it names, which may be gone when papers are printed again or marked."""
+    named = {"header": masthead.header, "logo": masthead.logo}
+    data = {**data, **{key: file.kept() for key, file in named.items() if file}}
     tables = [data, *data["question"]]
     whole, *questions = [
         {**table, "notation": kept_notation(table["notation"])} if "notation" in table else dict(table)
