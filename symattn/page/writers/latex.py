@@ -29,6 +29,7 @@ SUFFIX = ".tex"
 BESIDES: frozenset[Besides] = EVERYTHING - {"programs"}
 MACROS = "symattn.sty"
 
+_TABLE_WORDS = {"hq": "Question", "hp": "Marks", "hs": "Awarded", "ht": "Total"}  # as the class exam calls them
 _WITH_FIGURES = {"Diagram", "FlowSheet", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
@@ -117,6 +118,7 @@ def _written(document: Document, macros: str, for_many: bool = False) -> str:
             "recipe": code(document.footer),
             "solution_word": escaped(say("Solution")),
             "page_words": _page_words(),
+            "table_words": "".join(f"\\{kind}word{{{escaped(say(word))}}}" for kind, word in _TABLE_WORDS.items()),
             "body": blocks.body(document.blocks),
         }
         head = _head(masthead())
