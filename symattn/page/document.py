@@ -173,11 +173,15 @@ def spans(content: Inlines, totals: bool = False) -> Iterator[Span]:
 
 
 def _in_words(parts: Iterable[Span]) -> Iterator[Span]:
-    """Totals joined to the words beside them."""
+    """Totals as plain words, joined to those beside them."""
     last: Span | None = None
     joins = False
     for part in parts:
-        is_total = isinstance(part, Words) and isinstance(part.text, Total)
+        match part:
+            case Words(Total() as marks):
+                part, is_total = Words(str(marks)), True
+            case _:
+                is_total = False
         if isinstance(part, Words) and isinstance(last, Words) and (joins or is_total):
             last, joins = Words(last.text + part.text), True
             continue
