@@ -188,7 +188,8 @@ def _end(question: Question, number: int) -> Paragraph:
 
 def _total(marks: int, of: int) -> Inlines:
     """15 marks."""
-    return (Sentence("{n} mark", (("{n}", (Words(Total(marks, of)),)),), "{n} marks", marks),)
+    said = marks_in_words(marks)
+    return (Sentence(said.template, (("{n}", (Words(Total(marks, of)),)),), said.plural, marks),)
 
 
 def _flow(question: Question, layout: Layout) -> Solved | None:
