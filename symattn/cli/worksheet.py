@@ -72,6 +72,8 @@ class _Command(Command):
         help="Also print the recipe, which makes the key, on worksheets.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
+@option("--header", group=FILES, default="", metavar="FILE", help="A file of LaTeX to stand above the title.")
+@option("--logo", group=FILES, default="", metavar="FILE", help="A picture for the head of the PDF.")
 @work_options
 @quiet_option
 @settings_options
@@ -97,6 +99,8 @@ def worksheet(
     overview: bool,
     printed: bool,
     solutions: str,
+    header: str,
+    logo: str,
     decimal: bool,
     places: int,
     jobs: int,
@@ -124,6 +128,8 @@ def worksheet(
     from symattn.api import make_recipe
     from symattn.derivation.mechanisms.from_file import is_mechanism
     from symattn.foundation.crew import crew
+    from symattn.page.masthead import read_masthead
+    from symattn.page.writers.page import headed
     from symattn.teaching.pool import AHEAD, Tally, no_more_room
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 
@@ -149,6 +155,7 @@ def worksheet(
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
+    ctx.with_resource(headed(read_masthead(header, logo)))
     how = Setting(listed, recipe.stem, shown, layout, conventions, look, printed)
     questions: list[Question] = []
 

@@ -16,6 +16,17 @@ from symattn.foundation.languages import PLACES, capitalised
 from symattn.foundation.languages import Quoted as Quoted
 
 
+class Total(Quoted):
+    """A number of marks: those of a question, by its number, or all for 0.  Where marks can be added up, they are."""
+
+    of: int
+
+    def __new__(cls, marks: int, of: int) -> Total:
+        made = super().__new__(cls, str(marks))
+        made.of = of
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """Plain text."""
@@ -155,11 +166,36 @@ def joined(content: Iterable[Inline]) -> Inlines:
     return tuple(done)
 
 
-def spans(content: Inlines) -> Iterator[Span]:
-    """Text with formulas in it, its sentences in English."""
+def spans(content: Inlines, totals: bool = False) -> Iterator[Span]:
+    """Text with formulas in it, its sentences in English; `totals` stand apart, or as any number in words."""
+    parts = _without_sentences(content)
+    yield from parts if totals else _in_words(parts)
+
+
+def _in_words(parts: Iterable[Span]) -> Iterator[Span]:
+    """Totals as plain words, joined to those beside them."""
+    last: Span | None = None
+    joins = False
+    for part in parts:
+        match part:
+            case Words(Total() as marks):
+                part, is_total = Words(str(marks)), True
+            case _:
+                is_total = False
+        if isinstance(part, Words) and isinstance(last, Words) and (joins or is_total):
+            last, joins = Words(last.text + part.text), True
+            continue
+        if last is not None:
+            yield last
+        last, joins = part, is_total
+    if last is not None:
+        yield last
+
+
+def _without_sentences(content: Inlines) -> Iterator[Span]:
     for part in content:
         if isinstance(part, Sentence):
-            yield from spans(part.english)
+            yield from _without_sentences(part.english)
         else:
             yield part
 

@@ -102,7 +102,7 @@ def _changed(node: Any, look: Look) -> Any:
     """Whatever stands in a page, with every formula and every number in words in it changed."""
     if isinstance(node, tuple):
         if any(isinstance(item, Sentence) for item in node):
-            node = tuple(spans(node))
+            node = tuple(spans(node, totals=True))
         return same_or(node, tuple([_changed(item, look) for item in node]))
     if isinstance(node, Formula):
         return _formula(node, look)

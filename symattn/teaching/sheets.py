@@ -693,11 +693,12 @@ def _beside(files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, byte
             if beside is None:
                 from symattn.page.writers import latex
 
-                beside = latex.Folder()
+                beside = latex.Folder(masthead=page.masthead())
             beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
         yield stem + suffix(form), content
     if beside:
         yield from ((name, text.encode()) for name, text in beside.files())
+        yield from beside.attachments()
 
 
 _NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in the name of its file

@@ -47,6 +47,8 @@ def read(tmp_path):
     """Reads the text of an exam file, beside the files that the page shows."""
     for _, name, text in re.findall(r"```(csv|toml)\n# (\S+)\n(.*?)```", (DOCS / "exams.md").read_text("utf-8"), re.S):
         (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "head.tex").write_text("University of Example\\par\n", "utf-8")
+    (tmp_path / "crest.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', "utf-8")
 
     def exam(text):
         path = tmp_path / "tried.toml"

@@ -26,6 +26,7 @@ from symattn.page.document import (
     Paragraph,
     Solved,
     Together,
+    Total,
     Words,
     WorkingSpace,
 )
@@ -285,6 +286,51 @@ def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
     assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
     assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text("utf-8")
     assert "\\usepackage{symattn}" not in render(page, "latex")[1].decode()
+
+
+# --- marks -------------------------------------------------------------------------------------------------
+
+
+def marked(*parts, whole, label="Question 1."):
+    question = Heading((Words("Scores"),), 1, f"[{whole}]", (Words(label),), "question")
+    headings = (Heading((Words("S"),), 2, marks, (Words("(a)"),), "part") for marks in parts)
+    return (question, *headings)
+
+
+def summed(*totals):
+    return Paragraph(tuple(part for marks, of in totals for part in (Words(Total(marks, of)), Words(";"))))
+
+
+def test_marks_are_set_once_where_they_add_up():
+    """Those of parts; of a question that has none, or whose parts have others, its own."""
+    source = latex.write_beside_macros(sheet(
+        *marked("[2]", "M1 A2", whole=5), *marked(whole=4, label="Question 2."),
+        *marked("[1]", whole=9, label="Question 3."), summed((5, 1), (4, 2), (9, 3), (18, 0)),
+    )).partition("\\makesheettitle")[2]  # fmt: skip
+    assert re.findall(r"\\(?:points\w*|numpoints|atmargin|questionhead)(?:\[.*?\])?\{.*?\}", source) == [
+        "\\questionhead{1}", "\\points{2}", "\\points[M1 A2]{3}",
+        "\\questionhead{2}", "\\points{4}", "\\questionhead{3}", "\\points{9}", "\\atmargin{{[}",
+        "\\pointsofquestion{1}", "\\pointsofquestion{2}", "\\pointsofquestion{3}", "\\numpoints{}",
+    ]  # fmt: skip
+    alone = latex.write_beside_macros(sheet(*marked("[2]", whole=2))).partition("\\makesheettitle")[2]
+    assert "questionhead" not in alone
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tex")
+def test_tex_adds_marks_up_and_every_sheet_of_a_class_has_its_own_sums(tmp_path):
+    page = sheet(*marked("[2]", "[3]", whole=5), *marked(whole=4, label="Question 2."), summed((5, 1), (4, 2), (9, 0)))
+    beside = latex.Folder()
+    for name, more in (("a-01", "2"), ("a-02", "7")):
+        source = latex.write_beside_macros(page).replace("\\points{2}", f"\\points{{{more}}}")
+        (tmp_path / f"{name}.tex").write_text(source, "utf-8")
+        beside.add(name, source, "a-class")
+    for name, text in beside.files():
+        (tmp_path / name).write_text(text, "utf-8")
+    first, second = compiled(tmp_path, "a-class.tex")
+    for text, whole in ((first, 5), (second, 7 + 3)):
+        assert f"{whole};4;{whole + 4};" in text
+        assert f"[{whole}]" in text
 
 
 # --- looks, letters ----------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def heading(label, title, level, marks):
 def test_words_that_look_like_a_number_make_no_question():
     """A heading is what it is made as: a lemma's number, or a letter in brackets, counts nothing."""
     source = for_exam(sheet(Heading((Words("Lemma 1. Masks"),)), Heading((Words("(a) remark"),), 2)))
-    body = source.partition("\\makesheettitle")[2]
+    body = source.rpartition("\\makesheettitle")[2]
     assert not re.search(r"\\(?:question|part)\b", body)
     assert "Lemma 1. Masks" in body
 
@@ -137,7 +137,7 @@ def test_parts_carry_the_marks_of_their_question():
         Heading((Words("Data sheet"),), 1),
         heading("Question 1.", "Masks", 1, ""),
     ))  # fmt: skip
-    body = source.partition("\\makesheettitle")[2]
+    body = source.rpartition("\\makesheettitle")[2]
     assert "\\textbf{Masks}" in body  # the class counts, so that no number stands before it
     assert not re.search(r"textbf\{(?:Question|\()", body)
     commands = re.findall(
@@ -172,7 +172,7 @@ def test_solutions_are_those_of_the_class():
 
 def test_options_are_those_of_the_class():
     page = sheet(Choices(((Words("yes"),), (Words("no"),)), ticked=frozenset({1})))
-    assert "\\begin{checkboxes}\n  \\choice yes\n  \\CorrectChoice no\n\\end{checkboxes}" in for_exam(page)
+    assert "\\begin{choices}\n  \\choice yes\n  \\CorrectChoice no\n\\end{choices}" in for_exam(page)
 
 
 def test_a_tex_without_the_class_says_so():

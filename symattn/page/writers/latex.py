@@ -14,13 +14,14 @@ from pathlib import PurePosixPath
 from symattn.formula.nodes import Formula
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import EVERYTHING, Besides, Document
+from symattn.page.masthead import NONE, Masthead
 from symattn.page.writers import common, tex
 from symattn.page.writers.common import Page
 from symattn.page.writers.coverage import codes, in_words
 from symattn.page.writers.latex_blocks import ALONE, Blocks
 from symattn.page.writers.latex_exam import ExamBlocks
 from symattn.page.writers.latex_text import code, escaped, in_latin, is_foreign
-from symattn.page.writers.page import filled, latex_class, template_of, text_of
+from symattn.page.writers.page import filled, latex_class, masthead, template_of, text_of
 
 _LOG = logging.getLogger("symattn")
 
@@ -28,6 +29,7 @@ SUFFIX = ".tex"
 BESIDES: frozenset[Besides] = EVERYTHING - {"programs"}
 MACROS = "symattn.sty"
 
+_TABLE_WORDS = {"hq": "Question", "hp": "Marks", "hs": "Awarded", "ht": "Total"}  # as the class exam calls them
 _WITH_FIGURES = {"Diagram", "FlowSheet", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
@@ -116,8 +118,10 @@ def _written(document: Document, macros: str, for_many: bool = False) -> str:
             "recipe": code(document.footer),
             "solution_word": escaped(say("Solution")),
             "page_words": _page_words(),
+            "table_words": "".join(f"\\{kind}word{{{escaped(say(word))}}}" for kind, word in _TABLE_WORDS.items()),
             "body": blocks.body(document.blocks),
         }
+        head = _head(masthead())
         fields = [escaped(common.label(name)) for name in document.fields]
         notation = sorted(blocks.notation.items())
         return filled(
@@ -131,8 +135,18 @@ def _written(document: Document, macros: str, for_many: bool = False) -> str:
             hyphenation=_hyphenation(look.language),
             figures=bool(_WITH_FIGURES & common.parts_used(document)),
             notation=notation,
+            head=head,
             **parts,
         )
+
+
+def _head(masthead: Masthead) -> str:
+    """What stands above the title: somebody's own header, or else the logo, if it is a picture that TeX reads."""
+    if masthead.header:
+        return f"\\input{{{masthead.header.name}}}"
+    if masthead.logo and masthead.logo.kind != "svg":
+        return f"\\noindent\\includegraphics[height=14mm]{{{masthead.logo.name}}}\\par"
+    return ""
 
 
 def comment(text: str) -> str:
@@ -178,7 +192,8 @@ class Folder:
     folder and without their suffix.
     """
 
-    def __init__(self, double_sided: bool = False) -> None:
+    def __init__(self, double_sided: bool = False, masthead: Masthead = NONE) -> None:
+        self._masthead = masthead
         self._double_sided = double_sided
         self._folders: dict[PurePosixPath, None] = {}
         self._masters: dict[str, dict[str, _Master]] = {}
@@ -197,6 +212,11 @@ class Folder:
             master.sheets.append(PurePosixPath(path).name)
             master.letters.update(_letters_of(head))
             master.figures = master.figures or "\\usepackage{tikz}" in head
+
+    def attachments(self) -> Iterator[tuple[str, bytes]]:
+        """What pages have at their head, in every folder, by path."""
+        for folder in self._folders:
+            yield from ((str(folder / one.name), one.content) for one in self._masthead.files)
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Their paths, with suffix, and their text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -45,8 +45,10 @@ from symattn.page.document import (
     Strong,
     Table,
     Together,
+    Total,
     Words,
     WorkingSpace,
+    all_blocks,
     spans,
 )
 from symattn.page.writers import common, figures, flow, tex
@@ -109,23 +111,27 @@ class Blocks:
     line: float
     notation: dict[str, str] = field(default_factory=dict)
     for_many: bool = False
+    questions: dict[Heading, Question] = field(default_factory=dict)
     dialect: ClassVar[tex.Dialect] = _TEX
     thin_line: ClassVar[str] = "\\thinline"  # between rows of matrices
     wrapped_column: ClassVar[str] = "C"  # of a table, with its width
 
     def body(self, blocks: Sequence[Block]) -> str:
         r"""Everything between \begin{document} and \end{document}."""
+        self.questions.update(questions_of(blocks))
         return self.blocks(blocks)
 
     # --- text ---
 
     def text(self, content: Inlines, style: tex.Style = "normal", room: float | None = None) -> str:
         """Text with formulas, no formula and no word wider than a line, or than `room` em."""
-        source = "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+        source = "".join(self._inline(inline, room or self.line, style) for inline in spans(content, totals=True))
         return _TIMES.sub(r" \\times ", source)
 
     def _inline(self, inline: Span, room: float, style: tex.Style) -> str:
         match inline:
+            case Words(Total() as marks):
+                return self.total(marks)
             case Words(words):
                 return escaped(words, room)
             case Strong(words):
@@ -149,6 +155,12 @@ class Blocks:
     def fitted(self, source: str) -> str:
         """What may be wider than the line."""
         return f"\\fit{{{source}}}"
+
+    def total(self, marks: Total) -> str:
+        """A sum of marks as TeX adds it up, where it does."""
+        if any(question.number == marks.of for question in self.questions.values()):
+            return f"\\pointsofquestion{{{marks.of}}}"
+        return "\\numpoints{}" if self.questions and not marks.of else str(marks)
 
     def at_margin(self, marks: str) -> str:
         return f"\\atmargin{{{escaped(marks)}}}" if marks else ""
@@ -234,7 +246,16 @@ class Blocks:
     def heading(self, heading: Heading) -> str:
         narrow = self.line < self.page.line
         command = "stephead" if narrow else "section*" if heading.level <= 1 else "subsection*"
-        return f"\\{command}{{{self.text(heading.whole)}{self.at_margin(heading.marks)}}}"
+        title = self.text(heading.whole)
+        if question := self.questions.get(heading):
+            marks = "" if question.adds_up else points(heading.marks)
+            return f"\\questionhead{{{question.number}}}{{{title}}}{f'[{marks}]' if marks else ''}"
+        return f"\\{command}{{{title}{self.marks(heading)}}}"
+
+    def marks(self, heading: Heading) -> str:
+        """The marks of a part, to be added to those of its question."""
+        added = heading.of and not any(heading in question.alone for question in self.questions.values())
+        return points(heading.marks) if added else self.at_margin(heading.marks)
 
     def together(self, group: Together) -> str:
         above = _ABOVE_HEADING[min(2, common.level_of_first_heading(group))]
@@ -393,13 +414,13 @@ class Blocks:
 
     def _flow_sheet(self, sheet: FlowSheet) -> str:
         pictures = (
-            flow_tikz(picture, self.page, self.formula, self._words_of_title)
+            flow_tikz(picture, self.page, self.formula, self.words_of_title)
             for picture in flow.fitted(sheet, self.page)
         )
         legend = [filled_lines(self.text(sheet.legend))] if sheet.legend else []
         return "\n\n".join([*legend, *(environment("flowsheet", picture) for picture in pictures)])
 
-    def _words_of_title(self, content: Inlines) -> str:
+    def words_of_title(self, content: Inlines) -> str:
         return self.text(content, "tall")
 
     def _heat_maps(self, maps: HeatMaps) -> str:
@@ -429,6 +450,59 @@ class Blocks:
         ]
         options = f"[x={wide:.1f}mm, y={high:.1f}mm]"
         return environment("tikzpicture", "\n".join(lines), options)
+
+
+# --- marks ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a paper: whether the marks of its parts are its own, and the parts whose marks stand `alone`."""
+
+    number: int
+    adds_up: bool
+    alone: frozenset[Heading]
+
+
+def questions_of(blocks: Sequence[Block]) -> dict[Heading, Question]:
+    """The questions of a paper that says their sums, by their headings; none of another document, or of flow sheets."""
+    every = list(all_blocks(blocks))
+    said = {words.text.of for block in every for words in words_of(block) if isinstance(words.text, Total)}
+    if not said or any(isinstance(block, Flow) for block in every):
+        return {}
+    found: dict[Heading, list[Heading]] = {}
+    for heading in (block for block in every if isinstance(block, Heading) and block.marks):
+        if heading.of == "question" and heading.level == 1:
+            found[heading] = []
+        elif heading.of == "part" and found:
+            found[next(reversed(found))].append(heading)
+    listed = {}
+    for number, (heading, parts) in enumerate(found.items(), 1):
+        adds_up = bool(parts) and sum(number_of_points(part.marks) for part in parts) == number_of_points(heading.marks)
+        listed[heading] = Question(number, adds_up, frozenset(() if adds_up else parts))
+    return listed
+
+
+def words_of(block: Block) -> Iterator[Words]:
+    match block:
+        case Paragraph(content):
+            yield from (part for part in spans(content, totals=True) if isinstance(part, Words))
+        case Table(_, rows):
+            yield from (part for row in rows for cell in row for part in cell if isinstance(part, Words))
+        case _:
+            return
+
+
+def number_of_points(marks: str) -> int:
+    """[7] and M4 A3 are seven marks."""
+    return sum(map(int, re.findall(r"\d+", marks)))
+
+
+def points(marks: str) -> str:
+    r"""\points{7}, and what is printed in its place if that is another thing: \points[M4 A3]{7}."""
+    number = number_of_points(marks)
+    shown = "" if marks == f"[{number}]" else f"[{escaped(marks).replace('{[}', '[')}]"
+    return f"\\points{shown}{{{number}}}" if number else f"\\atmargin{{{escaped(marks)}}}" if marks else ""
 
 
 # --- pieces of source -----------------------------------------------------------------------------------

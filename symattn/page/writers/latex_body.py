@@ -38,6 +38,7 @@ from symattn.page.document import (
     Inlines,
     PageBreak,
     Together,
+    Total,
     WorkingSpace,
     settled,
 )
@@ -102,6 +103,9 @@ class BodyBlocks(Blocks):
 
     def fitted(self, source: str) -> str:
         return source
+
+    def total(self, marks: Total) -> str:
+        return str(marks)
 
     def at_margin(self, marks: str) -> str:
         return f"\\hfill {escaped(marks).replace('{[}', '[')}" if marks else ""

@@ -2,16 +2,15 @@ r"""Blocks for LaTeX's class exam: `\question`, `\part[marks]`, `\begin{solution
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.page.document import Block, Choices, Heading, Solved, Together, all_blocks
-from symattn.page.writers.latex_blocks import Blocks, environment
+from symattn.page.document import Block, Choices, Heading, Solved, Table, Together, Total, all_blocks
+from symattn.page.writers.latex_blocks import Blocks, environment, number_of_points, questions_of, words_of
 from symattn.page.writers.latex_text import escaped
 
-_MARKS = re.compile(r"\d+")
+_IN_A_ROW = 10  # questions in a table of marks
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,21 @@ class ExamBlocks(Blocks):
     """Headings of questions and parts become the class's own, which it counts itself."""
 
     def body(self, blocks: Sequence[Block]) -> str:
+        self.questions.update(questions_of(blocks))
         return "\n\n".join(filter(None, self._pieces(blocks)))
+
+    def heading(self, heading: Heading) -> str:
+        """Of what is no question or part of the class."""
+        return super().heading(replace(heading, of=""))
+
+    def _table(self, table: Table) -> str:
+        """The table of marks is the class's own, in several rows where it was several tables."""
+        totals = [words.text.of for words in words_of(table) if isinstance(words.text, Total)]
+        if not self.questions or not totals:
+            return super()._table(table)
+        rows = -(-len(self.questions) // _IN_A_ROW)
+        whole = "\\gradetable[h][questions]" if rows == 1 else f"\\multirowgradetable{{{rows}}}[questions]"
+        return whole if 0 in totals else ""
 
     def _pieces(self, blocks: Sequence[Block]) -> Iterator[str]:
         """The blocks one after the other, with the beginnings and ends of the lists in which questions stand."""
@@ -79,7 +92,7 @@ class ExamBlocks(Blocks):
             f"  \\{'CorrectChoice' if i in choices.ticked else 'choice'} {self.option(item)}"
             for i, item in enumerate(choices.items)
         )
-        return environment("checkboxes", "\n".join(items))
+        return environment("choices", "\n".join(items))
 
 
 def _headed(block: Block) -> tuple[Heading | None, tuple[Block, ...]]:
@@ -115,6 +128,5 @@ def _has_parts(blocks: Sequence[Block]) -> bool:
 
 
 def _points(heading: Heading) -> str:
-    """[7] and M4 A3 are seven marks."""
-    found = _MARKS.findall(heading.marks)
-    return str(sum(map(int, found))) if found else ""
+    """[7] and M4 A3 are seven marks; nothing where there are none."""
+    return str(number_of_points(heading.marks) or "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
 from symattn.foundation.installed import templates
+from symattn.page.masthead import NONE, Masthead, read_masthead
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,11 +24,16 @@ LARGEST_POWER = 10_000  # bits
 
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 _latex_class: ContextVar[str] = ContextVar("latex_class", default=ARTICLE)
+_masthead: ContextVar[Masthead] = ContextVar("masthead", default=NONE)
 
 
 @contextmanager
-def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) -> Iterator[None]:
+def typesetting(
+    folder: str | Path | None = None, latex_class: str = ARTICLE, header: str = "", logo: str = ""
+) -> Iterator[None]:
     """While this lasts, files of the folder replace our templates of the same name, and LaTeX is for this class.
+
+    `header` and `logo` are files for the head of pages, as `read_masthead` takes them.
 
     `InputError` if there is no such folder, or nothing in it that would replace anything, or no such class.
     """
@@ -48,16 +54,33 @@ def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) ->
         )
     tokens = _folder.set(own), _latex_class.set(latex_class)
     try:
-        yield
+        with headed(read_masthead(header, logo)):
+            yield
     finally:
         _folder.reset(tokens[0])
         _latex_class.reset(tokens[1])
 
 
+@contextmanager
+def headed(masthead: Masthead) -> Iterator[None]:
+    """While this lasts, pages have this at their head."""
+    token = _masthead.set(masthead)
+    try:
+        yield
+    finally:
+        _masthead.reset(token)
+
+
+def masthead() -> Masthead:
+    """What stands at the head of pages."""
+    return _masthead.get()
+
+
 def chosen() -> dict[str, str | None]:
     """What `typesetting` was told, by the names of its parameters: another process can be told the same."""
-    own = _folder.get()
-    return {"folder": None if own is None else str(own.resolve()), "latex_class": latex_class()}
+    own, head = _folder.get(), masthead()
+    said = {"header": head.header.kept() if head.header else "", "logo": head.logo.kept() if head.logo else ""}
+    return {"folder": None if own is None else str(own.resolve()), "latex_class": latex_class(), **said}
 
 
 def own_templates() -> dict[str, str]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
+from symattn.errors import InputError
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -89,11 +90,12 @@ from symattn.page.document import (
     settled,
     spans,
 )
+from symattn.page.masthead import Attachment
 from symattn.page.writers import common, coverage, figures, flow, text
 from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
-from symattn.page.writers.page import filled
+from symattn.page.writers.page import filled, masthead
 from symattn.page.writers.rows import (
     LEGIBLE,
     Asked,
@@ -558,6 +560,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         side=common.SQUARE,
         body=_below_title(_body(blocks, page, ends)),
         ends=_WHOLE.format(0) if ends else "",
+        logo=_logo(masthead().logo),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -575,6 +578,19 @@ def _footers(document: Document) -> int:
     command = _FOOTER * len(document.footer)
     beside = command + _FOOTER * len(document.sheet) <= 0.75 * common.PAGE_WIDTH
     return 1 if beside else 1 + math.ceil(command / (0.9 * common.PAGE_WIDTH))
+
+
+def _logo(logo: Attachment | None) -> str:
+    """The bytes of a picture and their format; nothing where there is none."""
+    if logo is None:
+        return ""
+    if logo.kind == "pdf":
+        raise InputError(f"{logo.name} cannot stand in accessible PDF (PDF/A-2a); an SVG, PNG or JPEG was expected.")
+    if logo.kind == "svg":
+        text = logo.content.decode("utf-8", "replace").replace("\\", "\\\\").replace('"', '\\"')
+        return f'bytes("{text}"), format: "svg"'
+    kind = "jpg" if logo.kind == "jpeg" else logo.kind
+    return f'bytes(({", ".join(map(str, logo.content))},)), format: "{kind}"'
 
 
 def _recipe(command: str) -> str:

@@ -494,7 +494,7 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
     if not forms:
         return
     _refuse_other_keys(exam, pages.folder)
-    beside = latex.Folder(double_sided=True)
+    beside = latex.Folder(double_sided=True, masthead=exam.spec.masthead)
     listed = list(_in_forms(exam, forms, lambda: _page_counts(exam, pages, forms)))
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
     for stem, form, make in listed:
@@ -514,6 +514,8 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
                 yield _put(pages, stem, form, lambda c=collect, f=form: _page(lambda: booklet(c()), f), beside)  # type: ignore[misc]
     for name, text in beside.files():
         yield pages.put(name, text.encode)
+    for name, content in beside.attachments():
+        yield pages.put(name, lambda c=content: c)  # type: ignore[misc]
     for form in (form for form in forms if form in BOUND):
         yield pages.put("keys" + suffix(form), lambda f=form: _bound_keys(exam, pages, f))  # type: ignore[misc]
         yield pages.put("papers" + suffix(form), lambda f=form: _bound_papers(exam, pages, f))  # type: ignore[misc]
@@ -584,9 +586,12 @@ def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], besi
 
 def _page(make: Callable[[], Document], form: str) -> bytes:
     document = make()
-    if isinstance(make, OfPaper) and make.for_many:
-        return latex.write_for_many(presented(document)).encode()
-    return render(document, form, beside_macros=True)[1]
+    if not isinstance(make, OfPaper):
+        return render(document, form, beside_macros=True)[1]
+    with page.headed(make.exam.spec.masthead):
+        if make.for_many:
+            return latex.write_for_many(presented(document)).encode()
+        return render(document, form, beside_macros=True)[1]
 
 
 def _by_crew(
@@ -650,7 +655,8 @@ def _bound_papers(exam: Exam, pages: _Pages, form: str) -> bytes:
             leaves.append(Leaves(name, render(separator(spec, copy, number, len(ordered)), form)[1]))
         if spec.look.fillable and form == "pdf":  # on paper there is nothing to click on
             to_print = replace(spec, look=replace(spec.look, fillable=False))
-            printed = render(paper(to_print, copy, exam.questions(copy.paper)), form)[1]
+            with page.headed(spec.masthead):
+                printed = render(paper(to_print, copy, exam.questions(copy.paper)), form)[1]
         else:
             printed = pages.read(stem + suffix(form))
         leaves.append(Leaves("" if spec.separators else name, printed))

@@ -32,10 +32,12 @@ from symattn.page.document import (
     PageBreak,
     Paragraph,
     Quoted,
+    Sentence,
     Solved,
     Strong,
     Table,
     Together,
+    Total,
     Words,
     WorkingSpace,
     in_turn,
@@ -142,9 +144,7 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     if spec.time:
         items.append(sentence("Time allowed: {time}.", time=Quoted(spec.time)))
     asked = counted("{n} question", "{n} questions", n=len(questions))
-    items.append(
-        (Words(message("This paper has {questions} and {marks}.", questions=asked, marks=marks_in_words(marks))),)
-    )
+    items.append(sentence("This paper has {questions} and {marks}.", questions=Words(asked), marks=_total(marks, 0)))
     if spec.aids:
         items.append(sentence("Materials allowed: {aids}.", aids=Quoted(spec.aids)))
     items.append(
@@ -168,8 +168,8 @@ def _named(sheet: str) -> Message:
 
 def _mark_tables(questions: Sequence[Question]) -> Iterator[Table]:
     """What there is to earn, question by question, with boxes for what was awarded; the last one has the total."""
-    columns = [(str(k), str(question.marks)) for k, question in enumerate(questions, 1)]
-    columns.append(("Total", str(sum(question.marks for question in questions))))
+    columns = [(str(k), Total(question.marks, k)) for k, question in enumerate(questions, 1)]
+    columns.append(("Total", Total(sum(question.marks for question in questions), 0)))
     for begin in range(0, len(columns), MARK_COLUMNS):
         part = columns[begin : begin + MARK_COLUMNS]
         heads, marks = zip(*part, strict=True)
@@ -196,8 +196,14 @@ def _asked(
 
 
 def _end(question: Question, number: int) -> Paragraph:
-    total_of = message("(Total for Question {number} is {marks})", number=number, marks=marks_in_words(question.marks))
-    return Paragraph((Words(total_of),))
+    marks = _total(question.marks, number)
+    return Paragraph(sentence("(Total for Question {number} is {marks})", number=number, marks=marks))
+
+
+def _total(marks: int, of: int) -> Inlines:
+    """15 marks."""
+    said = marks_in_words(marks)
+    return (Sentence(said.template, (("{n}", (Words(Total(marks, of)),)),), said.plural, marks),)
 
 
 def _flow(question: Question, layout: Layout) -> Solved | None:

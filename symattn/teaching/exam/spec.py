@@ -15,6 +15,7 @@ from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, faults, keys, read
 from symattn.page import markup
 from symattn.page.document import DEFAULT_LOOK, Look
+from symattn.page.masthead import NONE, Masthead, read_masthead
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
@@ -68,6 +69,8 @@ class Head:
     id_boxes         boxes for the student's number
     common_answers   the file of common wrong answers
     separators       a sheet before each paper in the PDF of all papers: its id, and whose it is
+    header           a file of LaTeX, beside the exam file, that stands above the title of papers and keys in LaTeX
+    logo             a picture (SVG, PNG, JPEG, PDF) beside the exam file, for the head of papers and keys in PDF
     """
 
     title: str = ""
@@ -89,6 +92,8 @@ class Head:
     id_boxes: Annotated[int, Between(0, 16)] = 8
     common_answers: bool = True
     separators: bool = False
+    header: str = ""
+    logo: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,7 @@ class ExamSpec(Head):
     stem: str = "exam"
     students: tuple[Student, ...] = ()
     look: Look = DEFAULT_LOOK
+    masthead: Masthead = NONE
     source: Mapping[str, Json] = field(default_factory=dict)
 
     @property
@@ -204,6 +210,8 @@ def exam_spec(
             markup.inlines(text)  # says what is wrong with it
     if students is None:
         students = read_class(path.parent / file.class_list) if file.class_list else ()
+    with place.here():
+        masthead = read_masthead(file.header, file.logo, path.parent)
     head = {f.name: getattr(file, f.name) for f in fields(Head)}
     if "variants" not in data:
         head["variants"] = max(FEWEST_VARIANTS, -(-len(students) // 4))
@@ -216,7 +224,8 @@ def exam_spec(
         stem=path.stem,
         students=students,
         look=look,
-        source=json.loads(json.dumps(_with_files(data), default=str)),
+        masthead=masthead,
+        source=json.loads(json.dumps(_with_files(data, masthead), default=str)),
     )
 
 
@@ -232,6 +241,8 @@ def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
     usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
     with _kept(found), place.here():
         make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
+    with _kept(found), place.here():
+        read_masthead(usable.get("header", ""), usable.get("logo", ""), path.parent)
     with _kept(found):
         if class_list := usable.get("class"):
             read_class(path.parent / class_list)
@@ -307,9 +318,11 @@ def _beside(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     return _changed(data, found)
 
 
-def _with_files(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an exam file says, with notations and mechanisms in it in place of the files that it names."""
-    return _changed(data, lambda key, value: _KEPT[key](value) if key in _KEPT else value)
+def _with_files(data: Mapping[str, Any], masthead: Masthead) -> Mapping[str, Any]:
+    """What an exam file says, with what stands in the files that it names in their place."""
+    named = {"header": masthead.header, "logo": masthead.logo}
+    kept = _changed(data, lambda key, value: _KEPT[key](value) if key in _KEPT else value)
+    return {**kept, **{key: file.kept() for key, file in named.items() if file}}
 
 
 def _changed(data: Mapping[str, Any], change: Callable[[str, Any], Any]) -> Mapping[str, Any]:

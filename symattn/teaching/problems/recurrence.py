@@ -1,4 +1,4 @@
-"""Attention compared with recurrence and convolution: cost, waiting, distance, and claims to judge (rules.md 5, type 15).
+"""Attention versus recurrence and convolution: cost, waiting, distance, and claims to judge (rules.md 5, type 15).
 
 The three kinds of layer are those of Vaswani et al. 2017, table 1, with every number counted instead of O(…): in
 derivations of a layer of these sizes, where there is one.
