@@ -110,6 +110,7 @@ def test_of_many_entries_that_cannot_be_read_a_few_are_shown_and_the_report_name
     assert done.stderr.splitlines()[-1] == "4 more could not be read; the report says which."
     said = " ".join(done.stdout.replace("│", "").split())
     assert (
-        "15 marks are pending: a person has to read the answer first. – nothing written · ? could not be read" in said
+        "15 marks are open: something could not be read for certain. Write it out and check again. "
+        "– nothing written · ? could not be read" in said
     )
     assert all(text in said for row in rows for text in row)

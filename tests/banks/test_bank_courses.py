@@ -3,6 +3,7 @@
 import random
 import re
 
+import numpy as np
 import prairielearn_reader
 import pytest
 import rexams_reader
@@ -26,11 +27,20 @@ def own(request, tmp_path_factory):
     write_sheets([symattn.derive("attention", base=base, **givens).worksheet()], folder, Setting(FORMS, "own"))
     (exercise,) = rexams_reader.read(folder / "own.rexams.zip")
     (question,), _ = prairielearn_reader.read(folder / "own.prairielearn.zip")
-    return exercise, question, [float(x) for x in worked_out(**givens, base=base)]
+    return exercise, question, [float(x) for x in worked_out(**givens, base=base)], unscaled(givens, base)
+
+
+def unscaled(givens, base):
+    """The entries of the four matrices where scores are not divided by √d_k = 2, by NumPy."""
+    Q, K, V = (np.array(givens[name]) for name in "QKV")
+    S = Q @ K.T
+    powers = np.power(np.e if base == "e" else 2.0, S)
+    A = powers / powers.sum(axis=1, keepdims=True)
+    return [float(x) for matrix in (S, S, A, A @ V) for x in matrix.flat]
 
 
 def test_every_box_has_the_number_that_numpy_gives(own):
-    exercise, question, values = own
+    exercise, question, values, _ = own
     assert exercise.kinds == ["num"] * len(values)
     assert [one["kind"] for one in question.elements.values()] == ["pl-number-input"] * len(values)
     declared = [float(one["correct-answer"]) for one in question.elements.values()]
@@ -40,7 +50,7 @@ def test_every_box_has_the_number_that_numpy_gives(own):
 
 
 def test_rounded_answers_have_full_marks_and_others_none(own):
-    exercise, question, values = own
+    exercise, question, values, _ = own
     texts = [f"{x:.3f}" if abs(x) >= 0.05 or not x else f"{x:.5f}" for x in values]
     names = list(question.elements)
     assert exercise.earned(texts) == pytest.approx(sum(exercise.points), abs=0.001)
@@ -51,14 +61,15 @@ def test_rounded_answers_have_full_marks_and_others_none(own):
     assert question.score({})[0] == 0  # all boxes empty
 
 
-def test_scores_that_were_not_scaled_are_named_and_followed(own):
-    """S instead of S' costs its boxes; weights from them follow (docs/banks.md, what answers are worth)."""
-    _, question, values = own
-    names, n = list(question.elements), 9
-    said = dict(zip(names, [f"{x:.3f}" for x in (*values[:n], *values[:n], *values[2 * n :])], strict=True))
-    share, told = question.score(said)
-    assert 0 < share < 1
-    assert all("Divide the scores by" in text for name, text in told.items() if name.startswith("p2")), told
+def test_scores_that_were_not_scaled_are_named_and_what_follows_has_points(own):
+    """S instead of S' costs its boxes; most of what follows keeps its points (docs/banks.md)."""
+    _, question, values, wrong = own
+    share, told = question.score({name: f"{x:.5f}" for name, x in zip(question.elements, wrong, strict=True)})
+    off = [name for name, x, y in zip(question.elements, values, wrong, strict=True) if abs(x - y) > 0.01]
+    weights = {name: int(one["weight"]) for name, one in question.elements.items()}
+    scores, rest = (sum(weights[n] for n in off if n.startswith("p2") == here) for here in (True, False))
+    assert 1 - (scores + rest / 2) / sum(weights.values()) < share <= 1 - scores / sum(weights.values())
+    assert all("Divide the scores by" in told[name] for name in off if name.startswith("p2"))
 
 
 @pytest.mark.parametrize("problem", sorted(problem_types()))

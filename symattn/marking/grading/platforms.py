@@ -2,7 +2,7 @@
 
 Each platform knows its students by other columns.  They are those of the class list, as it was exported; only with a
 list of names and ids is the id the platform's student number.  Whose marks are pending, and who handed nothing in, has
-an empty cell: every platform leaves such a grade alone.
+an empty cell, which is no grade anywhere; a 0 would be one.
 """
 
 from __future__ import annotations

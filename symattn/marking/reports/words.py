@@ -63,8 +63,8 @@ def wait_for_a_person(pending: int) -> Message:
 
 def wait_for_the_writer(pending: int) -> Message:
     return counted(
-        "{n} mark is open: what stands there can be read in two ways. Write it out and check again.",
-        "{n} marks are open: what stands there can be read in two ways. Write it out and check again.",
+        "{n} mark is open: something could not be read for certain. Write it out and check again.",
+        "{n} marks are open: something could not be read for certain. Write it out and check again.",
         n=pending,
     )
 
@@ -225,7 +225,7 @@ FLAGS: Mapping[Flag, str] = {
     "form": message("right, but not in the form asked for"),
 }
 FOR_A_PERSON = message("A person will look at this.")
-LOOK_AGAIN = message("This can be read in two ways; write it out and check again.")
+LOOK_AGAIN = message("This could not be read for certain; write it out and check again.")
 """The same, where somebody checks work on a problem of their own, and nobody else will look."""
 
 

@@ -16,78 +16,19 @@ from symattn.foundation.tables import read_table
 from symattn.foundation.typed import Place, read
 from symattn.teaching.exam.students import Listed, Student
 
-EMAILS = (
-    "email",
-    "email address",
-    "e-mail",
-    "e-mail address",
-    "e-mail-adresse",
-    "mail",
-    "adresse de courriel",
-    "adresse e-mail",
-    "dirección de correo",
-    "dirección email",
-    "correo electrónico",
-    "电子邮件地址",
-    "邮箱",
-)
-LOGINS = (
-    "username",
-    "user name",
-    "login",
-    "sis login id",
-    "anmeldename",
-    "benutzername",
-    "nom d'utilisateur",
-    "nombre de usuario",
-    "用户名",
-)
-NUMBERS = (
-    "sis user id",
-    "student id",
-    "studentid",
-    "student number",
-    "orgdefinedid",
-    "sid",
-    "matriculation",
-    "matriculation number",
-    "matrikelnummer",
-    "matrikel-nr.",
-    "matrikelnr",
-    "matrikelnr.",
-    "matrikel",
-    "id number",
-    "idnumber",
-    "id-nummer",
-    "institutional identifier",
-    "institutionsnummer",
-    "user unique id",
-    "unique user id",
-    "numéro d'étudiant",
-    "numéro d'identification",
-    "número de id",
-    "número de identificación",
-    "matrícula",
-    "学号",
-    "id",
-    "number",
-)
-FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")
-LAST = (
-    "last name",
-    "lastname",
-    "surname",
-    "family name",
-    "last",
-    "nachname",
-    "familienname",
-    "nom",
-    "nom de famille",
-    "apellido",
-    "apellidos",
-    "apellido(s)",
-    "姓",
-)
+EMAILS = ("email", "email address", "e-mail", "e-mail address", "e-mail-adresse", "mail", "adresse de courriel",
+          "adresse e-mail", "dirección de correo", "dirección email", "correo electrónico", "电子邮件地址",
+          "邮箱")  # fmt: skip
+LOGINS = ("username", "user name", "login", "sis login id", "anmeldename", "benutzername", "nom d'utilisateur",
+          "nombre de usuario", "用户名")  # fmt: skip
+NUMBERS = ("sis user id", "student id", "studentid", "student number", "orgdefinedid", "sid", "matriculation",
+           "matriculation number", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matrikel",
+           "id number", "idnumber", "id-nummer", "institutional identifier", "institutionsnummer", "user unique id",
+           "unique user id", "numéro d'étudiant", "numéro d'identification", "número de id",
+           "número de identificación", "matrícula", "学号", "id", "number")  # fmt: skip
+FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")  # fmt: skip
+LAST = ("last name", "lastname", "surname", "family name", "last", "nachname", "familienname", "nom",
+        "nom de famille", "apellido", "apellidos", "apellido(s)", "姓")  # fmt: skip
 _COLUMNS = {
     "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
              "nom complet", "nombre completo", "姓名"),

@@ -154,6 +154,9 @@ def markdown(shown: str) -> str:
 
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|$~^])")
+_IN_TEX = {"−∞": r"-\infty", "∞": r"\infty", "−": "-", "×": r"\times", "≈": r"\approx"}
+_MATHS = re.compile("|".join(_IN_TEX))
+"""Signs in texts that LaTeX has in mathematics alone."""
 _ROUND = {"strong": "**", "em": "*"}
 
 
@@ -244,7 +247,7 @@ class _Markdown(HTMLParser):
         elif self._in_table and self._start is None:
             return  # between cells
         else:
-            self.written.append(_SIGNS.sub(r"\\\1", data))
+            self.written.append(_MATHS.sub(lambda sign: f"${_IN_TEX[sign[0]]}$", _SIGNS.sub(r"\\\1", data)))
 
 
 __all__ = ["LOST", "SUFFIX", "WANTS", "markdown", "write"]
