@@ -131,7 +131,10 @@ class Teacher:
             "name": sheet.name,
             "title": title,
             "marks": question.marks,
-            "papers": [{"solutions": asked, "html": html.bare(document)} for asked, document in _documents(sheet, how)],
+            "papers": [
+                {"solutions": name.removeprefix("-") or "blank", "html": html.bare(document)}
+                for name, document in _documents(sheet, how)
+            ],
             "stem": how.stem,
             "mechanism": chosen.recipe.spec.mechanism,
             "recipe": _unnumbered(chosen.recipe),
@@ -145,8 +148,9 @@ class Teacher:
         chosen = _choice(choice)
         how = replace(chosen.setting((form,)), solutions=(solutions,))
         for stem, document in _documents(self._sheet(chosen), how, how.stem):
-            end, data = suffix(form), written_document(document, form)[1]
-            return _file(f"{stem}{end}", data)
+            with _noted() as notes:
+                data = written_document(document, form)[1]
+            return {**_file(f"{stem}{suffix(form)}", data), "notes": list(dict.fromkeys(notes))}
         raise InputError(f"There is no {solutions} of this sheet.")
 
     def files(

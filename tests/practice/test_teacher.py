@@ -59,6 +59,13 @@ def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
     assert files == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
+def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
+    wanted = ["blank", "key", "answers"]
+    said = ask("draw", choice={**STARTER, "solutions": wanted, "look": {"language": "fr"}})
+    assert [paper["solutions"] for paper in said["papers"]] == wanted
+    assert said["title"] in said["papers"][0]["html"] != said["papers"][1]["html"]
+
+
 def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
     files = unpacked(ask("files", choice=STARTER, forms=list(FORMATS)))
     for form in FORMATS:

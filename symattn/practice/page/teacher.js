@@ -146,6 +146,10 @@ function show() {
     body.lang = current.language;
     body.style.setProperty("--line", page.line);
     for (const field of body.querySelectorAll("input:not(.show-all input), textarea")) field.disabled = true;
+    for (const switched of body.querySelectorAll(".show-all input")) switched.checked = true;
+    for (const wide of body.querySelectorAll(".wide")) { // moved to and fro with the keyboard
+      Object.assign(wide, { tabIndex: 0, role: "group", ariaLabel: `${say(solutions)}, ${say("matrices")}` });
+    }
     return made("article", { className: "paper" }, title, saves, body);
   }));
   if (!current.papers.length) at("papers").append(made("p", {}, say("no_paper")));
@@ -365,7 +369,9 @@ at("language").onchange = ({ target }) => {
   draw();
 };
 at("language").value = language;
-at("asked").open = matchMedia("(min-width: 56rem)").matches;
+const roomy = matchMedia("(min-width: 56rem)");
+at("asked").open = roomy.matches;
+roomy.onchange = () => { at("asked").open = roomy.matches; };
 translate();
 at("sheet-language").value = language;
 at("kind-places-of").hidden = true;
