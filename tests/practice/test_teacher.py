@@ -10,8 +10,10 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
+import browse
 import numpy as np
 import pytest
+from browser import missing
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +22,8 @@ from symattn.cli import main
 from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
 from symattn.practice.choices import choices
+from symattn.practice.course import read_course
+from symattn.practice.site import write_site
 from symattn.practice.teacher import Choice, answer
 from symattn.practice.words import TEACHER
 from symattn.teaching.exam.spec import exam_spec
@@ -280,3 +284,37 @@ def test_what_took_too_long_is_a_broken_row(exam):
     lost = dict.fromkeys(wanted, json.dumps({"lost": "took more than 60 seconds and was stopped"}))
     rows = ask("marks", handed=handed, known=lost, **asked)["rows"]
     assert [row["status"] for row in rows if row["file"]] == ["broken"]
+
+
+LACKING = missing(*browse.PACKAGES)
+
+
+@pytest.mark.skipif(bool(LACKING), reason=LACKING)
+@pytest.mark.players
+@pytest.mark.slow
+def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
+    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True)
+    asked = {**browse.SHEET, "count": 30}
+    said = browse.taught(asked, tmp_path / "site")
+    assert said["elsewhere"] == said["console"] == said["wide"] == []
+    assert {name: found for name, found in said["axe"].items() if found} == {}
+    assert len(said["axe"]) == 20
+    files = {name: b64decode(data) for name, data in said["files"].items()}
+    here = ask("draw", choice=STARTER)
+    assert said["drawn"] == [here["name"], 2]
+    assert files["sheet.md"] == b64decode(ask("paper", choice=STARTER, solutions="blank", form="markdown")["data"])
+    assert said["refused"] == ask("draw", choice={**STARTER, "settings": {"mask": "window:9"}})["error"]
+    assert said["again"] == ["", here["name"]]
+    assert said["another"]
+    assert files["set.zip"] == b64decode(ask("files", choice=STARTER, forms=asked["forms"], count=30)["data"])
+    assert said["command"] == ask("command", choice=STARTER, forms=asked["forms"], count=30)["command"]
+    assert said["link"].endswith("#recipe=attention+--scale+none+--level+starter&seed=7")
+    q = [["7", *ask("what_if", choice=STARTER)["givens"][0]["rows"][0][1:]]]
+    k = ask("what_if", choice=STARTER)["givens"][1]["rows"][1]
+    assert said["entry"] == "=" + str(sum(Fraction(a) * Fraction(b) for a, b in zip(q[0], k, strict=True)))
+    assert said["used"] == ["Q 1 1", "Q 1 2", "K 2 1", "K 2 2"]
+    assert "a number was expected" in said["notANumber"]
+    with zipfile.ZipFile(io.BytesIO(files["exam.zip"])) as archive:
+        names = set(archive.namelist())
+    assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
+    assert not said["secretShown"]
