@@ -17,6 +17,7 @@ PAGE: Mapping[str, str] = {
     "loading": message("Loading… The first time takes a little longer."),
     "drawing": message("Preparing a sheet…"),
     "failed": message("This page could not be loaded. Open it from a web server, with a recent browser."),
+    "lost_file": message("The file {file} could not be loaded. Please tell whoever put this page on the web."),
     "about": message(
         "Everything runs on your own device, and nothing is sent anywhere. Keys and marks are not protected against "
         "tampering, so this page is for practice, never for exams."

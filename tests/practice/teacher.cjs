@@ -16,10 +16,12 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 const PATIENCE = { timeout: 300_000 };
 const VIEWS = ['sheet', 'take', 'what-if', 'exam', 'marking'];
 
+const missing = new Set();
+
 const server = createServer((request, response) => {
   const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
   const file = join(site, name);
-  if (!existsSync(file)) return response.writeHead(404).end();
+  if (missing.has(name) || !existsSync(file)) return response.writeHead(404).end();
   response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
   return response.end(readFileSync(file));
 });
@@ -133,6 +135,25 @@ const server = createServer((request, response) => {
   await page.check('#exam-formats [name="markdown"]');
   await download('exam.zip', () => page.click('#exam [type="submit"]'));
   said.secretShown = await page.evaluate(() => /[0-9a-f]{64}/.test(document.body.textContent));
+
+  // A file that is missing is named, and a page that is opened from the disk says so.
+  const problems = [...said.console];
+  missing.add('/making.bin').add('/page.json');
+  await page.goto(`${base}teacher.html?again`);
+  await page.waitForFunction(() => document.getElementById('refused').textContent, undefined, PATIENCE);
+  said.missing = await text('refused');
+  await page.goto(base);
+  await page.waitForFunction(() => /page.json/.test(document.getElementById('unopened').textContent), undefined, PATIENCE);
+  missing.delete('/page.json');
+  missing.add('/symattn.bin');
+  await page.reload();
+  await page.waitForFunction(() => /symattn.bin/.test(document.getElementById('status').textContent), undefined, PATIENCE);
+  said.lost = await page.evaluate(() => document.getElementById('lost').hidden);
+  await page.goto(`file://${join(site, 'teacher.html')}`);
+  await page.waitForFunction(() => getComputedStyle(document.getElementById('unopened')).visibility === 'visible', undefined, PATIENCE);
+  said.fromDisk = await text('unopened');
+  said.console = problems;
+  said.elsewhere = said.elsewhere.filter((url) => !url.startsWith('file:'));
   console.log(JSON.stringify(said));
   await browser.close();
   server.close();

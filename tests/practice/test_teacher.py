@@ -25,7 +25,7 @@ from symattn.practice.choices import choices
 from symattn.practice.course import read_course
 from symattn.practice.site import write_site
 from symattn.practice.teacher import Choice, answer
-from symattn.practice.words import TEACHER
+from symattn.practice.words import PAGE, TEACHER
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import problem_types
 
@@ -318,3 +318,6 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
         names = set(archive.namelist())
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
     assert not said["secretShown"]
+    assert said["missing"] == TEACHER["lost_file"].replace("{file}", "making.bin")
+    assert said["lost"]
+    assert PAGE["failed"] in said["fromDisk"]

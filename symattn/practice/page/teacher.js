@@ -6,7 +6,14 @@ import { Marking, SECONDS } from "./teacher-marking.js";
 import { at, bytesOf, dropped, made, save } from "./teacher-parts.js";
 import { Board } from "./teacher-whatif.js";
 
-const page = await (await fetch("teacher.json")).json();
+const page = await fetch("teacher.json").then((response) => {
+  if (!response.ok) throw new Error(`teacher.json: ${response.status}`);
+  return response.json();
+}).catch((error) => {
+  at("unopened").append(`(${error.message})`);
+  throw error;
+});
+at("unopened").remove();
 window.teacher = page; // with figures, for whoever measures
 
 const KEY = "symattn-teacher";
@@ -61,9 +68,10 @@ const ticked = (id) => [...at(id).querySelectorAll("input:checked")].map(({ name
 
 // ---------------------------------------------------------------- Python
 
+// Which file is missing, and whom to tell.
 const engine = new Engine((why) => {
-  const [file, status] = why.split(": ").slice(-2);
-  tell("", /^\d+$/.test(status) ? say("lost_file", { file }) : `${say("failed")} (${why})`);
+  const [, file] = /(\S+): \d+$/.exec(why) ?? [];
+  return file ? say("lost_file", { file }) : `${say("failed")} (${why})`;
 });
 let current = null; // what Python said of the sheet that is shown
 let turn = Promise.resolve();
