@@ -253,7 +253,8 @@ class Teacher:
         """An exam file that somebody has."""
         from symattn.practice import exams
 
-        return {"exam": exams.opened(text)}
+        exam, students = exams.opened(text)
+        return {"exam": exam, "class": students}
 
     def exam_file(self, exam: dict[str, Json], language: str = "en") -> Said:
         """An exam as a file, and its questions in words."""
@@ -274,13 +275,14 @@ class Teacher:
         return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
 
     def marks(
-        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str], language: str = "en"
-    ) -> Said:
+        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str],
+        policy: str = "ecf", language: str = "en",
+    ) -> Said:  # fmt: skip
         """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
         from symattn.practice import exams
 
         with _noted() as notes:
-            wanted, files = exams.marked(exam, handed, known, forms)
+            wanted, files = exams.marked(exam, handed, known, forms, policy)
         if wanted:
             return {"wanted": {name: [*job] for name, job in wanted.items()}}
         with speaking(language):

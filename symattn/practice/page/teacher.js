@@ -156,7 +156,7 @@ function show() {
     for (const field of body.querySelectorAll("input:not(.show-all input), textarea")) field.disabled = true;
     for (const switched of body.querySelectorAll(".show-all input")) switched.checked = true;
     for (const wide of body.querySelectorAll(".wide")) { // moved to and fro with the keyboard
-      Object.assign(wide, { tabIndex: 0, role: "group", ariaLabel: `${say(solutions)}, ${say("matrices")}` });
+      Object.assign(wide, { tabIndex: 0, role: "group", ariaLabel: `${say(solutions)}, ${say("layout_matrix")}` });
     }
     return made("article", { className: "paper" }, title, saves, body);
   }));
@@ -241,7 +241,11 @@ function progress() {
 
 at("add").onclick = () => during(() => exam.add(form.choice));
 at("save-exam").onclick = () => during(() => exam.save(at("sheet-language").value));
-at("open-exam").onchange = ({ target }) => during(async () => exam.open(await target.files[0].text()));
+at("open-exam").onchange = ({ target }) => during(async () => {
+  const students = await exam.open(await target.files[0].text());
+  tell(students && say("class_of", { file: students }));
+  target.value = "";
+});
 at("exam").addEventListener("submit", (event) => {
   event.preventDefault();
   during(async () => {
@@ -281,7 +285,7 @@ at("marking").addEventListener("submit", (event) => {
       Object.assign(at("progress"), { hidden: false, max: count, value: done });
       tell(say("marked_so_far", { done, count }));
     };
-    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], language }, told);
+    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], policy: at("policy").value, language }, told);
     at("rows").tBodies[0].replaceChildren(...rows.map((row) => made("tr", {},
       ...[row.name, row.file, row.total, say(`status_${row.status}`), row.reason].map((text) => made("td", {}, text)))));
     at("rows").hidden = false;
