@@ -141,7 +141,7 @@ def test_what_a_practice_page_has_of_symattn_is_enough_to_draw_and_to_mark(tmp_p
 
 def test_the_page_has_a_topic_done_at_what_the_course_says(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))
-    monkeypatch.setattr(engine, "archives", lambda folder: ({}, True))
+    monkeypatch.setattr(engine, "archives", lambda *about: ({}, True))
     write_site(Course((Topic("One", "attention"),), passed=60), tmp_path)
     assert json.loads((tmp_path / "page.json").read_text())["course"]["pass"] == 60
 

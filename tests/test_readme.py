@@ -91,7 +91,7 @@ def test_there_are_commands_and_files_to_run():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
-    monkeypatch.setattr(engine, "archives", lambda folder: (dict.fromkeys(engine.PACKAGES, b""), True))
+    monkeypatch.setattr(engine, "archives", lambda *about: (dict.fromkeys(engine.PACKAGES, b""), True))
     monkeypatch.setattr("symattn.marking.grading.run.crew", here)
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 from symattn.derivation.mechanisms import Mechanism, mechanisms
 from symattn.derivation.settings import ABOUT
 from symattn.foundation.typed import OneOf
+from symattn.marking.marker.policy import POLICIES
 from symattn.page.notation import notation_title, notations
 from symattn.page.presentation import CHOICES
 from symattn.page.writers import FORMATS
@@ -45,6 +46,7 @@ def choices() -> dict[str, Any]:
         "solutions": list(SOLUTIONS),
         "look": {name: [said for said in values if said != "'"] for name, values in CHOICES.items()},
         "formats": [{"name": name, "called": CALLED.get(name, name)} for name in FORMATS],
+        "policies": [{"name": one.name, "title": translated(one.title)} for one in POLICIES.values()],
         "banks": [{"name": name, "called": CALLED.get(name, name)} for name in EXPORTERS],
     }
 

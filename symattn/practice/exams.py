@@ -42,14 +42,18 @@ Files = Mapping[str, str]
 """Files by their paths, in base64."""
 
 
-def opened(text: str) -> dict[str, Json]:
-    """What an exam file says; `InputError` says what is wrong with it.  Its class list is dropped in beside it."""
+def opened(text: str) -> tuple[dict[str, Json], str]:
+    """What an exam file says, and the class list that it names, which is dropped in by itself.
+
+    `InputError` says what is wrong with it.
+    """
     data = toml(text, FILE)
+    students = str(data.pop("class", ""))
     with _folder({}) as folder:
-        (folder / FILE).write_text(written({key: value for key, value in data.items() if key != "class"}), "utf-8")
+        (folder / FILE).write_text(written(data), "utf-8")
         read_exam_file(folder / FILE)
     plain: dict[str, Json] = json.loads(json.dumps(data, default=str))
-    return plain
+    return plain, students
 
 
 def titles(exam: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -93,10 +97,7 @@ def papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[st
     if len(students) > 1:
         raise InputError("One class list was expected; there are several files.")
     with _folder(students) as folder:
-        head = {key: value for key, value in exam.items() if key not in ("class", "question")}
-        for name in students:
-            head["class"] = name
-        text = written({**head, "question": exam.get("question", [])})
+        text = written({**exam, **{"class": name for name in students}})  # noqa: B035  (one at most)
         (folder / FILE).write_text(text, encoding="utf-8")
         (folder / SECRET).write_text(f"{secret}\n", encoding="utf-8")
         spec = read_exam_file(folder / FILE)

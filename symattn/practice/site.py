@@ -30,6 +30,10 @@ CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "py
 """Pyodide's scripts by the names they have here: many servers do not know .mjs."""
 
 
+EITHER = ("pyodide.wasm", "pyodide.bin")
+"""Of which a browser takes the first, if the server knows its type."""
+
+
 def write_site(
     course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False, teacher: bool = False
 ) -> tuple[list[Path], bool]:
@@ -75,6 +79,7 @@ def _parts(
     files = {name: _own(name, course) for name in OWN}
     files["practice.css"] = _styles(files["practice.css"])
     files |= {here: pyodide[name] for name, here in CALLED.items()}
+    files["pyodide.wasm"] = pyodide["pyodide.asm.wasm"]
     files |= {
         "pyodide.bin": engine.packed(pyodide["pyodide.asm.wasm"], packed),
         "python.bin": pyodide["python_stdlib.zip"],
@@ -104,6 +109,12 @@ def _of_teachers(course: Course) -> dict[str, bytes]:
     return {**files, "teacher.json": _json(page)}
 
 
+def _unopened() -> str:
+    """What a page says that could not begin, in every language."""
+    words = {code: _words(code, {"": PAGE["failed"]})[""] for code in languages()}
+    return "\n".join(f'<p lang="{code}">{escape(text)}</p>' for code, text in words.items())
+
+
 def _json(data: object) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -111,7 +122,9 @@ def _json(data: object) -> bytes:
 def _own(name: str, course: Course) -> bytes:
     """A file of ours with what is put in."""
     text = (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
-    values = {"title": escape(course.title), "line": f"{common.LINE:g}", "version": engine.VERSION}
+    values = {
+        "title": escape(course.title), "line": f"{common.LINE:g}", "version": engine.VERSION, "unopened": _unopened(),
+    }  # fmt: skip
     for key, value in values.items():
         text = text.replace(f"<<{key}>>", value)
     return text.encode()
@@ -119,7 +132,9 @@ def _own(name: str, course: Course) -> bytes:
 
 def _site(parts: Mapping[str, bytes], course: Course, scorm: bool) -> dict[str, bytes]:
     files = dict(parts)
-    if not scorm:
+    if scorm:
+        del files["pyodide.wasm"]  # platforms limit what a package has
+    else:
         del files["scorm.js"]
     files["page.json"] = _json(_page(course, scorm))
     if not scorm:  # platforms keep files themselves
@@ -153,7 +168,7 @@ def _service(files: Mapping[str, bytes]) -> bytes:
     for name in sorted(files):
         digest.update(name.encode() + b"\0" + sha256(files[name]).digest())
     text = (resources.files(__package__) / "page" / "service.js").read_text(encoding="utf-8")
-    listed = json.dumps(["./", *sorted(files)])
+    listed = json.dumps(["./", *sorted(name for name in files if name not in EITHER)])
     return text.replace("<<hash>>", digest.hexdigest()[:16]).replace("<<files>>", listed).encode()
 
 

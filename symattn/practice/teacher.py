@@ -131,7 +131,10 @@ class Teacher:
             "name": sheet.name,
             "title": title,
             "marks": question.marks,
-            "papers": [{"solutions": asked, "html": html.bare(document)} for asked, document in _documents(sheet, how)],
+            "papers": [
+                {"solutions": name.removeprefix("-") or "blank", "html": html.bare(document)}
+                for name, document in _documents(sheet, how)
+            ],
             "stem": how.stem,
             "mechanism": chosen.recipe.spec.mechanism,
             "recipe": _unnumbered(chosen.recipe),
@@ -145,8 +148,9 @@ class Teacher:
         chosen = _choice(choice)
         how = replace(chosen.setting((form,)), solutions=(solutions,))
         for stem, document in _documents(self._sheet(chosen), how, how.stem):
-            end, data = suffix(form), written_document(document, form)[1]
-            return _file(f"{stem}{end}", data)
+            with _noted() as notes:
+                data = written_document(document, form)[1]
+            return {**_file(f"{stem}{suffix(form)}", data), "notes": list(dict.fromkeys(notes))}
         raise InputError(f"There is no {solutions} of this sheet.")
 
     def files(
@@ -249,7 +253,8 @@ class Teacher:
         """An exam file that somebody has."""
         from symattn.practice import exams
 
-        return {"exam": exams.opened(text)}
+        exam, students = exams.opened(text)
+        return {"exam": exam, "class": students}
 
     def exam_file(self, exam: dict[str, Json], language: str = "en") -> Said:
         """An exam as a file, and its questions in words."""
@@ -270,13 +275,14 @@ class Teacher:
         return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
 
     def marks(
-        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str], language: str = "en"
-    ) -> Said:
+        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str],
+        policy: str = "ecf", language: str = "en",
+    ) -> Said:  # fmt: skip
         """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
         from symattn.practice import exams
 
         with _noted() as notes:
-            wanted, files = exams.marked(exam, handed, known, forms)
+            wanted, files = exams.marked(exam, handed, known, forms, policy)
         if wanted:
             return {"wanted": {name: [*job] for name, job in wanted.items()}}
         with speaking(language):

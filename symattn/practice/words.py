@@ -17,6 +17,7 @@ PAGE: Mapping[str, str] = {
     "loading": message("Loading… The first time takes a little longer."),
     "drawing": message("Preparing a sheet…"),
     "failed": message("This page could not be loaded. Open it from a web server, with a recent browser."),
+    "lost_file": message("The file {file} could not be loaded. Please tell whoever put this page on the web."),
     "about": message(
         "Everything runs on your own device, and nothing is sent anywhere. Keys and marks are not protected against "
         "tampering, so this page is for practice, never for exams."
@@ -190,6 +191,7 @@ TEACHER: Mapping[str, str] = {
     "remove": message("Remove"),
     "up": message("Move up"),
     "class_list": message("Class list (CSV or Excel, with name and id)"),
+    "class_of": message("This exam has the class list {file}: choose that file here as well."),
     "open_exam": message("Open an exam file (exam.toml)"),
     "save_exam": message("Save the exam file"),
     "make_exam": message("Make the papers"),
@@ -200,6 +202,7 @@ TEACHER: Mapping[str, str] = {
     "marking": message("Marking a class"),
     "frozen": message("The exam (exam.json), or the .json of a set of worksheets"),
     "handed_in": message("What was handed in: files, or a zip of them"),
+    "policy": message("Marked by"),
     "drop": message("You can also drop files and folders here."),
     "files_chosen": message("{count} files"),
     "mark_all": message("Mark everything"),

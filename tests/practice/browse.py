@@ -27,6 +27,7 @@ from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 
 RUNNER = Path(__file__).with_name("browser.cjs")
 PLATFORM = Path(__file__).with_name("platform.cjs")
+TEACHER = Path(__file__).with_name("teacher.cjs")
 PACKAGES = ("playwright-core", "axe-core", "pyodide/package.json")
 RECIPES = (
     "attention --level starter", "self_attention", "causal_self_attention", "cross_attention", "multi_head_attention",
@@ -113,6 +114,11 @@ def on_a_platform(script, package):
     return _run(PLATFORM, package, {key: script[key] for key in TOLD})
 
 
+def taught(asked, site):
+    """What the page for teachers said and gave away when a teacher went through it."""
+    return _run(TEACHER, site, asked)
+
+
 def _run(runner, site, told, *more):
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
@@ -124,12 +130,20 @@ def _run(runner, site, told, *more):
         return json.loads(run.stdout)
 
 
+SHEET = {
+    "recipe": "attention --level starter", "seed": 7, "count": 3, "forms": ["markdown", "moodle"],
+    "students": "name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n",
+}  # fmt: skip
+"""What a teacher asks for."""
+
+
 def main(pictures):
-    """The pictures of a report and of a hint."""
+    """The pictures of a report and of a hint, and of the page for teachers."""
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
-        write_site(read_course(), site, pyodide())
+        write_site(read_course(), site, pyodide(), teacher=True)
         browsed([unscaled(), *scripts(3)], site, pictures)
+        taught({**SHEET, "pictures": str(pictures)}, site)
 
 
 if __name__ == "__main__":

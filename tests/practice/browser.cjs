@@ -9,7 +9,7 @@ const { chromium } = require('playwright-core');
 
 const [site, scriptsFile, pictures] = process.argv.slice(2);
 const scripts = JSON.parse(readFileSync(scriptsFile, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const PATIENCE = { timeout: 300_000 };

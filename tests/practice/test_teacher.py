@@ -7,11 +7,14 @@ import tomllib
 import zipfile
 from base64 import b64decode, b64encode
 from fractions import Fraction
+from html import escape
 from importlib import resources
 from pathlib import Path
 
+import browse
 import numpy as np
 import pytest
+from browser import missing
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,8 +23,10 @@ from symattn.cli import main
 from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
 from symattn.practice.choices import choices
+from symattn.practice.course import read_course
+from symattn.practice.site import write_site
 from symattn.practice.teacher import Choice, answer
-from symattn.practice.words import TEACHER
+from symattn.practice.words import PAGE, TEACHER
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import problem_types
 
@@ -57,6 +62,13 @@ def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
     assert run.exit_code == 0, run.output
     files = unpacked(ask("files", choice=choice, **more))
     assert files == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
+    wanted = ["blank", "key", "answers"]
+    said = ask("draw", choice={**STARTER, "solutions": wanted, "look": {"language": "fr"}})
+    assert [paper["solutions"] for paper in said["papers"]] == wanted
+    assert all(escape(said["title"]) in paper["html"] for paper in said["papers"])
 
 
 def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
@@ -199,6 +211,7 @@ def in_base64(data):
 def test_an_exam_file_is_read_back_as_it_was_written():
     text = ask("exam_file", exam=EXAM)["text"]
     assert ask("exam_opened", text=text)["exam"] == EXAM == tomllib.loads(text)
+    assert ask("exam_opened", text=f'class = "c.csv"\n{text}') == {"exam": EXAM, "class": "c.csv"}
     assert ask("exam_file", exam=EXAM, language="de")["titles"][1] == "Multiple Choice"
     assert "did you mean title?" in ask("exam_opened", text='tilte = "x"\n[[question]]')["error"]
     assert "is not valid TOML" in ask("exam_opened", text="title =")["error"]
@@ -273,3 +286,40 @@ def test_what_took_too_long_is_a_broken_row(exam):
     lost = dict.fromkeys(wanted, json.dumps({"lost": "took more than 60 seconds and was stopped"}))
     rows = ask("marks", handed=handed, known=lost, **asked)["rows"]
     assert [row["status"] for row in rows if row["file"]] == ["broken"]
+
+
+LACKING = missing(*browse.PACKAGES)
+
+
+@pytest.mark.skipif(bool(LACKING), reason=LACKING)
+@pytest.mark.players
+@pytest.mark.slow
+def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
+    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True)
+    asked = {**browse.SHEET, "count": 30}
+    said = browse.taught(asked, tmp_path / "site")
+    assert said["elsewhere"] == said["console"] == said["wide"] == []
+    assert {name: found for name, found in said["axe"].items() if found} == {}
+    assert len(said["axe"]) == 20
+    files = {name: b64decode(data) for name, data in said["files"].items()}
+    here = ask("draw", choice=STARTER)
+    assert said["drawn"] == [here["name"], 2]
+    assert files["sheet.md"] == b64decode(ask("paper", choice=STARTER, solutions="blank", form="markdown")["data"])
+    assert said["refused"] == ask("draw", choice={**STARTER, "settings": {"mask": "window:9"}})["error"]
+    assert said["again"] == ["", here["name"]]
+    assert said["another"]
+    assert files["set.zip"] == b64decode(ask("files", choice=STARTER, forms=asked["forms"], count=30)["data"])
+    assert said["command"] == ask("command", choice=STARTER, forms=asked["forms"], count=30)["command"]
+    assert said["link"].endswith("#recipe=attention+--scale+none+--level+starter&seed=7")
+    q = [["7", *ask("what_if", choice=STARTER)["givens"][0]["rows"][0][1:]]]
+    k = ask("what_if", choice=STARTER)["givens"][1]["rows"][1]
+    assert said["entry"] == "=" + str(sum(Fraction(a) * Fraction(b) for a, b in zip(q[0], k, strict=True)))
+    assert said["used"] == ["Q 1 1", "Q 1 2", "K 2 1", "K 2 2"]
+    assert "a number was expected" in said["notANumber"]
+    with zipfile.ZipFile(io.BytesIO(files["exam.zip"])) as archive:
+        names = set(archive.namelist())
+    assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
+    assert not said["secretShown"]
+    assert said["missing"] == TEACHER["lost_file"].replace("{file}", "making.bin")
+    assert said["lost"]
+    assert PAGE["failed"] in said["fromDisk"]

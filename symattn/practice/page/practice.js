@@ -1,6 +1,13 @@
 // The practice page: it shows what symattn, in worker.js, draws and marks, and keeps what was typed in this browser.
-const page = await (await fetch("page.json")).json();
 const at = (id) => document.getElementById(id);
+const page = await fetch("page.json").then((response) => {
+  if (!response.ok) throw new Error(`page.json: ${response.status}`);
+  return response.json();
+}).catch((error) => {
+  at("unopened").append(`(${error.message})`);
+  throw error;
+});
+at("unopened").remove();
 const COURSE = page.course;
 window.practice = page; // with figures, for whoever measures
 
@@ -66,12 +73,12 @@ function translate() {
 
 // ---------------------------------------------------------------- Python
 
-const worker = new Worker("worker.js", { type: "module" });
+const worker = new Worker(page.scorm ? "worker.js?packed" : "worker.js", { type: "module" });
 const waiting = new Map();
 let asked = 0;
 
 worker.onmessage = ({ data }) => {
-  if (data.failed) return tell(`${say("failed")} (${data.failed})`);
+  if (data.failed) return broken(data.failed);
   if (data.ready) return undefined;
   const { resolve, reject } = waiting.get(data.id);
   waiting.delete(data.id);
@@ -79,7 +86,16 @@ worker.onmessage = ({ data }) => {
   page.milliseconds = data.milliseconds;
   return answer.error ? reject(new Error(answer.error)) : resolve(answer);
 };
-worker.onerror = () => tell(say("failed"));
+worker.onerror = () => broken("worker.js");
+
+// Without symattn there is no sheet, whatever the address says: which file is missing, and whom to tell.
+function broken(why) {
+  const [, file] = /(\S+): \d+$/.exec(why) ?? [];
+  const text = file ? say("lost_file", { file }) : `${say("failed")} (${why})`;
+  for (const { reject } of waiting.values()) reject(Object.assign(new Error(text), { broken: true }));
+  waiting.clear();
+  tell(text);
+}
 
 function ask(verb, values) {
   return new Promise((resolve, reject) => {
@@ -173,7 +189,9 @@ function show(drawn) {
 }
 
 // An address that leads to no sheet: what to do, and for whoever made it, why.
-function lost({ message }) {
+function lost(error) {
+  if (error.broken) throw error;
+  const { message } = error;
   at("why").textContent = message;
   at("lost").hidden = false;
   for (const name of ["sheet", "tools", "result"]) at(name).hidden = true;

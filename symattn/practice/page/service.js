@@ -4,8 +4,13 @@ const FILES = <<files>>;
 const TEACHERS = /\/(?:teacher[\w.-]*|(?:making|pypdf)\.bin)(?:[?#]|$)|\?teacher$/; // their page is always the newest
 
 self.addEventListener("install", (event) => {
-  const fresh = FILES.map((name) => new Request(name, { cache: "no-cache" })); // none of a version before
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
+  event.waitUntil(caches.open(CACHE).then(async (cache) => {
+    const fresh = (name) => new Request(name, { cache: "no-cache" }); // none of a version before
+    await cache.addAll(FILES.map(fresh));
+    const plain = await fetch(fresh("pyodide.wasm")); // as worker.js takes it
+    if (plain.ok && plain.headers.get("content-type") === "application/wasm") await cache.put("pyodide.wasm", plain);
+    else await cache.add(fresh("pyodide.bin"));
+  }));
 });
 
 self.addEventListener("activate", (event) => {

@@ -7,7 +7,7 @@ export class Engine {
   #started;
 
   constructor(failed) {
-    this.#failed = failed;
+    this.#failed = failed; // says why, in words
     this.#begin();
   }
 
@@ -15,11 +15,11 @@ export class Engine {
     this.started = new Promise((resolve) => { this.#started = resolve; });
     this.#worker = new Worker("worker.js?teacher", { type: "module" });
     this.#worker.onmessage = ({ data }) => this.#said(data);
-    this.#worker.onerror = () => this.#failed("worker.js");
+    this.#worker.onerror = () => this.#refuse(new Error(this.#failed("worker.js")));
   }
 
   #said(data) {
-    if (data.failed) return this.#failed(data.failed);
+    if (data.failed) return this.#refuse(new Error(this.#failed(data.failed)));
     if (data.ready) return this.#started();
     const { resolve, reject, told } = this.#waiting.get(data.id) ?? {};
     if (data.of) return told?.(data.done, data.of);
@@ -36,15 +36,19 @@ export class Engine {
     });
   }
 
+  #refuse(error) {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+
   end() {
     this.#worker.terminate();
   }
 
   stop() {
     this.end();
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
+    this.#refuse(Object.assign(new Error(), { stopped: true }));
     this.#begin();
-    for (const { reject } of waiting) reject(Object.assign(new Error(), { stopped: true }));
   }
 }

@@ -30,11 +30,13 @@ export class Exam {
     await this.show();
   }
 
+  // The class list that the file names, which is chosen by itself.
   async open(text) {
-    const { exam } = await this.#ask("exam_opened", { text });
+    const { exam, class: students } = await this.#ask("exam_opened", { text });
     this.#exam = exam;
     for (const field of at("head").querySelectorAll("input")) field.value = exam[field.name] ?? "";
     await this.show();
+    return students;
   }
 
   // With the language of its pages, unless the file says another one.

@@ -46,6 +46,7 @@ export class Form {
     listed("exact", [option(say("exact"), "exact"), option(say("decimals"), "decimals")]);
     listed("kind", [option(say("exact"), "exact"), option(say("decimals"), "decimals")]);
     listed("mask", MASKS.map((one) => option(say(one ? `mask_${one.replace(":", "")}` : "usual"), one)));
+    listed("policy", this.#choices.policies.map((one) => option(this.#name(one.title), one.name)));
     listed("layout", layouts.map((one) => option(say(`layout_${one}`), one)));
     listed("conventions", conventions.map((one) => option(say(`conventions_${one}`), one)));
     listed("sheet-language", Object.entries(languages).map(([code, called]) => option(called, code)));

@@ -42,7 +42,7 @@ export class Marking {
   }
 
   async #done(job) {
-    this.#worker ??= new Engine(() => {});
+    this.#worker ??= new Engine(String);
     const worker = this.#worker;
     await worker.started; // to load it is nobody's fault
     let late = false;

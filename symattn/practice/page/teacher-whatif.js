@@ -48,7 +48,9 @@ export class Board {
     at("entry").replaceChildren();
     at("steps").replaceChildren(...steps.map((step) => this.#matrix(step, (source, i, j) => {
       const button = made("button", { type: "button", id: `entry-${step.name}-${i}-${j}`, innerHTML: source });
-      button.ariaLabel = `${this.#say("row_column", { row: i, column: j })}: ${button.firstChild.getAttribute("alttext")}`;
+      button.firstChild.ariaHidden = "true";
+      const heard = `${this.#say("row_column", { row: i, column: j })}: ${button.firstChild.getAttribute("alttext")}`;
+      button.append(made("span", { className: "heard" }, heard));
       if (i > 1 || j > 1) button.tabIndex = -1; // Tab goes to a matrix, arrows go within
       return button;
     })));

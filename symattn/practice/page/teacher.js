@@ -6,7 +6,14 @@ import { Marking, SECONDS } from "./teacher-marking.js";
 import { at, bytesOf, dropped, made, save } from "./teacher-parts.js";
 import { Board } from "./teacher-whatif.js";
 
-const page = await (await fetch("teacher.json")).json();
+const page = await fetch("teacher.json").then((response) => {
+  if (!response.ok) throw new Error(`teacher.json: ${response.status}`);
+  return response.json();
+}).catch((error) => {
+  at("unopened").append(`(${error.message})`);
+  throw error;
+});
+at("unopened").remove();
 window.teacher = page; // with figures, for whoever measures
 
 const KEY = "symattn-teacher";
@@ -61,9 +68,10 @@ const ticked = (id) => [...at(id).querySelectorAll("input:checked")].map(({ name
 
 // ---------------------------------------------------------------- Python
 
+// Which file is missing, and whom to tell.
 const engine = new Engine((why) => {
-  const [file, status] = why.split(": ").slice(-2);
-  tell("", /^\d+$/.test(status) ? say("lost_file", { file }) : `${say("failed")} (${why})`);
+  const [, file] = /(\S+): \d+$/.exec(why) ?? [];
+  return file ? say("lost_file", { file }) : `${say("failed")} (${why})`;
 });
 let current = null; // what Python said of the sheet that is shown
 let turn = Promise.resolve();
@@ -146,6 +154,10 @@ function show() {
     body.lang = current.language;
     body.style.setProperty("--line", page.line);
     for (const field of body.querySelectorAll("input:not(.show-all input), textarea")) field.disabled = true;
+    for (const switched of body.querySelectorAll(".show-all input")) switched.checked = true;
+    for (const wide of body.querySelectorAll(".wide")) { // moved to and fro with the keyboard
+      Object.assign(wide, { tabIndex: 0, role: "group", ariaLabel: `${say(solutions)}, ${say("layout_matrix")}` });
+    }
     return made("article", { className: "paper" }, title, saves, body);
   }));
   if (!current.papers.length) at("papers").append(made("p", {}, say("no_paper")));
@@ -229,7 +241,11 @@ function progress() {
 
 at("add").onclick = () => during(() => exam.add(form.choice));
 at("save-exam").onclick = () => during(() => exam.save(at("sheet-language").value));
-at("open-exam").onchange = ({ target }) => during(async () => exam.open(await target.files[0].text()));
+at("open-exam").onchange = ({ target }) => during(async () => {
+  const students = await exam.open(await target.files[0].text());
+  tell(students && say("class_of", { file: students }));
+  target.value = "";
+});
 at("exam").addEventListener("submit", (event) => {
   event.preventDefault();
   during(async () => {
@@ -269,7 +285,7 @@ at("marking").addEventListener("submit", (event) => {
       Object.assign(at("progress"), { hidden: false, max: count, value: done });
       tell(say("marked_so_far", { done, count }));
     };
-    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], language }, told);
+    const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], policy: at("policy").value, language }, told);
     at("rows").tBodies[0].replaceChildren(...rows.map((row) => made("tr", {},
       ...[row.name, row.file, row.total, say(`status_${row.status}`), row.reason].map((text) => made("td", {}, text)))));
     at("rows").hidden = false;
@@ -365,7 +381,9 @@ at("language").onchange = ({ target }) => {
   draw();
 };
 at("language").value = language;
-at("asked").open = matchMedia("(min-width: 56rem)").matches;
+const roomy = matchMedia("(min-width: 56rem)");
+at("asked").open = roomy.matches;
+roomy.onchange = () => { at("asked").open = roomy.matches; };
 translate();
 at("sheet-language").value = language;
 at("kind-places-of").hidden = true;

@@ -1,0 +1,161 @@
+// Opens the page for teachers in headless Chromium, does what teachers do there, and says what came of it, as JSON.
+//   node teacher.cjs SITE ASKED.json
+// Needs the npm packages playwright-core and axe-core (NODE_PATH) and Chromium (CHROMIUM).
+const { createServer } = require('node:http');
+const { existsSync, mkdtempSync, readFileSync, writeFileSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { extname, join } = require('node:path');
+const axe = require('axe-core');
+const { chromium } = require('playwright-core');
+
+const [site, askedFile] = process.argv.slice(2);
+const asked = JSON.parse(readFileSync(askedFile, 'utf8'));
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const PATIENCE = { timeout: 300_000 };
+const VIEWS = ['sheet', 'take', 'what-if', 'exam', 'marking'];
+
+const missing = new Set();
+
+const server = createServer((request, response) => {
+  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
+  const file = join(site, name);
+  if (missing.has(name) || !existsSync(file)) return response.writeHead(404).end();
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+  return response.end(readFileSync(file));
+});
+
+(async () => {
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const base = `http://127.0.0.1:${server.address().port}/`;
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, locale: 'en-GB' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE.timeout);
+  const folder = mkdtempSync(join(tmpdir(), 'teacher-'));
+  const said = { elsewhere: [], console: [], axe: {}, wide: [], files: {} };
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(base)) said.elsewhere.push(r.url()); });
+  page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) said.console.push(m.text()); });
+  page.on('pageerror', (e) => said.console.push(String(e)));
+
+  // Whatever was asked is there: nothing waits to be drawn, and nothing is being drawn.
+  const idle = async () => {
+    await page.waitForTimeout(400);
+    await page.waitForFunction(() => window.teacher?.drawn && !document.querySelector('main').ariaBusy, undefined, PATIENCE);
+  };
+  const text = (id) => page.evaluate((name) => document.getElementById(name).textContent, id);
+  const view = async (name) => { await page.click(`[data-view="${name}"]`); await idle(); };
+  const download = async (name, act) => {
+    const [file] = await Promise.all([page.waitForEvent('download', PATIENCE), act()]);
+    const path = join(folder, name);
+    await file.saveAs(path);
+    said.files[name] = readFileSync(path).toString('base64');
+    await idle();
+    return path;
+  };
+  const looked = async (name) => {
+    await page.evaluate(axe.source);
+    const found = await page.evaluate((values) => axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
+    said.axe[name] = found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) said.wide.push(`${name}: ${over}`);
+  };
+
+  // A sheet: chosen, seen, refused, and saved in a format.
+  await page.goto(`${base}teacher.html#${new URLSearchParams({ recipe: asked.recipe, seed: asked.seed })}`);
+  await idle();
+  said.drawn = await page.evaluate(() => [window.teacher.drawn, document.querySelectorAll('.paper').length]);
+  await download('sheet.md', () => page.click('.paper:first-child .saves button:has-text("Markdown")'));
+  await page.selectOption('#mask', 'window:');
+  await page.fill('#mask-value', '9');
+  await idle();
+  said.refused = await text('refused');
+  await page.selectOption('#mask', '');
+  await idle();
+  said.again = [await text('refused'), await page.evaluate(() => window.teacher.drawn)];
+  if (asked.pictures) await page.screenshot({ path: join(asked.pictures, 'teacher-sheet.png') });
+  const before = page.url();
+  await page.click('#another');
+  await idle();
+  said.another = page.url() !== before;
+  await page.fill('#seed', String(asked.seed));
+  await page.press('#seed', 'Tab');
+  await idle();
+  for (const [name, media] of Object.entries({
+    light: { colorScheme: 'light' }, dark: { colorScheme: 'dark' }, forced: { colorScheme: 'light', forcedColors: 'active' },
+  })) {
+    await page.emulateMedia({ forcedColors: 'none', ...media });
+    for (const one of VIEWS) {
+      await view(one);
+      await looked(`${name} ${one}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const one of VIEWS) {
+    await view(one);
+    await looked(`phone ${one}`);
+  }
+  await page.setViewportSize({ width: 1300, height: 900 });
+
+  // Many variants, and a question bank.
+  await view('take');
+  await page.fill('#count', String(asked.count));
+  for (const box of await page.$$('#formats input, #banks input')) await box.uncheck();
+  for (const form of asked.forms) await page.check(`#view-take [name="${form}"]`);
+  await idle();
+  said.command = await text('command');
+  said.link = await text('link');
+  await download('set.zip', () => page.click('#files [type="submit"]'));
+
+  // What if: a given is typed over, and an entry pointed at with the keyboard.
+  await view('what-if');
+  await page.fill('[data-name="Q"] input >> nth=0', '7');
+  await idle();
+  await page.focus('#entry-S-1-1');
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => document.querySelector('#entry-S-1-2[aria-current]'), undefined, PATIENCE);
+  said.entry = await page.evaluate(() => [...document.querySelectorAll('#entry math')].at(-1).textContent);
+  said.used = await page.evaluate(() => [...document.querySelectorAll('.used')].map((cell) => cell.dataset.place));
+  if (asked.pictures) await page.screenshot({ path: join(asked.pictures, 'teacher-what-if.png') });
+  await page.fill('[data-name="Q"] input >> nth=0', 'two');
+  await idle();
+  said.notANumber = await text('refused');
+
+  // An exam for a class, whose secret is in the download alone.
+  await view('exam');
+  await page.fill('#head [name="title"]', 'Midterm');
+  await page.fill('#head [name="variants"]', '2');
+  await page.click('#add');
+  await idle();
+  writeFileSync(join(folder, 'class.csv'), asked.students);
+  await page.setInputFiles('#students', join(folder, 'class.csv'));
+  for (const box of await page.$$('#exam-formats input')) await box.uncheck();
+  await page.check('#exam-formats [name="markdown"]');
+  await download('exam.zip', () => page.click('#exam [type="submit"]'));
+  said.secretShown = await page.evaluate(() => /[0-9a-f]{64}/.test(document.body.textContent));
+
+  // A file that is missing is named, and a page that is opened from the disk says so.
+  const problems = [...said.console];
+  missing.add('/making.bin').add('/page.json');
+  await page.goto(`${base}teacher.html?again`);
+  await page.waitForFunction(() => document.getElementById('refused').textContent, undefined, PATIENCE);
+  said.missing = await text('refused');
+  await page.goto(base);
+  await page.waitForFunction(() => /page.json/.test(document.getElementById('unopened').textContent), undefined, PATIENCE);
+  missing.delete('/page.json');
+  missing.add('/symattn.bin');
+  await page.reload();
+  await page.waitForFunction(() => /symattn.bin/.test(document.getElementById('status').textContent), undefined, PATIENCE);
+  said.lost = await page.evaluate(() => document.getElementById('lost').hidden);
+  await page.goto(`file://${join(site, 'teacher.html')}`);
+  await page.waitForFunction(() => getComputedStyle(document.getElementById('unopened')).visibility === 'visible', undefined, PATIENCE);
+  said.fromDisk = await text('unopened');
+  said.console = problems;
+  said.elsewhere = said.elsewhere.filter((url) => !url.startsWith('file:'));
+  console.log(JSON.stringify(said));
+  await browser.close();
+  server.close();
+  server.closeAllConnections();
+})().catch((error) => { console.error(error); process.exit(1); });
