@@ -24,6 +24,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.foundation.installed import templates
 from symattn.foundation.languages import ENGLISH, PLACES, filled, languages
+from symattn.practice.choices import words as of_choices
 from symattn.teaching.explanation.wording import NAMES
 
 PACKAGE = Path(symattn.__file__).parent
@@ -118,6 +119,8 @@ def extracted() -> Mapping[Template, str]:
             found.setdefault(Template("", text[1]), path.name)
     for chosen in mechanisms().values():
         found.setdefault(Template("", chosen.title), "mechanisms")
+    for text in of_choices():
+        found.setdefault(Template("", text), "practice/choices.py")
     for known in (*misconceptions().values(), *SLIPS.values(), *COUNTING.values()):
         names = filter(None, (known.name, getattr(known, "turned_name", "")))
         advice = filter(None, (known.feedback, getattr(known, "of_weights", "")))

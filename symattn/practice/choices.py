@@ -5,7 +5,8 @@ Nothing is said twice: it is read from the package when the page is built, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
 from symattn.derivation.mechanisms import Mechanism, mechanisms
@@ -30,6 +31,24 @@ CALLED: Mapping[str, str] = {
 """Formats by their own names, the same in every language."""
 
 
+ELSEWHERE = ("mask", "orientation")
+"""Settings that the form offers in another way: masks by name, and the orientation by the notation."""
+
+
+def words() -> Iterator[str]:
+    """What the form says of settings and options, for the catalogues of the languages."""
+    yield from (_of_page(one.about) for name, one in ABOUT.items() if name not in ELSEWHERE)
+    for problem in problem_types().values():
+        for name, (default, about, *kinds) in problem.options.items():
+            if not isinstance(default, str) or not (_names(kinds) or (problem.presets and name == "what")):
+                yield about
+
+
+def _of_page(about: str) -> str:
+    """A setting in words, without the options of the command line by which it is said there."""
+    return re.sub(r" \(--[^)]*\)", "", about)
+
+
 def choices() -> dict[str, Any]:
     """Everything that the form offers."""
     return {
@@ -37,7 +56,9 @@ def choices() -> dict[str, Any]:
         "mechanisms": [_mechanism(one) for one in mechanisms().values()],
         "notations": [{"name": name, "title": translated(notation_title(name))} for name in notations()],
         "settings": {
-            name: {"about": one.about, "values": one.values} for name, one in ABOUT.items() if name != "orientation"
+            name: {"about": translated(_of_page(one.about)), "values": one.values}
+            for name, one in ABOUT.items()
+            if name not in ELSEWHERE
         },
         "levels": list(SIZES),
         "softmax": list(get_args(get_type_hints(Shared)["softmax"])),
@@ -68,7 +89,7 @@ def _option(one: ProblemType[Any, Any], name: str) -> dict[str, Any]:
     default, about, *kinds = one.options[name]
     values = list(one.presets) if name == "what" and one.presets else _names(kinds)
     kind = {bool: "yes", int: "number", str: "text", list: "list"}[type(default)]
-    return {"name": name, "kind": kind, "values": values, "default": default, "about": about}
+    return {"name": name, "kind": kind, "values": values, "default": default, "about": translated(about)}
 
 
 def _names(kinds: Iterable[Any]) -> list[str]:
@@ -90,8 +111,8 @@ def _mechanism(one: Mechanism) -> dict[str, Any]:
             level: {letter: sizes[letter] for letter in one.letters if letter in sizes}
             for level, sizes in usual.items()
         },
-        "settings": [name for name in settings_of(one.name) if name != "orientation"],
+        "settings": list(settings_of(one.name)),
     }
 
 
-__all__ = ["choices"]
+__all__ = ["choices", "words"]

@@ -184,6 +184,12 @@ def test_the_page_says_every_word_of_its_own():
     made |= {f"mask_{one}" for one in ("none", "causal", "past", "padding", "window", "prefix", "other")}
     made |= {f"size_{letter}" for one in choices()["mechanisms"] for letter in one["sizes"]["standard"]}
     made |= {f"size_{name}" for one in choices()["problems"] if isinstance(one["sizes"], list) for name in one["sizes"]}
+    made |= {
+        f"option_{option['name']}"
+        for problem in choices()["problems"]
+        for option in problem["options"]
+        if option["values"] and option["kind"] == "text"
+    }
     made |= {f"status_{status}" for status in STATUSES}
     made |= {*choices()["levels"], *choices()["solutions"], *choices()["look"]}
     assert used | made == set(TEACHER)

@@ -92,13 +92,15 @@ worker.onerror = () => broken("worker.js");
 function broken(why) {
   const [, file] = /(\S+): \d+$/.exec(why) ?? [];
   const text = file ? say("lost_file", { file }) : `${say("failed")} (${why})`;
-  for (const { reject } of waiting.values()) reject(Object.assign(new Error(text), { broken: true }));
+  page.broken = Object.assign(new Error(text), { broken: true });
+  for (const { reject } of waiting.values()) reject(page.broken);
   waiting.clear();
   tell(text);
 }
 
 function ask(verb, values) {
   return new Promise((resolve, reject) => {
+    if (page.broken) return void reject(page.broken);
     waiting.set((asked += 1), { resolve, reject });
     worker.postMessage({ id: asked, request: JSON.stringify({ verb, ...values }) });
   });

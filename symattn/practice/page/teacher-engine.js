@@ -5,6 +5,7 @@ export class Engine {
   #asked = 0;
   #failed;
   #started;
+  #broken = null;
 
   constructor(failed) {
     this.#failed = failed; // says why, in words
@@ -12,14 +13,15 @@ export class Engine {
   }
 
   #begin() {
+    this.#broken = null;
     this.started = new Promise((resolve) => { this.#started = resolve; });
     this.#worker = new Worker("worker.js?teacher", { type: "module" });
     this.#worker.onmessage = ({ data }) => this.#said(data);
-    this.#worker.onerror = () => this.#refuse(new Error(this.#failed("worker.js")));
+    this.#worker.onerror = () => this.#break("worker.js");
   }
 
   #said(data) {
-    if (data.failed) return this.#refuse(new Error(this.#failed(data.failed)));
+    if (data.failed) return this.#break(data.failed);
     if (data.ready) return this.#started();
     const { resolve, reject, told } = this.#waiting.get(data.id) ?? {};
     if (data.of) return told?.(data.done, data.of);
@@ -30,10 +32,18 @@ export class Engine {
   }
 
   ask(verb, values, told) {
+    if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       this.#waiting.set((this.#asked += 1), { resolve, reject, told });
       this.#worker.postMessage({ id: this.#asked, request: JSON.stringify({ verb, ...values }) });
     });
+  }
+
+  // What could not be loaded answers nothing, now or later.
+  #break(why) {
+    this.#broken = new Error(this.#failed(why));
+    this.#refuse(this.#broken);
+    this.#started();
   }
 
   #refuse(error) {

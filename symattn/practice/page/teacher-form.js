@@ -1,7 +1,6 @@
 // The form: what can be chosen, what is not offered together, and the choice as Python reads it.
 import { at, made, option } from "./teacher-parts.js";
 
-const OWN = ["mask", "rounding"]; // settings with more than a field to type in
 const MASKS = ["", "none", "causal", "past", "padding:", "window:", "prefix:", "other"];
 
 export class Form {
@@ -68,7 +67,7 @@ export class Form {
   settle() {
     const { problem } = this;
     at("mechanism-of").hidden = !problem.mechanism;
-    if (at("options").dataset.of !== problem.name) this.#options(problem);
+    if (at("options").dataset.of !== `${problem.name} ${this.#say("sizes")}`) this.#options(problem);
     const { mechanism } = this;
     const sizes = problem.sizes === true ? mechanism.sizes[at("level").value] : problem.sizes
       ? Object.fromEntries(problem.sizes.map((name) => [name, ""])) : {};
@@ -80,18 +79,20 @@ export class Form {
     const mask = at("mask").value;
     at("mask-value-of").hidden = !(mask.endsWith(":") || mask === "other");
     at("places-of").hidden = at("exact").value === "exact";
-    this.#settings(offered.filter((name) => !OWN.includes(name) && this.#choices.settings[name]));
+    this.#settings(offered.filter((name) => this.#choices.settings[name]));
   }
 
   #options(problem) {
-    at("options").dataset.of = problem.name;
+    const before = this.#values("options");
+    const same = at("options").dataset.of?.startsWith(`${problem.name} `);
+    at("options").dataset.of = `${problem.name} ${this.#say("sizes")}`;
     at("options").replaceChildren(...problem.options.map(({ name, kind, values, default: usual, about }) => {
       let field;
       if (kind === "yes") {
         field = made("input", { type: "checkbox", checked: usual });
         field.checked = usual;
       } else if (values.length && kind === "text") {
-        field = made("select", {});
+        field = made("select", { lang: "en" }); // as they are typed
         if (!values.includes(usual)) field.append(option(this.#say("usual"), ""));
         field.append(...values.map((value) => option(value, value)));
         field.value = usual;
@@ -102,9 +103,10 @@ export class Form {
       }
       Object.assign(field, { id: `option-${name}`, name });
       Object.assign(field.dataset, { kind, usual: JSON.stringify(usual) });
-      const words = values.length && kind === "text" ? name : about;
+      const words = values.length && kind === "text" ? this.#say(`option_${name}`) : this.#name(about);
       return made("label", { className: kind === "yes" ? "tick" : "" }, made("span", {}, words), field);
     }));
+    if (same) this.#put("options", before); // in another language
   }
 
   #sizes(sizes, key) {
@@ -121,27 +123,29 @@ export class Form {
   }
 
   #settings(names) {
-    const key = names.join();
+    const key = `${names.join()} ${this.#say("sizes")}`;
     if (at("settings").dataset.of === key) return;
     const before = this.#values("settings");
     at("settings").dataset.of = key;
-    at("settings").lang = "en";
     at("settings").replaceChildren(...names.map((name) => {
       const { about, values } = this.#choices.settings[name];
       const field = made("input", { type: "text", id: `setting-${name}`, name, autocomplete: "off", spellcheck: false });
       field.title = values;
-      return made("label", {}, made("span", {}, made("code", {}, name), ` ${about}`), field);
+      return made("label", {}, made("span", {}, made("code", {}, name), ` ${this.#name(about)}`), field);
     }));
     this.#put("settings", before);
   }
 
   #values(id) {
-    return Object.fromEntries([...at(id).querySelectorAll("input, select")].map(({ name, value }) => [name, value]));
+    return Object.fromEntries([...at(id).querySelectorAll("input, select")].map((field) =>
+      [field.name, field.type === "checkbox" ? field.checked : field.value]));
   }
 
   #put(id, values) {
     for (const field of at(id).querySelectorAll("input, select")) {
-      if (values[field.name] !== undefined) field.value = values[field.name];
+      if (values[field.name] === undefined) continue;
+      if (field.type === "checkbox") field.checked = values[field.name];
+      else field.value = values[field.name];
     }
   }
 
