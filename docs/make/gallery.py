@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.page.document import Document
 from symattn.page.presentation import presented
 from symattn.teaching.explanation import LAYOUTS, Layout
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types, problem_type
 from symattn.teaching.sheets import render, sheets
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,8 @@ def entries() -> Iterator[Entry]:
     """One for everything that the catalogues have."""
     for layout in LAYOUTS:
         yield Entry("layout", layout, CALLED.get(layout, layout.capitalize()), (SHOWN_IN, "--layout", layout))
-    for name, kind in problem_types().items():
+    for name in drawn_types():
+        kind = problem_type(name)
         yield Entry("type", name, kind.title, ("--problem", name))
     for name, mechanism in mechanisms().items():
         yield Entry("mechanism", name, mechanism.title, (name,))

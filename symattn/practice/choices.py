@@ -20,7 +20,7 @@ from symattn.practice.words import translated
 from symattn.teaching.description import settings_of
 from symattn.teaching.explanation import CONVENTIONS, LAYOUTS
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.problems import ProblemType, problem_types
+from symattn.teaching.problems import ProblemType, drawn_types, problem_type
 from symattn.teaching.problems.base import SIZES, Shared
 from symattn.teaching.sheets import SOLUTIONS
 
@@ -52,7 +52,7 @@ def _of_page(about: str) -> str:
 def choices() -> dict[str, Any]:
     """Everything that the form offers."""
     return {
-        "problems": [_problem(one) for one in problem_types().values()],
+        "problems": [_problem(problem_type(name)) for name in drawn_types()],
         "mechanisms": [_mechanism(one) for one in mechanisms().values()],
         "notations": [{"name": name, "title": translated(notation_title(name))} for name in notations()],
         "settings": {

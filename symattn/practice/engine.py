@@ -51,6 +51,9 @@ MAKING = "making"
 TEACHERS: Mapping[str, tuple[str, ...]] = {MAKING: ("anyascii", "markdown_it", "mdurl"), "pypdf": ("pypdf",)}
 """What is in the archives of the page for teachers alone; pypdf is fetched when something imports it."""
 
+CALLED: Mapping[str, str] = {"markdown_it": "markdown-it-py"}
+"""What packages are called where they are published, if otherwise than they are imported."""
+
 OF_MAKING: tuple[str, ...] = (
     "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
@@ -295,7 +298,7 @@ def licences(teacher: bool = False) -> str:
     ]
     more = [package for packages in TEACHERS.values() for package in packages] if teacher else []
     for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *more):
-        found = metadata.distribution(package)
+        found = metadata.distribution(CALLED.get(package, package))
         texts = [
             file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
             for file in found.files or ()

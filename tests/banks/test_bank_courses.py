@@ -13,7 +13,7 @@ from test_bank_types import ON_PAPER, by_a_person
 import symattn
 from symattn.api import make_recipe
 from symattn.errors import InputError
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 FORMS = ("rexams", "prairielearn")
@@ -72,7 +72,7 @@ def test_scores_that_were_not_scaled_are_named_and_what_follows_has_points(own):
     assert all("Divide the scores by" in told[name] for name in off if name.startswith("p2"))
 
 
-@pytest.mark.parametrize("problem", sorted(problem_types()))
+@pytest.mark.parametrize("problem", sorted(drawn_types()))
 def test_every_type_is_read_and_what_is_declared_right_has_all_points(tmp_path, problem):
     (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)
     if all(map(by_a_person, sheet.question.parts)):

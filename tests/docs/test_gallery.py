@@ -13,7 +13,7 @@ import pytest
 from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
 from symattn.teaching.explanation import LAYOUTS
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 
 PAGE = gallery.FILE.read_text("utf-8")
 LISTED = list(gallery.entries())
@@ -28,7 +28,7 @@ def test_everything_has_its_entry():
     assert len(set(stems)) == len(stems)
     assert set(stems) == {
         *(f"layout-{name}" for name in LAYOUTS),
-        *(f"type-{name}" for name in problem_types()),
+        *(f"type-{name}" for name in drawn_types()),
         *(f"mechanism-{name}" for name in mechanisms()),
     }
 

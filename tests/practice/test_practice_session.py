@@ -17,7 +17,7 @@ from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import html
 from symattn.practice.course import read_course
 from symattn.practice.session import Session, answer
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types
 
 STARTER = "attention --level starter"
 
@@ -76,7 +76,7 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, sessio
 
 
 @pytest.mark.covering(most=4)
-@pytest.mark.parametrize("name", sorted(problem_types()))
+@pytest.mark.parametrize("name", sorted(drawn_types()))
 def test_every_box_of_a_page_says_its_place_and_a_blank_one_waits_for_nobody(name, session, monkeypatch):
     """And its marking needs no fonts which a browser has not."""
     shown, sheet = drawn(session, f"--problem {name}", 3)

@@ -182,8 +182,8 @@ ALONE = """
 import json, re, sys
 sys.path[:0] = sys.argv[1:]
 from symattn.practice.session import answer
-from symattn.teaching.problems import problem_types
-for recipe in ("attention --level starter", "multi_head_attention", *(f"--problem {name}" for name in problem_types())):
+from symattn.teaching.problems import drawn_types
+for recipe in ("attention --level starter", "multi_head_attention", *(f"--problem {name}" for name in drawn_types())):
     said = json.loads(answer(json.dumps({"verb": "draw", "recipe": recipe, "seed": 7, "language": "de"})))
     page = re.sub('<input type="text"', '<input type="text" value="2"', said["html"])
     for more in ({"verb": "mark"}, {"verb": "check", "part": 1}, {"verb": "attempt"}, {"verb": "exercise", "part": 0},
@@ -201,8 +201,8 @@ sys.path[:0] = sys.argv[1:]
 from symattn.page.writers import FORMATS
 from symattn.practice.teacher import answer
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.problems import problem_types
-for problem in problem_types():
+from symattn.teaching.problems import drawn_types
+for problem in drawn_types():
     choice = {"problem": problem, "seed": 3, "solutions": ["blank", "partly", "worked", "key", "answers"]}
     what_if = False
     for verb in ("draw", "files", "what_if"):
