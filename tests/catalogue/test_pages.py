@@ -79,12 +79,12 @@ def test_drawn_again_it_has_the_same_bytes(row):
 
 @every_row
 def test_markdown_keeps_its_rules(row):
-    """Headings are plain, for readers show them in their outlines too; one matrix runs into no number."""
+    """A formula in a heading is on one line; one matrix runs into no number."""
     for solutions in ("blank", "key"):
         text = written(row, solutions, "markdown")
         assert lint(text) == []
         headings = re.findall(r"^#.*", text, re.MULTILINE)
-        assert not any(re.search(r"[{}$]|(?<!\\)_(?!_)", heading) for heading in headings), headings
+        assert all(len(re.findall(r"(?<!\\)\$", heading)) % 2 == 0 for heading in headings), headings
 
 
 GAP = "\N{NO-BREAK SPACE}"
