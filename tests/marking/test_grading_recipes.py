@@ -8,7 +8,7 @@ import pytest
 from symattn.api import make_recipe
 from symattn.errors import InputError
 from symattn.marking.grading.recipes import read_recipe
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import drawn_types, problem_types
 
 SETTINGS = [
     {}, {"scale": "none"}, {"scale": "sqrt(5)"}, {"mask": "causal"}, {"mask": "[[1, 0, 0], [1, 1, 0], [1, 1, 1]]"},
@@ -38,7 +38,7 @@ def test_every_setting_comes_back(settings, other):
     assert (again.seed, again.spec.exact, again.spec.places) == (7, recipe.spec.exact, recipe.spec.places)
 
 
-@pytest.mark.parametrize("kind", problem_types())
+@pytest.mark.parametrize("kind", drawn_types())
 def test_every_problem_type_and_option_comes_back(kind):
     known = problem_types()[kind].options
     changed = {bool: lambda x: not x, int: lambda x: x + 1, str: lambda x: x, list: lambda x: ["scores", "mask"]}

@@ -132,7 +132,7 @@ def write_latex_pdf(document: Document) -> bytes:
     refused: InputError | None = None
     for engine in _in_turn(latex_engines(), latex.has_letters_for_others(source)):
         try:
-            pdf, log = latex_pdf(source, engine, {one.name: one.content for one in masthead().files})
+            pdf, log = latex_pdf(source, engine)
         except InputError as error:  # what prints more letters may be installed in part
             refused = refused or error
             continue
@@ -164,16 +164,17 @@ def _replaced(log: str) -> dict[str, str]:
     return dict(sorted((lost | {chr(int(code, 16)): shown for code, shown in _IN_PLACE.findall(log)}).items()))
 
 
-def latex_pdf(source: str, engine: Path | None = None, beside: Mapping[str, bytes] | None = None) -> tuple[bytes, str]:
-    """What TeX makes of LaTeX source and the files `beside` it, and its log.
+def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:
+    """What TeX makes of LaTeX source, and its log.
 
-    TeX can read and write nothing outside a folder of its own, runs no other program, and is stopped after a minute.
+    TeX can read and write nothing outside a folder in which there is only what stands at the head of pages, runs no
+    other program, and is stopped after a minute.
     """
     engine = engine or latex_engine()
     with tempfile.TemporaryDirectory(prefix="symattn-") as name:
         folder = Path(name)
-        for file, content in (beside or {}).items():
-            (folder / file).write_bytes(content)
+        for file in masthead().files:
+            (folder / file.name).write_bytes(file.content)
         (folder / "document.tex").write_text(source, encoding="utf-8")
         for _ in range(_RUNS):
             auxiliary = _contents(folder / "document.aux")
