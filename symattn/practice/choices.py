@@ -26,7 +26,8 @@ from symattn.teaching.sheets import SOLUTIONS
 
 CALLED: Mapping[str, str] = {
     "latex": "LaTeX", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst", "text": "TXT",
-    "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1", "qti3": "QTI 3.0",
+    "latex-body": "LaTeX (\\input)", "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1", "qti3": "QTI 3.0",
+    "rexams": "R/exams", "prairielearn": "PrairieLearn",
 }  # fmt: skip
 """Formats by their own names, the same in every language."""
 
@@ -38,7 +39,7 @@ ELSEWHERE = ("mask", "orientation")
 def words() -> Iterator[str]:
     """What the form says of settings and options, for the catalogues of the languages."""
     yield from (_of_page(one.about) for name, one in ABOUT.items() if name not in ELSEWHERE)
-    for problem in problem_types().values():
+    for problem in map(problem_type, drawn_types()):
         for name, (default, about, *kinds) in problem.options.items():
             if not isinstance(default, str) or not (_names(kinds) or (problem.presets and name == "what")):
                 yield about
