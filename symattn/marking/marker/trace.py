@@ -44,8 +44,8 @@ LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 has more digits than can be worked with."""
 
 FINEST, FINEST_ROOT = 60, 256
-"""Nor is a power of another base than e followed from a score with a larger denominator, or a power of 2 above the second
-number (ALiBi's slopes are powers of 2): 2^0.8165 is no number to go on with exactly.  Windows still hold."""
+"""Nor is a power of another base than e followed from a score with a larger denominator, or with a power of 2 above the
+second number (ALiBi's slopes are powers of 2): 2^0.8165 is no number to go on with exactly.  Windows still hold."""
 
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
