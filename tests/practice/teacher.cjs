@@ -136,6 +136,19 @@ const server = createServer((request, response) => {
   await download('exam.zip', () => page.click('#exam [type="submit"]'));
   said.secretShown = await page.evaluate(() => /[0-9a-f]{64}/.test(document.body.textContent));
 
+  // What was handed in is marked, and what takes too long is ended.
+  writeFileSync(join(folder, 'frozen.json'), asked.frozen ?? '');
+  writeFileSync(join(folder, 'handed.md'), asked.handed ?? '');
+  said.rows = [];
+  for (const limit of asked.frozen ? ['', '?seconds=0.02'] : []) {
+    if (limit) await page.goto(`${base}teacher.html${limit}`);
+    await view('marking');
+    await page.setInputFiles('#frozen', join(folder, 'frozen.json'));
+    await page.setInputFiles('#handed', join(folder, 'handed.md'));
+    await download('marked.zip', () => page.click('#marking [type="submit"]'));
+    said.rows.push(await page.evaluate(() => window.teacher.rows));
+  }
+
   // A file that is missing is named, and a page that is opened from the disk says so.
   const problems = [...said.console];
   missing.add('/making.bin').add('/page.json');

@@ -260,17 +260,22 @@ def test_an_exam_is_what_the_shell_makes_of_its_file_class_and_secret(exam, tmp_
     assert files_below(tmp_path / "exam") == files_below(exam / "exam")
 
 
+def marks_of(handed, asked):
+    """A class marked as the page has it done: the jobs that are wanted, until everything is known."""
+    known = {}
+    for _ in range(4):
+        said = ask("marks", handed=handed, known=known, **asked)
+        for name, (make, how, job) in said.get("wanted", {}).items():
+            known[name] = ask("job", exam=asked["exam"], make=make, settings=how, job=job)["answer"]
+    return said
+
+
 def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
     papers = sorted((exam / "exam" / "papers").glob("*.md"))
     handed = {f"one/{path.name}": path.read_bytes().replace(b"| |", b"| 1 |") for path in papers} | HOSTILE
     asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
     handed_in = {name: in_base64(data) for name, data in handed.items()}
-    known, rounds = {}, 0
-    while wanted := (said := ask("marks", handed=handed_in, known=known, **asked)).get("wanted", {}):
-        rounds += 1
-        for name, (make, how, job) in wanted.items():
-            known[name] = ask("job", exam=asked["exam"], make=make, settings=how, job=job)["answer"]
-    assert rounds <= 3
+    said = marks_of(handed_in, asked)
     for name, data in handed.items():
         path = tmp_path / "handed" / name.replace("../", "")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -303,7 +308,9 @@ LACKING = missing(*browse.PACKAGES)
 @pytest.mark.slow
 def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
     write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True)
-    asked = {**browse.SHEET, "count": 30}
+    set_of_one = unpacked(ask("files", choice=STARTER, forms=["markdown"]))
+    frozen, handed = set_of_one["attention-7.json"], set_of_one["attention-7-01.md"]
+    asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": handed.decode()}
     said = browse.taught(asked, tmp_path / "site")
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
@@ -327,6 +334,11 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
         names = set(archive.namelist())
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
     assert not said["secretShown"]
+    marked, ended = said["rows"]
+    asked = {"exam": in_base64(frozen), "forms": ["html"]}
+    assert marked == marks_of({"handed.md": in_base64(handed)}, asked)["rows"]
+    assert [row["status"] for row in ended] == ["broken"]
+    assert "took more than 0.02 seconds" in ended[0]["reason"]
     assert said["missing"] == TEACHER["lost_file"].replace("{file}", "making.bin")
     assert said["lost"]
     assert PAGE["failed"] in said["fromDisk"]

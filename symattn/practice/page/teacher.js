@@ -226,6 +226,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 const ask = (verb, values, told) => engine.ask(verb, values, told);
 const exam = new Exam(ask, say);
+// With ?seconds= in the address, the limit of time is another one.
 const marking = new Marking(ask, say, Number(new URLSearchParams(location.search).get("seconds")) || SECONDS);
 let handed = [];
 
