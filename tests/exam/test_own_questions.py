@@ -163,6 +163,10 @@ QUESTION = '[[question]]\ntype = "text"\n'
 WRONG = {
     QUESTION: "A question of the type text needs its text",
     QUESTION + 'text = "a"\noptions = ["x", "y"]\nanswer = "C"': "The answer is 'C'; letters of right options were",
+    QUESTION + 'text = "a"\noptions = ["x", "x"]\nanswer = "A"': "It has 2 options; from 2 to 26 different ones",
+    QUESTION + f'text = "a"\noptions = {[str(k) for k in range(27)]}\nanswer = "A"': "It has 27 options; from 2 to 26",
+    QUESTION
+    + 'text = "a"\nanswer = true': "is True; text, a number, rows of a matrix, or letters of options was expected",
     QUESTION + 'text = "a $\\\\int x$"': r"but \int came",
     QUESTION + 'text = "a"\nlines = 100': "The option lines of text is 100; a whole number from 0 to 60 was expected",
     QUESTION + 'text = "a"\nlines = 3\n[[question.part]]\ntext = "b"': "lines belongs to one of the parts",

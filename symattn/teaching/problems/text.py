@@ -59,7 +59,15 @@ LINES = 6
 MOST_LINES = 60
 
 Texts = Annotated[tuple[str, ...], OrOne()]
-Answered = Annotated[object, ReadBy(lambda given, place: given, expected="text, a number, or the rows of a matrix")]
+
+
+def _answered(given: object, place: Place) -> object:
+    if isinstance(given, bool) or not isinstance(given, str | int | float | list):
+        raise place.wrong(given, "text, a number, rows of a matrix, or letters of options")
+    return given
+
+
+Answered = Annotated[object, ReadBy(_answered)]
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,8 @@ def _blocks(text: str, place: Place) -> tuple[Block, ...]:
 
 
 def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
+    if not 1 < len(own.options) <= len(LETTERS) or len({*own.options}) < len(own.options):
+        raise InputError(f"It has {len(own.options)} options; from 2 to {len(LETTERS)} different ones were expected.")
     letters = LETTERS[: len(own.options)]
     right = [own.answer] if isinstance(own.answer, str) else own.answer
     if not isinstance(right, list) or not right or not all(x in tuple(letters) for x in right):
