@@ -280,7 +280,10 @@ def _of_custom() -> Description:
 
 
 def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
-    call = f'[sheet] = symattn.worksheet(problem="{chosen.name}", seed={SEED})'
+    asked = {"text": "Why do the rows of A sum to 1?", "lines": 4} if chosen.fixed else {}
+    stated = f", options={asked}" if asked else ""
+    call = f'[sheet] = symattn.worksheet(problem="{chosen.name}", seed={SEED}{stated})'
+    options = "".join(f" --option '{name}={value}'" for name, value in asked.items())
     return Description(
         chosen.name,
         chosen.title,
@@ -290,7 +293,7 @@ def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
         (),
         Example(
             f"import symattn\n\n{call}\nprint(sheet.key.title)\n",
-            f"symattn worksheet --problem {chosen.name} --seed {SEED} --format markdown",
+            f"symattn worksheet --problem {chosen.name}{options} --seed {SEED} --format markdown",
         ),
     )
 

@@ -53,8 +53,8 @@ QUIZ = 'title = "Quiz"\nvariants = 2\nclass = "class.csv"\nnew_page = false\n[[q
 HOSTILE = [
     "%", "_", "\\input{/etc/passwd}", "$x^2$", "#1 & ~", "^^M", "{", "}", "\\", "a|b", "*bold*", "<b>x</b>", "`rm -rf`",
     "[link](x)", "Zoë Ångström", "Łukasz Żółć", "Nguyễn Văn Đạt", "שלום", "محمد", "李雷", "🙂 Smile", "O'Brien",
-    'say "hi"', "=1+1", "@here", "-1", "//x", "  spaced   out  ", "A" * 120, "1. list", "> quote", "| a | b |",
-    "\u202eevil", "e\u0301", "\u200b",
+    'say "hi"', "=1+1", "@here", "-1 Ada", "//x", "  spaced   out  ", "A" * 120, "1. list", "> quote", "| a | b |",
+    "\u200fevil", "e\u0301", "x\u200dy",
 ]  # fmt: skip
 
 

@@ -525,6 +525,8 @@ def behind_label(text: str, label: str) -> str | None:
 
     >>> behind_label("Count: \\_\\_4 d^2\\_\\_", "Count:"), behind_label("$n$ \\= 12", "$n$ =")
     ('4 d^2', '12')
+    >>> behind_label("Which line is wrong? K", "Which line is wrong?")
+    'K'
     """
     sought = _sought(label)
     at = 0
@@ -536,7 +538,10 @@ def behind_label(text: str, label: str) -> str | None:
         at += 1
     if label[-1:] in (":", "：", "=") and label[-1] not in text[at : at + 6]:
         return None
-    rest = _BEFORE_ANSWER.sub("", text[at:])
+    rest = text[at:]
+    if label[-1:] in ("?", "？"):
+        rest = rest.lstrip().removeprefix(label[-1])
+    rest = _BEFORE_ANSWER.sub("", rest)
     rest = rest.rstrip(" \t\n_|\\")
     return rest[:-1].strip() if rest.count("$") % 2 and rest.endswith("$") else rest.strip()
 
