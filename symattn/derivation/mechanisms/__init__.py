@@ -47,9 +47,9 @@ def named_mechanism(name: str) -> str:
 
 
 def kept_mechanism(name: str) -> str:
-    """A mechanism as it is frozen, for `mechanism`: by its name, or as the contents of its file in JSON."""
+    """A mechanism as it is frozen, for `mechanism`: its name as it stands, or the contents of its file in JSON."""
     if not name.endswith(".toml"):
-        return named_mechanism(name)
+        return name
     from symattn.derivation.mechanisms.from_file import kept
 
     return kept(name)
