@@ -29,6 +29,7 @@ TYPED = {
     r"x^{-1} + \lvert x\rvert - (1, 2)": "x⁻¹ + |x| − (1, 2)",
     r"n = 3 \quad m = 4": "n = 3    m = 4",
     r"-\infty": "−∞",
+    r"2^T A^T": "2^T Aᵀ",
 }
 
 
@@ -71,6 +72,7 @@ def test_every_greek_letter_that_pages_write_is_read():
         (r"\int x", r"In the formula $\int x$, at character 1, a formula that can be shown in every format was "
          r"expected, but \int came."),
         (r"\frac{1}{", "at character 10, a number, a name or a bracket was expected, but the formula ends."),
+        (r"f \circ g", r"but \circ came."),
         (r"a + ", "a number, a name or a bracket was expected, but the formula ends."),
         (r"\begin{bmatrix}1 & 2 \\ 3\end{bmatrix}", "a matrix whose rows are equally long was expected"),
         (r"\sqrt[3]{x}", "a square root was expected, but [ came."),

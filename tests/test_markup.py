@@ -38,6 +38,10 @@ def test_paragraphs_lists_tables_and_formulas():
     assert "so that" in shown
 
 
+def test_formulas_stand_in_headings():
+    assert markdown.body(markup.blocks("## About $x_1$")).strip() == "**About** $x_{1}$"
+
+
 def test_markdown_of_a_page_is_the_text_that_was_typed():
     written = markdown.body(markup.blocks("Why is **this** $Q$?\n\n1. one\n2. two"))
     assert written.split() == ["Why", "is", "**this**", "$Q$?", "1.", "one", "2.", "two"]
@@ -57,6 +61,7 @@ def test_words_stay_as_they_were_typed_or_are_told(typed):
     ("typed", "says"),
     [
         ("![crest](crest.svg)", "A text has the picture crest.svg"),
+        ("[here](https://example.org)", "A text has a link to https://example.org; paper shows the address alone."),
         ("> quoted", "A text has a quotation, which not every format of pages shows"),
         ("a $\\int x$", "but \\int came"),
         ("- a\n  - b", "A list has another list in it"),

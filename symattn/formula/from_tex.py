@@ -55,10 +55,10 @@ _TOKEN = re.compile(
 _RELATIONS = {
     "=": "=", "<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠", "≈": "≈", "→": "→", "∈": "∈", ":=": ":=",
     r"\le": "≤", r"\leq": "≤", r"\leqslant": "≤", r"\ge": "≥", r"\geq": "≥", r"\geqslant": "≥", r"\ne": "≠",
-    r"\neq": "≠", r"\approx": "≈", r"\to": "→", r"\rightarrow": "→", r"\mapsto": "→", r"\in": "∈", r"\lt": "<",
+    r"\neq": "≠", r"\approx": "≈", r"\to": "→", r"\rightarrow": "→", r"\in": "∈", r"\lt": "<",
     r"\gt": ">", r"\coloneqq": ":=", r"\equiv": "≡", r"\Rightarrow": "⇒", r"\implies": "⇒",
 }  # fmt: skip
-_TIMES = {r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\circ": "⊙", "·": "·", "×": "×", "⊙": "⊙", "*": "·"}
+_TIMES = {r"\cdot": "·", r"\times": "×", r"\odot": "⊙", "·": "·", "×": "×", "⊙": "⊙", "*": "·"}
 _MINUS = ("-", "−")
 _TRANSPOSED = ("⊤", "T")
 _SPACES = (r"\,", r"\;", r"\:", r"\!", r"\ ", "~", r"\left", r"\right", r"\big", r"\Big", r"\bigl", r"\bigr", r"\Bigl",
@@ -236,7 +236,7 @@ class _Reader:
             return self.primed(formula)
         exponent = self.script()
         match formula, exponent:
-            case _, Name(base, (), "", 0, False) if base in _TRANSPOSED:
+            case _, Name(base, (), "", 0, False) if base in _TRANSPOSED and not isinstance(formula, Number):
                 return Transposed(formula)
             case Name(base, sup=""), Name(label, (), "", 0, False) if base[:1].isupper():
                 return replace(formula, sup=label)

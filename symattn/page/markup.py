@@ -90,7 +90,7 @@ class _Reading:
                 yield from _paragraph(next(self._tokens).children or [])
                 next(self._tokens)
             case "heading_open":
-                yield Paragraph((Strong(Quoted(next(self._tokens).content)),))
+                yield Paragraph(tuple(_spans(next(self._tokens).children or [], strong=1)))
                 next(self._tokens)
             case "bullet_list_open" | "ordered_list_open":
                 yield ItemList(tuple(self._items(token.type.replace("open", "close"))), token.tag == "ol")
@@ -172,8 +172,7 @@ def _is_empty(child: Token) -> bool:
     return child.type in ("softbreak", "hardbreak") or (child.type == "text" and not child.content.strip())
 
 
-def _spans(children: Sequence[Token]) -> Iterator[Words | Strong | Code | Math]:
-    strong = 0
+def _spans(children: Sequence[Token], strong: int = 0) -> Iterator[Words | Strong | Code | Math]:
     for child in children:
         match child.type:
             case "text" if child.content:
@@ -190,3 +189,5 @@ def _spans(children: Sequence[Token]) -> Iterator[Words | Strong | Code | Math]:
                 yield Math(read_tex(child.content))
             case "image":
                 raise InputError(f"A text has the picture {child.attrs.get('src')}; pictures cannot stand in a text.")
+            case "link_open":
+                raise InputError(f"A text has a link to {child.attrs.get('href')}; paper shows the address alone.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 from symattn.derivation.mechanisms.base import Mechanism, Rounding, Settings
@@ -26,7 +27,7 @@ def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism of that name, or that a .toml file has; `InputError` names the nearest, or how to list all."""
-    if isinstance(name, str) and (name.endswith(".toml") or name.startswith("{")):
+    if isinstance(name, str) and _is_file(name):
         from symattn.derivation.mechanisms.from_file import from_file
 
         return from_file(name)
@@ -40,10 +41,15 @@ def mechanism(name: str) -> Mechanism:
     return found
 
 
+def _is_file(name: str) -> bool:
+    """Whether a mechanism is meant that stands in a file, or that was kept as the contents of one."""
+    return name.endswith(".toml") or name.startswith("{")
+
+
 def named_mechanism(name: str) -> str:
     """What a mechanism is called, for `mechanism`: its own name, or that of its file."""
     found = mechanism(name)  # says what there is
-    return name if name.endswith(".toml") or name.startswith("{") else found.name
+    return name if _is_file(name) else found.name
 
 
 def kept_mechanism(name: str) -> str:
@@ -52,7 +58,7 @@ def kept_mechanism(name: str) -> str:
         return name
     from symattn.derivation.mechanisms.from_file import kept
 
-    return kept(name)
+    return kept(Path(name))
 
 
 __all__ = ["Mechanism", "Rounding", "Settings", "kept_mechanism", "mechanism", "mechanisms", "named_mechanism"]

@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
@@ -42,18 +42,21 @@ from symattn.errors import InputError
 from symattn.exact import Size
 from symattn.exact.carry import Arithmetic
 from symattn.foundation.files import read_toml
-from symattn.foundation.typed import Between, Filled, Key, NotEmpty, Place, read
+from symattn.foundation.typed import Between, Key, Matching, NotEmpty, Place, read
 
 LARGEST = 50
 """Of sizes that are usual: a larger one is nothing to work out by hand."""
+
+
+Letter = Annotated[str, Matching(r"[A-Za-z]\w*", "a letter such as n or d_k")]
 
 
 @dataclass(frozen=True)
 class GivenShape:
     """How large a given is: letters, or numbers, for tokens as rows."""
 
-    rows: Filled | int
-    columns: Filled | int
+    rows: Letter | Annotated[int, Between(1)]
+    columns: Letter | Annotated[int, Between(1)]
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class MechanismFile:
     steps: Annotated[tuple[Mapping[str, Any], ...], Key("step"), NotEmpty("steps")]
     title: str = ""
     name: str = ""
-    mechanism: str = "custom"
+    mechanism: Literal["custom"] = "custom"
     sizes: Mapping[str, Annotated[int, Between(1, LARGEST)]] = field(default_factory=dict)
     arithmetic: Arithmetic = "exact"
     source: str = ""
@@ -77,17 +80,14 @@ def is_mechanism(path: Path) -> bool:
     return "step" in data and isinstance(given, Mapping) and all(isinstance(x, Mapping) for x in given.values())
 
 
-def kept(name: str) -> str:
-    """A mechanism as it is frozen: one of the catalogue by its name, a file as its contents in JSON."""
-    if not name.endswith(".toml"):
-        return name
-    path = Path(name)
+def kept(path: Path) -> str:
+    """What stands in a file, as JSON, with its name."""
     return json.dumps({"name": path.stem, **read_toml(path)}, ensure_ascii=False)
 
 
 def from_file(name: str) -> Mechanism:
     """The mechanism of a file, or of what was kept of one; `InputError` says what is wrong with it, and where."""
-    return _made(kept(name))
+    return _made(name if name.startswith("{") else kept(Path(name)))
 
 
 @lru_cache(maxsize=32)

@@ -234,19 +234,19 @@ def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
     place, found = Place(path.name), list[InputError]()
     data, placed = _beside(data, path), {}
     for key, value in data.items():
-        with _kept(found):
+        with _collected(found):
             _refuse_misplaced(key, place)
             placed[key] = value
     found += faults(ExamFile, placed, place, MEANT)
     usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
-    with _kept(found), place.here():
+    with _collected(found), place.here():
         make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
-    with _kept(found), place.here():
+    with _collected(found), place.here():
         read_masthead(usable.get("header", ""), usable.get("logo", ""), path.parent)
-    with _kept(found):
+    with _collected(found):
         if class_list := usable.get("class"):
             read_class(path.parent / class_list)
-    with _kept(found):
+    with _collected(found):
         _refuse_empty(data.get("question", ()), place)
     shared = {key: value for key, value in usable.items() if key in keys(Shared)}
     for number, question in enumerate(usable.get("question", ()), 1):
@@ -256,23 +256,23 @@ def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
 
 def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> list[InputError]:
     found: list[InputError] = []
-    with _kept(found):
+    with _collected(found):
         options = _type_of(data, place).options
         placed = {}
         for key in data:
-            with _kept(found):
+            with _collected(found):
                 if key not in options:
                     _refuse_misplaced(key, place, QuestionTable)
                 placed[key] = data[key]
         found += faults(QuestionTable, placed, place, MEANT, options)
     if not found:
-        with _kept(found):
+        with _collected(found):
             _question(data, shared, place, made=False)
     return found
 
 
 @contextmanager
-def _kept(found: list[InputError]) -> Iterator[None]:
+def _collected(found: list[InputError]) -> Iterator[None]:
     """Goes on after an error, and keeps it."""
     try:
         yield
@@ -302,7 +302,7 @@ def _refuse_misplaced(key: str, place: Place, table: type = ExamFile) -> None:
         raise place.says(f"{meant} is said by each question; it belongs below [[question]].")
 
 
-_KEPT: Mapping[str, Callable[[str], str]] = {"notation": kept_notation, "mechanism": kept_mechanism}
+_FILES: Mapping[str, Callable[[str], str]] = {"notation": kept_notation, "mechanism": kept_mechanism}
 """What may be a file of its own, and what is kept of it, which may be gone when the exam is marked."""
 
 
@@ -311,7 +311,7 @@ def _beside(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
 
     def found(key: str, value: Any) -> Any:
         is_there = (
-            key in _KEPT and isinstance(value, str) and value.endswith(".toml") and (path.parent / value).is_file()
+            key in _FILES and isinstance(value, str) and value.endswith(".toml") and (path.parent / value).is_file()
         )
         return str(path.parent / value) if is_there else value
 
@@ -321,7 +321,7 @@ def _beside(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
 def _with_files(data: Mapping[str, Any], masthead: Masthead) -> Mapping[str, Any]:
     """What an exam file says, with what stands in the files that it names in their place."""
     named = {"header": masthead.header, "logo": masthead.logo}
-    kept = _changed(data, lambda key, value: _KEPT[key](value) if key in _KEPT else value)
+    kept = _changed(data, lambda key, value: _FILES[key](value) if key in _FILES else value)
     return {**kept, **{key: file.kept() for key, file in named.items() if file}}
 
 
