@@ -664,7 +664,7 @@ class FreeText:
         taken = [head]
         if not rest.strip(NO_WORDS) or isinstance(part.answer, RubricAnswer | CellsAnswer):
             for piece in self.pieces[self._at :]:
-                if not piece.blank and (self._begins_another(piece, part) or self._enough(part, taken)):
+                if not piece.blank and (self._begins_another(piece, part, head) or self._enough(part, taken)):
                     break
                 taken.append(piece)
         lines = [rest.strip(), *(piece.text.strip() for piece in taken[1:])]
@@ -673,10 +673,17 @@ class FreeText:
             self._at += len(taken) - 1
             self._answer(part.name, RawText(text), taken)
 
-    def _begins_another(self, piece: Piece, part: Part) -> bool:
-        """Whether a line has the name of a part or a step before it, or the place of another part than this."""
-        placed = self._placed_part(piece)
-        return (placed is not None and placed is not part) or bool(self._label(_without_marker(piece.text))[0])
+    def _begins_another(self, piece: Piece, part: Part, head: Piece) -> bool:
+        """Whether a line has the name of a part or a step before it, or the place of a later part than this.
+
+        Places are letters or numbers, as that of the part itself is: below (b), 1) is a line of a list.
+        """
+        place, own = (PLACED.match(line.text) for line in (piece, head))
+        if place and piece.placed and (own is None or own["place"].isdigit() == place["place"].isdigit()):
+            parts, later = self.written.names.parts, self.written.names.place(place["place"])
+            if later in parts and parts.index(later) > parts.index(part.name):
+                return True
+        return bool(self._label(_without_marker(piece.text))[0])
 
     def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
         """Whether an answer of one line is there."""
