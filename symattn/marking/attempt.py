@@ -261,23 +261,3 @@ class Submission:
     name: str = ""
     student: str = ""
     remarks: tuple[Remark, ...] = ()
-
-
-__all__ = [
-    "BLANK",
-    "Attempt",
-    "Doubt",
-    "Entry",
-    "Grid",
-    "Grids",
-    "Ordered",
-    "Remark",
-    "Said",
-    "Shaded",
-    "Shaped",
-    "Submission",
-    "Text",
-    "Ticked",
-    "Unreadable",
-    "cannot_be_read",
-]

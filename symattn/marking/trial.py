@@ -274,6 +274,3 @@ def trial(
     order = list(misconceptions())
     ordered = {id: outcomes[id] for id in sorted(outcomes, key=order.index)}
     return Trial(spec, count, ordered, found.accused, found.pairs, found.broken_pairs, found.right, found.missed)
-
-
-__all__ = ["OUTCOMES", "Trial", "right_scripts", "script", "trial", "value_of"]

@@ -218,6 +218,3 @@ def _by_code(marks: Iterable[Given]) -> dict[str, int]:
         key = f"{line_name(given.parts)} {given.code}"
         found[key] = found.get(key, 0) + given.given
     return found
-
-
-__all__ = ["Change", "Gradebook", "changed"]

@@ -286,6 +286,3 @@ def _names(question: Question) -> set[str]:
     """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
     names = {part.name for part in question.parts}
     return names | {name.partition(".")[0] for name in names}
-
-
-__all__ = ["FOR_A_PERSON", "Mistake", "Result", "Row", "Status", "Terms", "counted", "line_name"]

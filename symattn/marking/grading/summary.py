@@ -399,6 +399,3 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
         )
 
     return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
-
-
-__all__ = ["summary_document"]

@@ -374,6 +374,3 @@ def _pinned(d: Derivation, name: str, rows: Rows) -> Derivation | None:
     if (len(rows), len(rows[0])) != result.shape or not all(math.isfinite(x) for row in rows for x in row):
         return None
     return d.replay(pinned={name: [[Fraction(x) for x in row] for row in rows]})
-
-
-__all__ = ["compared", "fits", "judged", "traced"]

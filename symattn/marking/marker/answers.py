@@ -998,5 +998,3 @@ _CAME: Mapping[type, str] = {
     Ordered: message("an order"),
     Text: message("a text"),
 }
-
-__all__ = ["Marked", "accuracy", "mark_answer", "rows_text", "short_of", "unread"]

@@ -494,5 +494,3 @@ _TRIVIAL = {
     "zeros": message("Easier than intended: some weights became 0 and the rest equal."),
 }
 _HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
-
-__all__ = ["Awarding", "part_of"]

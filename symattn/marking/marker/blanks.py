@@ -335,6 +335,3 @@ def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding
                     "blank."
                 )
             yield Notice(ways[0].part_of(name), "blank", says)
-
-
-__all__ = ["Awarded", "awarded"]

@@ -55,6 +55,3 @@ def _fits(entry: Entry, number: float | None) -> bool:
     if number is None or entry.value is None or (own := _number(entry.value)) is None:
         return False
     return isclose(own, number, rel_tol=1e-9, abs_tol=near(entry.unit or 0) + 1e-12)
-
-
-__all__ = ["misplaced"]

@@ -476,6 +476,3 @@ def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -
         return
     users = frozenset(s.name for s in script.d if any(o.name == name for o in s.operands) and s.name in script.written)
     yield ScriptReading(replace(script, d=d), "misread", "", users, (name, i, j, right, value))
-
-
-__all__ = ["ScriptReading", "plausible", "readings"]

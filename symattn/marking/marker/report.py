@@ -190,20 +190,3 @@ class Report:
     def of(self, part: str) -> Mapping[tuple[int, int], Verdict]:
         """The verdicts of one part by place."""
         return {(v.i, v.j): v for v in self.verdicts if v.part == part}
-
-
-__all__ = [
-    "OF_PLACES",
-    "Candidate",
-    "Event",
-    "Flag",
-    "Given",
-    "Kind",
-    "Notice",
-    "Reason",
-    "Report",
-    "State",
-    "Verdict",
-    "Way",
-    "Why",
-]

@@ -148,6 +148,3 @@ def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
 
 def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
-
-
-__all__ = ["cell", "claimed", "holds", "loose_cell", "meet", "shown", "width", "window"]

@@ -378,6 +378,3 @@ def _words(text: str) -> Inlines:
 
 def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
     return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
-
-
-__all__ = ["feedback_document", "marking_document"]

@@ -291,6 +291,3 @@ def _mixed(matrix: Matrix, rows: bool, rng: Random) -> Matrix:
         return _mixed(matrix.T, True, rng).T
     signs: Iterator[int] = iter([pick(rng, (1, -1)) for _ in matrix.rows])
     return Matrix.of([[sign * x for x in shuffled(rng, row)] for sign, row in zip(signs, matrix.rows, strict=True)])
-
-
-__all__ = ["drawn", "exercise_sheet"]

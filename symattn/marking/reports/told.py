@@ -936,6 +936,3 @@ def _lowered(number: int) -> str:
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-__all__ = ["Reader", "ReportLine", "Told", "explained", "marks_text", "places", "remarked"]
