@@ -10,9 +10,9 @@ from typing import Literal
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
-from symattn.exact import Matrix, Value, values_of
+from symattn.exact import Matrix, values_of
 from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import BLANK, Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
+from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
 from symattn.marking.marker.answers import mark_answer, rows_text, unread
 from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
@@ -22,10 +22,10 @@ from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.memory import KeyMemory, Memory
 from symattn.marking.marker.methods import ScriptReading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import OF_PLACES, Candidate, Event, Given, Notice, Report, Verdict, Why
+from symattn.marking.marker.report import OF_PLACES, Candidate, Cell, Event, Given, Notice, Report, Verdict, Why
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, in_percent, with_units
-from symattn.marking.marker.trace import Mistake, Trace, continued
+from symattn.marking.marker.script import Script, in_percent, with_units
+from symattn.marking.marker.trace import Trace, continued
 from symattn.marking.marker.vocabulary import with_words_read
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
@@ -423,7 +423,7 @@ class Sitting:
         )
         notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
-        events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
+        events = [self._event(found, event, first_event, transposed) for event in found.events]
         for reading in meant:
             if reading.given:
                 number = first_event + len(events)
@@ -437,7 +437,7 @@ class Sitting:
         notices += self._unread()
         notices += self._of_shapes()
         notices += self._read_in_several_ways(diagnosis)
-        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
+        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.events else {}
         given = tuple(map(self._as_it_lies, found.given))
         report = Report(self.question, self.attempt, policy, verdicts, tuple(events), given, tuple(notices))
         return replace(report, own=followed)
@@ -478,38 +478,29 @@ class Sitting:
         return (j, i) if turn else (i, j)
 
     def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
-        for (step, i, j), judged in found.judged.items():
-            grid = found.script.written.get(step)
-            inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
-            yield Verdict(
-                part_of(self.steps, step),
-                *self._place(found, step, i, j, transposed),
-                judged.state,
-                grid[i, j] if grid is not None and inside else BLANK,
-                judged.compared,
-                _entry(values_of(script.d[step].result), i, j),
-                judged.way,
-                judged.proof,
-                judged.flags,
-                None if judged.event is None else first + judged.event,
+        for verdict in found.verdicts:
+            step, i, j = verdict.place
+            right = values_of(script.d[step].result)
+            row, column = self._place(found, step, i, j, transposed)
+            yield replace(
+                verdict,
+                part=part_of(self.steps, step),
+                i=row,
+                j=column,
+                right=right[i, j] if i < right.shape[0] and j < right.shape[1] else None,  # of another shape
+                event=None if verdict.event is None else first + verdict.event,
             )
 
-    def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
+    def _event(self, found: Awarded, event: Event, first: int, transposed: bool) -> Event:
         entries = tuple(
-            (part_of(self.steps, step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
+            (part_of(self.steps, step), *self._place(found, step, i, j, transposed)) for step, i, j in event.entries
         )
-        candidates = tuple(sorted(mistake.candidates, key=_likelihood))
-        if mistake.in_part:
+        candidates = tuple(sorted(event.candidates, key=_likelihood))
+        if event.in_part:
             says = _only_in([(i, j) for _, i, j in entries])
-            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
-        return Event(
-            first + mistake.number,
-            part_of(self.steps, mistake.shown),
-            mistake.charged[0],
-            mistake.kind,
-            candidates,
-            entries,
-        )
+            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in event.candidates)
+        part = part_of(self.steps, event.part)
+        return replace(event, number=first + event.number, part=part, candidates=candidates, entries=entries)
 
     def _misread(self, reading: ScriptReading, number: int, policy: Policy) -> tuple[Event, Notice]:
         """One given number misread: one event, one penalty, and everything else marked on what was read."""
@@ -523,7 +514,7 @@ class Sitting:
         )  # fmt: skip
         besides = message("A given number was misread; everything else is marked with the number that was used.")
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
-        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
+        event = Event(number, shown, (name,), "misread", (Candidate("misread", "A14", says, sentence=True),))
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
 
     def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
@@ -534,8 +525,8 @@ class Sitting:
             for i, j, entry in grid.cells():
                 if len(ways := twofold.get(entry.text, ())) < 2:
                     continue
-                judged = trace.judged.get((step, i, j))
-                if judged is not None and judged.state == "wrong":
+                verdict = trace.at((step, i, j))
+                if verdict is not None and verdict.state == "wrong":
                     says = message(
                         "{text} was read as {number}; it may also mean {other}, and a person has to look.",
                         text=entry.text, number=ways[0].echo, other=ways[1].echo,
@@ -581,11 +572,6 @@ def _likelihood(candidate: Candidate) -> int:
     return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
 
 
-def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
-    """An entry; None if the student's matrix has another shape."""
-    return matrix[i, j] if i < matrix.shape[0] and j < matrix.shape[1] else None
-
-
 def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
@@ -593,18 +579,19 @@ def _plain(value: object) -> str:
 def _by_misconceptions(moved: _Moved, policy: Policy) -> bool:
     """Whether misconceptions explain where matrices stand."""
     found = diagnosed(moved.script, policy)
-    wrong = [j.event for (step, _, _), j in found.judged.items() if step in moved.steps and j.state == "wrong"]
-    return all(event is not None and found.mistakes[event].kind == "misconception" for event in wrong)
+    wrong = (v for step in moved.steps for v in found.verdicts[step].values() if v.state == "wrong")
+    events = map(found.of_event, wrong)
+    return all(event is not None and event.kind == "misconception" for event in events)
 
 
 def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
-    return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
+    return len(found.events) == 1 and found.events[0].kind == "misconception"
 
 
 def _only_misconceptions(found: Diagnosis) -> bool:
     """Whether misconceptions explain everything."""
-    return all(mistake.kind == "misconception" and not mistake.in_part for mistake in found.mistakes)
+    return all(event.kind == "misconception" and not event.in_part for event in found.events)
 
 
 KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
@@ -685,7 +672,7 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptR
         if best is None:
             break
         as_meant = diagnosed(best[1].script, policy)
-        if _only_misconceptions(found) and len(as_meant.mistakes) > len(found.mistakes):
+        if _only_misconceptions(found) and len(as_meant.events) > len(found.events):
             break  # fewer beliefs explain all of it as it stands
         found = as_meant
         meant.append(best[1])

@@ -37,7 +37,7 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
+from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
 from symattn.marking.marker.trace import Accepts
 from symattn.teaching.problems.properties import RULES
 from symattn.teaching.question import (
@@ -61,7 +61,6 @@ from symattn.teaching.question import (
     option_letter,
 )
 
-Cell = tuple[int, int]
 Shape = tuple[int | str, int | str]
 Groups = tuple[tuple[str, ...], ...]
 NoticeKind = Literal["human", "layout", "blank", "method", "reading"]
@@ -276,7 +275,7 @@ class _Judge:
         """Write an event down, and give its number."""
         number, name = self.first + len(self.events), self.part.name
         places = tuple((name, i, j) for i, j in cells)
-        self.events.append(Event(number, name, name, kind, tuple(candidates), places))
+        self.events.append(Event(number, name, (name,), kind, tuple(candidates), places))
         return number
 
     def _note(self, kind: NoticeKind, says: str, event: int | None = None) -> None:

@@ -80,7 +80,7 @@ def _layouts(trace: Trace) -> Iterator[ScriptReading]:
     one_sided = frozenset(name for name, grid in turned.written.items() if _one_sided(grid))
     if not one_sided or not all(turned.fitting(name) for name in turned.written):
         return
-    wrong = {name for (name, _, _), judged in trace.judged.items() if judged.state != "correct"}
+    wrong = {verdict.part for verdict in trace.every_verdict if verdict.state != "correct"}
     if not one_sided <= wrong:
         return
     says = message("The whole script is transposed (tokens the other way round); it is marked in that layout.")
@@ -404,9 +404,7 @@ def _misread(trace: Trace) -> Iterator[ScriptReading]:
     script = trace.script
     seen: set[tuple[str, int, int, Value]] = set()
     for step in script.d:
-        wrong = [
-            (i, j) for (name, i, j), judged in trace.judged.items() if name == step.name and judged.state == "wrong"
-        ]
+        wrong = [at for at, verdict in trace.verdicts[step.name].items() if verdict.state == "wrong"]
         if len(wrong) < 2 or not isinstance(step.op, MatMul) or step.name in trace.misshapen:
             continue
         for position, operand in enumerate(step.operands):

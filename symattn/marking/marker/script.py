@@ -9,6 +9,7 @@ from functools import cached_property
 from math import frexp
 from struct import pack, unpack
 from types import MappingProxyType
+from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Softmax
@@ -16,8 +17,7 @@ from symattn.exact import Matrix, exact
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
-
-Cell = tuple[int, int]
+from symattn.marking.marker.report import Cell
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,14 @@ class Script:
     def tolerance(self) -> Fraction:
         """What a final answer may be off by: half a unit of the last place asked for, 0.005 where none is."""
         return Fraction(1, 200) if self.exact else Fraction(1, 2 * 10**self.places)
+
+    def step(self, name: str) -> Step | None:
+        """The step of that name; None for a given."""
+        return self.d[name] if name in self.d and name not in self.d.givens else None
+
+    def with_written(self, lines: Mapping[str, Grid]) -> Script:
+        """The script with some lines written otherwise."""
+        return replace(self, written={**self.written, **lines})
 
     def is_written(self, step: str) -> bool:
         return step in self.written
@@ -168,15 +176,22 @@ def _gap_of_float32(x: Fraction, unit: Fraction) -> Fraction | None:
     return Fraction(2) ** (frexp(nearest)[1] - 24) if abs(Fraction(nearest) - x) <= unit / 2 else None
 
 
+Laid = TypeVar("Laid", Matrix, Grid)
+
+
+def per_token(softmax: Softmax, laid: Laid) -> Laid:
+    """A matrix of scores or weights with a row for every token, and back."""
+    return laid if softmax.along == "rows" else laid.T
+
+
 def in_percent(d: Derivation, written: Mapping[str, Grid]) -> dict[str, Grid]:
     """Weights that were written in percent without its sign, as numbers: every token's sum to 100."""
     found = dict(written)
     for step in d:
         if isinstance(step.op, Softmax) and step.name in written:
-            grid = written[step.name] if step.op.along == "rows" else written[step.name].T
+            grid = per_token(step.op, written[step.name])
             if all(map(_sums_to_hundred, grid.rows)):
-                parts = Grid(tuple(tuple(map(_hundredth, row)) for row in grid.rows))
-                found[step.name] = parts if step.op.along == "rows" else parts.T
+                found[step.name] = per_token(step.op, Grid(tuple(tuple(map(_hundredth, row)) for row in grid.rows)))
     return found
 
 
