@@ -16,12 +16,10 @@ from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Said, Unreadab
 from symattn.marking.marker.answers import mark_answer, rows_text, unread
 from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
-from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
-from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.memory import KeyMemory, Memory
-from symattn.marking.marker.methods import ScriptReading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
+from symattn.marking.marker.readings import ScriptReading, likeliest, misplaced, readings, under_own_masks
 from symattn.marking.marker.report import OF_PLACES, Candidate, Cell, Event, Given, Notice, Report, Verdict, Why
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
 from symattn.marking.marker.script import Script, in_percent, with_units
@@ -55,7 +53,7 @@ def mark(
     attempt = with_words_read(question, attempt)
     lines = lines_of(question, scheme)
     moved: list[Report] = []
-    for other, moves, says in _in_their_boxes(question, attempt):
+    for other, moves, says in _in_their_boxes(question, attempt, policy):
         report = _marked(question, other, policy, lines)
         report = replace(report, notices=(Notice("", "reading", says), *report.notices))
         if not report.events and report.total == report.available:
@@ -75,11 +73,11 @@ class _Moved:
     steps: Mapping[str, str]
 
 
-def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Attempt, _Moved, str]]:
+def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Iterator[tuple[Attempt, _Moved, str]]:
     """The attempt with matrices in the boxes that they belong to."""
     for sitting in _sittings(question, attempt):
         script = sitting.script()
-        moves = misplaced(script)
+        moves = misplaced(script, policy)
         if not moves:
             continue
         parts = {step: part for part, step in sitting.steps.items()}
@@ -414,8 +412,9 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        asked = under_own_mask(script, policy, self.question, self.attempt)
-        diagnosis, meant = understood(asked, policy)
+        own_masks = list(under_own_masks(script, self.question, self.attempt))
+        masked = likeliest(Trace(script, policy), own_masks) if own_masks else None
+        diagnosis, meant = understood(masked.script if masked else script, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
         found = awarded(
             diagnosis.script,
@@ -662,20 +661,14 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptR
     for _ in range(MOST_READINGS):
         if not found.wrong or _one_misconception(found):
             break
-        trace = Trace(found.script, policy)
-        best: tuple[Trace, ScriptReading] | None = None
-        for reading in readings(trace):
-            limit = (best[0] if best else trace).wrong - 1
-            other = Trace(reading.script, policy, reading.decisive, limit)
-            if reading.shown_by(other):
-                best = (other, reading)
+        best = likeliest(trace := Trace(found.script, policy), readings(trace))
         if best is None:
             break
-        as_meant = diagnosed(best[1].script, policy)
+        as_meant = diagnosed(best.script, policy)
         if _only_misconceptions(found) and len(as_meant.events) > len(found.events):
             break  # fewer beliefs explain all of it as it stands
         found = as_meant
-        meant.append(best[1])
+        meant.append(best)
     return found, tuple(meant)
 
 
