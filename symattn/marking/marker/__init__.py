@@ -166,22 +166,8 @@ def _as_read(
     for part in question.parts:
         if part.name not in done:
             own = next(line for line in alone if part.name in line.parts)
-            found = mark_answer(
-                replace(part, marks=own.marks),
-                attempt.answers.get(part.name),
-                question,
-                policy,
-                len(report.events),
-                part.name in attempt.methods,
-                attempt,
-            )
-            report = replace(
-                report,
-                verdicts=(*report.verdicts, *found.verdicts),
-                events=(*report.events, *found.events),
-                marks=(*report.marks, *found.marks),
-                notices=(*report.notices, *found.notices),
-            )
+            said, asked = attempt.answers.get(part.name), replace(part, marks=own.marks)
+            report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), attempt))
     report = replace(report, marks=tuple(_of_lines(pieces, report.marks)))
     report = replace(report, attempt=_as_laid_out(report))
     report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
