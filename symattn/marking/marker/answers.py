@@ -469,7 +469,7 @@ class _Judge:
             own = {entry.text.strip() for i, j, entry in grid.cells() if right[i, j] == value}
             rest = ((entry, right[i, j]) for i, j, entry in grid.cells() if right[i, j] != value)
             if len(own) == 1 and all(self._fits(entry, other) for entry, other in rest):
-                says = message("{own} was written for {value} throughout", own=own.pop(), value=_plain(value))
+                says = message("{own} was written for {value} throughout", own=own.pop(), value=plain_number(value))
                 yield Candidate("slip", "", says)
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
@@ -930,7 +930,7 @@ def _label(text: str) -> str:
     return text.strip().casefold()
 
 
-def _plain(value: Value) -> str:
+def plain_number(value: Value) -> str:
     return str(value).replace("-", "−")
 
 

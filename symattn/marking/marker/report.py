@@ -20,12 +20,12 @@ later line is right that could not be without it."""
 ACCEPTED: frozenset[State] = frozenset({"correct", "follows", "implied"})
 """What counts as right."""
 
-Way = Literal["key", "written", "unrounded", "window", "event", "other way"]
+Way = Literal["key", "written", "unrounded", "window", "event"]
 """What an entry was compared with: the key; what follows from the lines as they were written; what follows from them
 before they were rounded; everything that follows from anything that they may be rounded from; what follows from a
-mistake made before; another way of working that is right."""
+mistake made before."""
 
-Flag = Literal["precision", "rounded", "recovered", "easier", "inappropriate", "contradiction", "form"]
+Flag = Literal["precision", "rounded", "recovered", "contradiction"]
 """`precision`: written to fewer places than were asked for.  `rounded`: what the places that are shown do not explain,
 and coarser rounding on the way does."""
 

@@ -18,6 +18,12 @@ from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.report import Cell
+from symattn.teaching.question import Question
+
+
+def precision_of(question: Question) -> tuple[bool, int]:
+    """Whether a question wants exact values, and the places of decimals."""
+    return (question.problem.exact, question.problem.places) if question.problem else (True, 4)
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ SINGLE, DOUBLE = Fraction(1, 10**6), Fraction(1, 10**12)
 """What the numbers of a machine may be off by, as a share of the largest number beside them, in float32 and float64."""
 
 
-def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
+def with_precision(written: Mapping[str, Grid]) -> dict[str, Grid]:
     """What every number claims: whole numbers among decimals have as many places, and a machine's last digits are none.
 
     The 0 of [0, 0.5, 0.5] is 0.0.  Beside whole numbers alone, what belongs to other tokens counts (A.1, A.2); where
