@@ -301,8 +301,7 @@ def _together(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding]) -> 
 
 def _is_same_misconception(one: Event, other: Event) -> bool:
     """Whether what two ways find is one mistake, of which each has a part."""
-    ids = [{candidate.id for candidate in event.candidates} for event in (one, other)]
-    return one.kind == other.kind == "misconception" and ids[0] == ids[1]
+    return one.kind == other.kind == "misconception" and set(one.ids) == set(other.ids)
 
 
 _NOT_WRITTEN = ("missing", "implied")

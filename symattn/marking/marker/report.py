@@ -114,6 +114,11 @@ class Event:
         """The step that it is charged to first of all."""
         return self.charged[0]
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all explanations; "" of what has none."""
+        return tuple(candidate.id for candidate in self.candidates)
+
 
 Reason = Literal[
     "entries", "right", "rows", "columns", "ticks",
