@@ -23,7 +23,6 @@ from symattn.page.document import (
     Display,
     Document,
     Heading,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -130,8 +129,7 @@ def _head(
     if of_exam:
         called = sentence("paper {paper}", paper=Quoted(sheet))
     whose += [called] * bool(sheet)
-    between = (Words(words.BETWEEN),)
-    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
+    yield Paragraph(_apart(whose), _total(reports))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
@@ -164,10 +162,7 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
     if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
         parts.append(words.PRINTED)
     if parts:
-        content: list[Inline] = []
-        for sign, says in parts:
-            content += [Words(words.BETWEEN), *sentence("{sign} {meaning}", sign=Strong(sign), meaning=says)]
-        yield Paragraph(tuple(content[1:]))
+        yield Paragraph(_apart([sentence("{sign} {meaning}", sign=Strong(sign), meaning=says) for sign, says in parts]))
 
 
 # ------------------------------------------------------------------------------------------------ one question
@@ -291,17 +286,17 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    kind, step = words.KINDS[event.kind], told.named(event.step) if event.step else ()
+    kind, step = words.KINDS[event.kind], told.named(event.step)
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
         place = told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
     says: Inlines = (Words(kind),)
-    if event.step and places and told.step(parts[0]) != event.step:
+    if places and told.step(parts[0]) != event.step:
         says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
-    elif where := places or step:
-        says = sentence("{kind} in {place}", kind=kind, place=where)
+    else:
+        says = sentence("{kind} in {place}", kind=kind, place=places or step)
     says = explained(says, told.explained(event))
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
 
@@ -326,10 +321,10 @@ def _key(answer: Answer) -> Inlines:
         case RubricAnswer(()):
             return (Words("See the key."),)
         case RubricAnswer(points):
-            return tuple(x for k, point in enumerate(points, 1) for x in (Words(f" {k}. " if k > 1 else "1. "), *point))
+            return in_turn([(Words(f"{k}. "), *point) for k, point in enumerate(points, 1)])
         case PropertyAnswer(model=model):
-            shown = [Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()]
-            return tuple(x for k, one in enumerate(shown) for x in ((Words(", "), Math(one)) if k else (Math(one),)))
+            shown = (Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items())
+            return listing([(Math(one),) for one in shown], "")
         case _:
             return _words(answer_in_short(answer, None))
 
@@ -366,6 +361,11 @@ def _value(told: Told, verdict: Verdict, value: Value | None) -> Inlines:
 
 
 # ------------------------------------------------------------------------------------------------ pieces
+
+
+def _apart(items: Iterable[Inlines]) -> Inlines:
+    """a · b · c."""
+    return tuple(x for k, item in enumerate(items) for x in (*(Words(words.BETWEEN),) * bool(k), *item))
 
 
 def _words_of(texts: Sequence[str]) -> list[Inlines]:
