@@ -276,7 +276,7 @@ class Awarding:
         Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
         """
         steps = self._before(line) | self.steps_of(line)  # as they were before rounding, which makes nothing easier
-        if any(map(self.trace.became_zero, steps)):
+        if any(map(self.trace.collapsed_to_zero, steps)):
             return _ZERO
         if not self.intended:
             return None

@@ -26,7 +26,7 @@ from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice,
 from symattn.marking.marker.script import precision_of
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
-from symattn.marking.reports.worked import Own
+from symattn.marking.reports.worked import StudentWork
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.remarks import feedback
@@ -84,7 +84,7 @@ class ReportLine:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportText:
     """A report as it is told to one reader; `alone`: to somebody whose work nobody else will look at."""
 
     report: Report
@@ -92,7 +92,7 @@ class Told:
     of_exam: bool = False
     alone: bool = False
     _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
-    _owns: dict[str, Own] = field(default_factory=dict, compare=False, repr=False)
+    _owns: dict[str, StudentWork] = field(default_factory=dict, compare=False, repr=False)
 
     # -- lines
 
@@ -533,7 +533,7 @@ class Told:
 
     # -- in the student's own numbers
 
-    def own(self, part: str) -> Own | None:
+    def own(self, part: str) -> StudentWork | None:
         """The student's own lines in the derivation of a part; none if nothing went wrong in it."""
         d, wording = self.report.own.get(part), self.wording(part)
         if d is None or wording is None:
@@ -543,7 +543,7 @@ class Told:
                      and isinstance(said := self.said(name), Grid) and not said.empty}  # fmt: skip
             more = {name: said for name, said in self.report.attempt.more.items() if name in d and not said.empty}
             exact, places = precision_of(self.report.question)
-            self._owns[part] = Own(d, {**more, **lines}, Wording(d, wording.notation), places, exact)
+            self._owns[part] = StudentWork(d, {**more, **lines}, Wording(d, wording.notation), places, exact)
         return self._owns[part]
 
     def _worked(self, event: Event) -> Inlines:
