@@ -313,4 +313,16 @@ def licences(teacher: bool = False, more: Iterable[str] = ()) -> str:
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 
 
-__all__ = ["HASHES", "MAKING", "NETWORK", "PYTHON", "TEACHERS", "VERSION", "archives", "from_npm", "licences", "packed", "pyodide"]
+__all__ = [
+    "HASHES",
+    "MAKING",
+    "NETWORK",
+    "PYTHON",
+    "TEACHERS",
+    "VERSION",
+    "archives",
+    "from_npm",
+    "licences",
+    "packed",
+    "pyodide",
+]

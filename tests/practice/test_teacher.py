@@ -366,7 +366,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     with zipfile.ZipFile(io.BytesIO(files["exam.zip"])) as archive:
         names = set(archive.namelist())
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
-    assert "exam/papers/1815.pdf" in names
+    assert {"exam/papers.pdf", "exam/keys.pdf", "exam/overview.pdf"} <= names
     assert not said["secretShown"]
     marked, ended = said["rows"]
     asked = {"exam": in_base64(frozen), "forms": ["html"]}
