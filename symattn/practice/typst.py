@@ -67,7 +67,7 @@ def _archive() -> bytes:
 
 
 def embedded_fonts() -> dict[str, bytes]:
-    """The fonts that are part of the installed package typst, by their file names; `InputError` if they are not found."""
+    """The fonts inside the installed package typst, by their file names; `InputError` if they are not found."""
     package = importlib.util.find_spec("typst")
     binaries = Path(package.origin).parent.glob("_typst*") if package and package.origin else ()
     named = {name: font for path in binaries for name, font in _fonts_in(path.read_bytes())}
