@@ -26,8 +26,8 @@ from symattn.teaching.sheets import SOLUTIONS
 
 CALLED: Mapping[str, str] = {
     "latex": "LaTeX", "pdf": "PDF", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst",
-    "text": "TXT", "latex-body": "LaTeX (\\input)", "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1", "qti3": "QTI 3.0",
-    "rexams": "R/exams", "prairielearn": "PrairieLearn",
+    "text": "TXT", "latex-body": "LaTeX (\\input)", "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1",
+    "qti3": "QTI 3.0", "rexams": "R/exams", "prairielearn": "PrairieLearn",
 }  # fmt: skip
 """Formats by their own names, the same in every language."""
 
