@@ -31,19 +31,19 @@ from symattn.marking.marker.script import Script
 from symattn.marking.marker.windows import loose_cell, meet, width, window
 
 LEAST_PLACES = 2
-"""Nobody who is right rounds to fewer places on the way."""
+"""Fewest decimals that a correct solver rounds intermediate results to."""
 
 MORE_PLACES = 6
-"""Rounding up is tried at so many more places: there it is less than anything that is compared."""
+"""Rounding up is tried at up to this many more places; beyond, it is less than anything that is compared."""
 
 NOISE = Decimal("1e-20")
 """What the enclosure of a number may be off by."""
 
 MOST_PLACES = 6
-"""Roundings on the way to so many places are tried where fewer say nothing."""
+"""Most decimals of intermediate results that are tried where fewer say nothing."""
 
 LARGEST = 400
-"""Digits of a number that nobody rounds on the way."""
+"""Digits of a number that is not rounded any more."""
 
 WHOLE = Context(prec=2 * LARGEST)
 

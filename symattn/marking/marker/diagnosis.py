@@ -53,22 +53,22 @@ REPEATED = "A19"
 """The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
 COINCIDENCE = 2
-"""So many entries may equal those beside them by accident: then a copy and a belief are both named."""
+"""Most entries that may equal those beside them by accident: then a copy and a belief are both named."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
 LONGEST_GAP = 2
-"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
+"""Most steps in a row that may be left out and still be implied (rules.md 3.9)."""
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
 
 LOOSE = 4
-"""A wrong entry may be so many of its last places off what explains it where numbers were rounded before."""
+"""How many units of its last place a wrong entry may be off what explains it, where numbers were rounded before."""
 
 SAME = 1e-8
-"""Or differ from it by so much of its size: with a dozen places, more of the last ones are lost on the way."""
+"""Or the share of its size: of a dozen places, more of the last ones are lost on the way."""
 
 NEAR = 1e-6
 """Slips that lead farther away than this are not compared exactly; the error of floats is far smaller."""
