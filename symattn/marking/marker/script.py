@@ -61,9 +61,6 @@ class Script:
         """The script with some lines written otherwise."""
         return replace(self, written={**self.written, **lines})
 
-    def is_written(self, step: str) -> bool:
-        return step in self.written
-
     def is_known(self, step: str) -> bool:
         """Whether the student's own line is there, written here or elsewhere."""
         return step in self.written or step in self.elsewhere

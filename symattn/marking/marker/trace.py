@@ -536,7 +536,7 @@ class Trace:
         for later, places in self._uses(step, i, j):
             known = [place for place in places if self.at(place) is not None]
             if known:
-                if self._kept.is_written(later.name) and self._kept.gap(later) > 2:
+                if later.name in self._kept.written and self._kept.gap(later) > 2:
                     yield ("", 0, 0)  # too much was left out: nothing is implied
                 yield from known
             else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions, whole
@@ -22,7 +22,7 @@ from symattn.formula.width import width
 from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
-from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
+from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.marking.marker.script import precision_of
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
@@ -48,8 +48,6 @@ from symattn.teaching.question import (
 )
 
 Reader = Literal["student", "teacher"]
-Cell = tuple[int, int]
-T = TypeVar("T")
 
 WIDEST = 56.0
 """How wide a matrix may be, in em, to be set on a line, if need be in smaller letters; a wider one is told by entry."""

@@ -18,13 +18,12 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_tex
 from symattn.formula import Dots, Formula, Number, Relation, Sum, children, decimal, rebuilt, shortest
 from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.report import Cell
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.echo import as_read
 from symattn.page.document import Inlines, Math, in_turn, listing, sentence
 from symattn.teaching.explanation.guard import guard_digits, read_off
 from symattn.teaching.explanation.wording import Wording
-
-Cell = tuple[int, int]
 
 MOST_TERMS = 6
 """Terms of a sum that are written out; of more, the first two and the last."""
