@@ -145,7 +145,7 @@ MISCONCEPTIONS = (
     "problems/mixing": '''
 """Fast weights by hand."""
 
-from symattn.teaching.problems.variety import Asked, variety
+from symattn.teaching.problems.full import Asked, variety
 
 TYPE = variety("mixing", "Weights without a softmax", {
     "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),

@@ -21,6 +21,7 @@ from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
+    Said,
     Shown,
     TableRow,
     bank,
@@ -271,8 +272,8 @@ def ask(draw: Draw) -> Made:
         title=TYPE.title,
         introduction=(
             Paragraph(
-                say("Count exactly, and show how: a product of sizes is enough as working."),
-                typed=say("Count exactly."),
+                said("Count exactly, and show how: a product of sizes is enough as working."),
+                typed=said("Count exactly."),
             ),
         ),
         given=(),
@@ -351,7 +352,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
     return make_part(
         "In letters",
-        [say(item.ask), FillIns((FillIn(say("Count:"), 60),))],
+        [say(item.ask), FillIns((FillIn(said("Count:"), 60),))],
         [Display((Relation((read_formula(item.how), shown), ("=",)),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
         Mark("B", 1),
@@ -364,7 +365,7 @@ def _typed(text: str) -> str:
     return message(text, **{f"${formula}$": formula for formula in text.split("$")[1::2]})
 
 
-def _lines(counts: Sequence[tuple[Inlines, str, int]]) -> list[TableRow]:
+def _lines(counts: Sequence[tuple[Said, str, int]]) -> list[TableRow]:
     """Lines of a table: what is counted, how as a product of sizes, and the count."""
     return [
         TableRow(what, count, f"{how} = {in_digits(count)}" if how else in_digits(count)) for what, how, count in counts
@@ -528,15 +529,15 @@ def _whole_model(sizes: Record, say: Prose) -> Part:
     model = language_model(words, positions, d, layers)
     attention, forward = (part.parameters for part in model.block.parts)
     norm, block = model.block.norm.parameters, model.block.parameters
-    counts = [
-        (say("Word embedding"), f"{in_digits(words)}·{d}", words * d),
-        (say("Position embedding"), f"{positions}·{d}", positions * d),
-        (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
-        (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
-        (say("Two layer norms of one block"), f"2·2·{d}", 2 * norm),
+    counts: list[tuple[Said, str, int]] = [
+        ("Word embedding", f"{in_digits(words)}·{d}", words * d),
+        ("Position embedding", f"{positions}·{d}", positions * d),
+        ("Attention of one block, with biases", f"4·({d}·{d} + {d})", attention),
+        ("Feed-forward network of one block, with biases", f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
+        ("Two layer norms of one block", f"2·2·{d}", 2 * norm),
         (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(block)}", layers * block),
-        (say("Last layer norm"), f"2·{d}", norm),
-        (say("Total"), "", model.parameters),
+        ("Last layer norm", f"2·{d}", norm),
+        ("Total", "", model.parameters),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters

@@ -21,14 +21,7 @@ from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
 from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key, make_part, said
 from symattn.teaching.problems.draws import Asked, Draw, Made, named_draws, question
-from symattn.teaching.problems.properties import (
-    Attends,
-    ExactWeights,
-    ExactWeightsByKeys,
-    Property,
-    WeightsOfScores,
-    verdict,
-)
+from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
     Row,
     Rows,
@@ -105,8 +98,9 @@ def _logs(parts: Row) -> Row:
     return tuple(part.bit_length() - 1 for part in parts)
 
 
-def _property(rule: str, wanted: Property, say: Prose, **model: Matrix) -> PropertyAnswer:
-    parameters = {**({"tokens": "columns"} if say.columns else {}), **plain(wanted)}
+def _property(rule: str, say: Prose, model: Mapping[str, Matrix], **wanted: object) -> PropertyAnswer:
+    """A model answer, and what it must be like."""
+    parameters = plain({**({"tokens": "columns"} if say.columns else {}), **wanted})
     return PropertyAnswer(rule, parameters, {name: say.turned(matrix) for name, matrix in model.items()})
 
 
@@ -136,7 +130,7 @@ def scores_from_weights(draw: Draw, say: Prose, given: Given) -> Asked:
         ),
         say.equations(S=model),
     )
-    answer = _property("weights of scores", WeightsOfScores("e", tuple(map(_fractions, weights))), say, S=model)
+    answer = _property("weights of scores", say, {"S": model}, base="e", weights=tuple(map(_fractions, weights)))
     each = Mark("A", 2, say.either("one for each row", "one for each column"), "rows")
     return Asked(make_part("Scores from weights", asked, key, answer, Mark("M", 1), each), _has_property, 6)
 
@@ -156,7 +150,7 @@ def _scores_line(x: Row, K: Rows, weights: Matrix, say: Prose) -> Inlines:
 
 
 def weights_of_token(draw: Draw, say: Prose, given: Given) -> Asked:
-    token, weights = draw("token", lambda rng: whole(rng, 0, 2)), draw("weights", _pattern)
+    token, weights = draw.whole("token", 0, 2), draw("weights", _pattern)
     x, K, scores = given.X[token], given.K, _logs(weights)
     query, model = _query(x, K, scores)
     asked = (
@@ -179,7 +173,7 @@ def weights_of_token(draw: Draw, say: Prose, given: Given) -> Asked:
         Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
         _scores_line(x, K, model, say),
     )
-    answer = _property("exact weights", ExactWeights("W_Q", x, K, 2, _fractions(weights)), say, W_Q=model)
+    answer = _property("exact weights", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base=2, weights=_fractions(weights))
     return Asked(make_part("Exact weights", asked, key, answer, *QUERY_MARKS), _has_property, 12)
 
 
@@ -206,7 +200,7 @@ def one_token(draw: Draw, say: Prose, given: Given) -> Asked:
         say.equations(W_Q=model),
         _scores_line(x, K, model, say),
     )
-    answer = _property("attends", Attends("W_Q", x, K, "e", to, LEAST), say, W_Q=model)
+    answer = _property("attends", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base="e", to=to, least=LEAST)
     return Asked(make_part("One token only", asked, key, answer, *QUERY_MARKS), _has_property, 12)
 
 
@@ -232,9 +226,11 @@ def keys_for_weights(draw: Draw, say: Prose, given: Given) -> Asked:
             scores=say.row(scores),
         ),
         say.equations(K=model),
-        say("Any other keys with these differences of scores are right as well."),
+        "Any other keys with these differences of scores are right as well.",
     )
-    answer = _property("exact weights", ExactWeightsByKeys("K", q, (3, 2), 2, _fractions(weights)), say, K=model)
+    answer = _property(
+        "exact weights", say, {"K": model}, asked="K", q=q, shape=(3, 2), base=2, weights=_fractions(weights)
+    )
     marks = Mark("M", 1, "differences of scores"), Mark("A", 2)
     return Asked(make_part("Keys", asked, key, answer, *marks), _has_property, 8)
 
@@ -352,7 +348,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: Given) -> Asked:
     shown, shaded = say.formula('"visible"'), say.formula('"hidden"')
     table = say.wording.grid([[shaded if (i, j) in hidden else shown for j in range(3)] for i in range(3)], "spaces")
     key = (
-        say("With equal scores an output is the mean of the visible values."),
+        "With equal scores an output is the mean of the visible values.",
         ItemList(tuple(lines)),
         Display((Relation((name, table), ("=",)),)),
     )
@@ -415,7 +411,7 @@ def impossible_wish(draw: Draw, say: Prose, given: Given) -> Asked:
                 "the input $x_{token}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is",
                 token=about[0] + 1,
             ),
-            say("equal scores have equal weights, one third each, but the request has different ones"),
+            said("equal scores have equal weights, one third each, but the request has different ones"),
         )
     why = say("Explain why no $W_Q$ can meet it."), WorkingSpace(32, ruled=True)
     marks = Mark("B", len(points), "one for each point")
@@ -472,9 +468,7 @@ def ask(draw: Draw) -> Made:
         draw,
         [KINDS[item["kind"]](item, say, given) for item in items],
         title="Design attention",
-        introduction=say.paragraph(
-            "Choose the matrices asked for. Any choice that does what is asked is right; show that it does."
-        ),
+        introduction="Choose the matrices asked for. Any choice that does what is asked is right; show that it does.",
         given=(say.equations(X=Matrix(X), K=Matrix(K)),) if given.shown else (),
         conventions=(
             say(
@@ -496,22 +490,13 @@ def _has_property(part: Part) -> str:
     judged = verdict(part.answer.rule, parameters, part.answer.model)
     if not judged.holds:
         return f"a model answer does not have its property: {judged.says}"
-    found = Softmax(base=parameters["base"]).apply(_scores(parameters, part.answer.model))
+    found = Softmax(base=parameters["base"]).apply(scores_by(parameters, as_rows(parameters, part.answer.model)))
     if "to" in parameters:
         holds = compare(found[0, parameters["to"]], exact(parameters["least"])) >= 0
     else:
         wanted = parameters["weights"]
         holds = found == Matrix(wanted if isinstance(wanted[0], list) else [wanted])
     return "" if holds else f"a model answer gives the weights {found}"
-
-
-def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
-    if parameters.get("tokens") == "columns":
-        model = {name: matrix.T for name, matrix in model.items()}
-    if "S" in model:
-        return model["S"]
-    query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])
-    return times(query, (model["K"] if "K" in model else Matrix(parameters["K"])).T)
 
 
 TYPE = named_draws(

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from symattn.errors import InputError, SelfCheckError
+from symattn.foundation import dice
 from symattn.foundation.typed import plain
-from symattn.page.document import Block, Inlines
+from symattn.page.document import Block
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.problems.asking import Prose, lettered, right_letter
+from symattn.teaching.problems.asking import Prose, Said, Shown, blocks, lettered, right_letter, said
 from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Part, Question
 
@@ -68,6 +69,12 @@ class Draw:
         if name not in self.record:
             raise InputError(f"The content of {self.type.name} has no {name}.")
         return _fixed(self.record[name])
+
+    def pick(self, name: str, items: Sequence[T]) -> T:
+        return self(name, lambda rng: dice.pick(rng, items))
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        return self(name, lambda rng: dice.whole(rng, low, high))
 
     def together(self, choose: Callable[[random.Random], Record]) -> None:
         """Choices that are made together, by their names."""
@@ -141,8 +148,8 @@ class Asked:
 def question(
     draw: Draw,
     items: Sequence[Asked],
-    introduction: Block,
-    conventions: Sequence[Inlines],
+    introduction: Shown,
+    conventions: Sequence[Said],
     given: tuple[Block, ...] = (),
     title: str = "",
     load: float = 0,
@@ -156,11 +163,11 @@ def question(
     made = Question(
         type=draw.type.name,
         title=title or draw.type.title,
-        introduction=(introduction,),
+        introduction=blocks([introduction]),
         given=given,
         parts=lettered(part for part, _ in each),
         content=draw.record,
-        conventions=tuple(conventions),
+        conventions=tuple(map(said, conventions)),
         features={"load": float(load + sum(item.load for item in items))},
         positions=keys,
     )

@@ -440,7 +440,7 @@ def ask(draw: Draw) -> Made:
     return question(
         draw,
         [replace(item, part=_reasoned(item.part)) for item in asked] if reasons else asked,
-        introduction=say.paragraph("Answer without working out any weight."),
+        introduction="Answer without working out any weight.",
         conventions=(
             say("Softmax is taken over all scores of a query, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),

@@ -20,7 +20,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
 from symattn.page.document import HeatMap, Inlines
 from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
+from symattn.teaching.problems.asking import Offer, Prose, Said, choice_part, put_in, series
 from symattn.teaching.problems.draws import Asked, Draw, Made, Record, named_draws, question
 from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import Mark, OneLess, Part
@@ -133,10 +133,10 @@ def misprinted(A: Matrix, part: Part, say: Prose) -> str:
 # ------------------------------------------------------------------------------------------------ which matrix
 
 
-def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, Inlines]]:
+def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, Said]]:
     """The misconception that each comes of, and what rules it out."""
     return {
-        "transposed": ("O1", say("its rows are the columns of the picture.")),
+        "transposed": ("O1", "its rows are the columns of the picture."),
         "columns": (
             "X1",
             say("its columns sum to 1 instead of its rows.", "its rows sum to 1 instead of its columns."),
@@ -148,7 +148,7 @@ def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, Inlines]]:
                 "it has weights below the diagonal, where the picture is white.",
             ),
         ),
-        "triangle": ("M2", say("it hides the earlier tokens, and the picture the later ones.")),
+        "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones."),
     }
 
 
@@ -172,7 +172,7 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Asked:
     offers = []
     for name in names:
         text = say.wording.rounded(say.turned(shown[name]), 2)
-        diagnosis, why = wrong.get(name) or ("", say("every entry lies in the range of its cell."))
+        diagnosis, why = wrong.get(name) or ("", "every entry lies in the range of its cell.")
         offers.append(Offer(text, why, name == "right", diagnosis))
 
     def trouble(part: Part) -> str:
@@ -181,7 +181,7 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Asked:
         found = "" if same == ["right"] and sums else f"{same} look alike"
         return misprinted(shown["right"], part, say) or found
 
-    asked = say("Which of these matrices (rounded to two places) is shown?"), picture(shown["right"], say)
+    asked = "Which of these matrices (rounded to two places) is shown?", picture(shown["right"], say)
     return Asked(choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked), trouble, 6, "matrix")
 
 
@@ -222,7 +222,7 @@ def which_mask(draw: Draw, say: Prose, place: int) -> Asked:
         fitting = [name for name in MASKS if keep_of(name) == white]
         return misprinted(A, part, say) or ("" if fitting == [mask] else f"the masks {fitting} fit")
 
-    asked = say("Which mask was used?"), picture(A, say)
+    asked = "Which mask was used?", picture(A, say)
     return Asked(choice_part("Which mask", asked, offers, key=asked), trouble, 4, "mask")
 
 
@@ -260,7 +260,7 @@ def which_head(draw: Draw, say: Prose, place: int) -> Asked:
     pattern = draw("pattern", next_pattern)
     parts = draw("parts", lambda rng: _head(rng, pattern, rng.random() < 0.5))
     A = Matrix([[Fraction(part, sum(row)) for part in row] for row in parts])
-    right = say("this is what the picture shows.")
+    right = "this is what the picture shows."
     offers = [
         Offer(words, right if name == pattern else _unlike_head(A, name, say), name == pattern)
         for name, words in PATTERNS.items()
@@ -271,7 +271,7 @@ def which_head(draw: Draw, say: Prose, place: int) -> Asked:
         fitting = [name for name in PATTERNS if _is_head(A, name)]
         return misprinted(A, part, say) or ("" if fitting == [pattern] else f"the patterns {fitting} fit")
 
-    asked = say("This picture shows one head. Which pattern does it have?"), picture(A, say)
+    asked = "This picture shows one head. Which pattern does it have?", picture(A, say)
     return Asked(choice_part("Which head", asked, offers, key=asked), trouble, 4, "head")
 
 
@@ -370,7 +370,7 @@ def which_statements(draw: Draw, say: Prose, place: int) -> Asked:
         wrong = [statement for statement in statements if _stated(statement, A, say)[-1] != statement["true"]]
         return misprinted(A, part, say) or (f"the statement {wrong[0]} is not so" if wrong else "")
 
-    asked, shown = say("No mask was used here. Tick every statement that is true."), picture(A, say)
+    asked, shown = "No mask was used here. Tick every statement that is true.", picture(A, say)
     marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
     part = choice_part("True statements", (asked, scale(), shown), offers, marks, key=(asked, shown), several=True)
     return Asked(part, trouble, 7, "statements")
@@ -425,7 +425,7 @@ def ask(draw: Draw) -> Made:
     return question(
         draw,
         [KINDS[item["kind"]](item, say, place) for place, item in enumerate(items)],
-        introduction=say.paragraph("Answer from the pictures alone."),
+        introduction="Answer from the pictures alone.",
         given=(
             say.paragraph(
                 "In every picture the row is the query and the column is the key. A cell shows the range of the "

@@ -23,7 +23,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import Block, Display, FillIn, FillIns, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import Offer, Prose, Shown, choice_part, make_part, said
+from symattn.teaching.problems.asking import Offer, Prose, Said, Shown, choice_part, make_part, said
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.systems import Row, Rows, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
@@ -126,7 +126,7 @@ def permutation(draw: Draw, say: Prose) -> Instance:
         return modest(scores.rows) and different(scores.rows) and different(scores.T.rows)
 
     Q, K = map(Matrix, draw.several("Q K", lambda rng: (grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)), tells))
-    new = draw("new", lambda rng: pick(rng, [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]))
+    new = draw.pick("new", [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
     V = Matrix(draw("V", lambda rng: distinct_values(rng, 3)))
     A = weights(times(Q, K.T))
 
@@ -145,14 +145,14 @@ def permutation(draw: Draw, say: Prose) -> Instance:
         ],
         boxes(
             say,
-            say("Write down the new weights."),
+            "Write down the new weights.",
             f'index(A, "{NEW}")',
             ordered(ordered(A, new).T, new).T,
             say("Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)),
         ),
         boxes(
             say,
-            say("Write down the new outputs, without multiplying again."),
+            "Write down the new outputs, without multiplying again.",
             f'index(Z, "{NEW}")',
             ordered(times(A, V), new),
             say("The same rows, in the new order.", "The same columns, in the new order."),
@@ -181,7 +181,7 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
 
     V, parts = draw.several("V parts", values_and_parts, whole_point)
     point = times(normalised(parts), Matrix(V))
-    offers = [Offer(say.values(point), say("it is a mean with the weights of the next part."), right=True)]
+    offers = [Offer(say.values(point), "it is a mean with the weights of the next part.", right=True)]
     for outside in _OUTSIDE:
         why = "only the numbers $numbers$ in place of weights give it, and one of them is negative."
         offers.append(Offer(say.values(times(Matrix([outside]), Matrix(V))), say(why, numbers=say.row(outside))))
@@ -199,12 +199,12 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
     return Instance(
         [say.equations(V=Matrix(V))],
         options(
-            say("Exactly one of these vectors can be the output of a token that sees all three values. Which one?"),
+            "Exactly one of these vectors can be the output of a token that sees all three values. Which one?",
             placed(draw, offers),
         ),
         boxes(
             say,
-            say("Which weights give it?"),
+            "Which weights give it?",
             "a",
             normalised(parts),
             say("They solve $a V = z$ with a sum of 1: $z = point$.", point=say.values(point)),
@@ -215,7 +215,7 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
 
 def equal_scores(draw: Draw, say: Prose) -> Instance:
     V = draw("V", lambda rng: distinct_values(rng, 4))
-    hidden, score = draw("hidden", lambda rng: pick(rng, [0, 1, 2, 3])), draw("score", lambda rng: whole(rng, -3, 5))
+    hidden, score = draw.pick("hidden", [0, 1, 2, 3]), draw.whole("score", -3, 5)
 
     def direct() -> tuple[Matrix, Matrix]:
         seen: Keep = (tuple(j != hidden for j in range(4)),)
@@ -226,7 +226,7 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
         [say("Every score is $c$.", c=say.number(score)), say.equations(V=Matrix(V))],
         boxes(
             say,
-            say("Find the outputs with a causal mask."),
+            "Find the outputs with a causal mask.",
             "Z",
             Matrix.of([mean(V[: i + 1]) for i in range(4)]),
             say("Row $i$ is the mean of the first $i$ values.", "Column $i$ is the mean of the first $i$ values."),
@@ -236,7 +236,7 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
             say("Find the output of a query that sees every token except $x_{token}$.", token=hidden + 1),
             "z",
             Matrix.of([mean([v for j, v in enumerate(V) if j != hidden])]),
-            say("It is the mean of the three visible values."),
+            "It is the mean of the three visible values.",
         ),
         direct,
     )
@@ -245,7 +245,7 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
 def copies(draw: Draw, say: Prose) -> Instance:
     parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
     values = draw("V", lambda rng: distinct_values(rng, 3))
-    times_written = draw("copies", lambda rng: whole(rng, 2, 3))
+    times_written = draw.whole("copies", 2, 3)
     a, V = normalised(parts), Matrix(values)
 
     def direct() -> tuple[Matrix, Matrix]:
@@ -289,7 +289,7 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
         return scores[1][0] != scores[1][1] and modest([scores[2], row]) and row != scores[2] and v not in V
 
     scores, row, values, v = draw.several("scores row V v", chosen, tells)
-    n, t = draw("tokens", lambda rng: pick(rng, [5, 6])), draw("changed", lambda rng: whole(rng, 2, 4))
+    n, t = draw.pick("tokens", [5, 6]), draw.whole("changed", 2, 4)
     V, new_V = Matrix(values), Matrix([*values[:2], v])
     before = weights(Matrix(scores), causal(3, 3))
     column = [[*row[:2], 9 - i] for i, row in enumerate(scores[:2])]  # hidden, so it makes no difference
@@ -310,7 +310,7 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
         ],
         boxes(
             say,
-            say("Find the new outputs."),
+            "Find the new outputs.",
             f'index(Z, "{NEW}")',
             Matrix.of((*times(before, V).rows[:2], *times(after.row(2), new_V).rows)),
             say(
@@ -349,7 +349,7 @@ def order_of_products(draw: Draw, say: Prose) -> Instance:
         return Matrix.of(entries), times(A, times(X, W))
 
     return Instance(
-        [say.equations(A=A, X=X, W_V=W), say("These are the weights of two queries over three tokens.")],
+        [say.equations(A=A, X=X, W_V=W), "These are the weights of two queries over three tokens."],
         boxes(say, say("First mix the inputs: work out $A X$."), "A X", times(A, X)),
         boxes(
             say,
@@ -391,14 +391,14 @@ def rounded(draw: Draw, say: Prose) -> Instance:
         ],
         boxes(
             say,
-            say("Find the output from the rounded weights."),
+            "Find the output from the rounded weights.",
             'index(z, "rounded")',
             Matrix.of([middle]),
             say("It is the mean of $v_2$ and $v_3$."),
         ),
         boxes(
             say,
-            say("By how much is it greater than the output from the exact weights? Give exact numbers."),
+            "By how much is it greater than the output from the exact weights? Give exact numbers.",
             'index(z, "rounded") - z',
             Matrix.of([[small * x for x in differences]]),
             say(
@@ -437,11 +437,11 @@ def shift(draw: Draw, say: Prose) -> Instance:
         _logs(c, parts, -1),
         [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
     )
-    reasons = (
+    reasons: Sequence[Said] = (
         say("{constant} is added to every score.", constant=other - c),
-        say("all scores are doubled, so the powers of the logarithms are squared."),
-        say("the logarithms have changed their signs, which inverts every power."),
-        say("only the first score has changed."),
+        "all scores are doubled, so the powers of the logarithms are squared.",
+        "the logarithms have changed their signs, which inverts every power.",
+        "only the first score has changed.",
     )
     offers = [Offer(_listed(say, row), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)]
 
@@ -554,10 +554,10 @@ def masked(draw: Draw, say: Prose) -> Instance:
         ),
         line(
             say,
-            say("By what factor has every visible weight grown?"),
+            "By what factor has every visible weight grown?",
             '"factor"',
             divide(1, part),
-            say("One over the sum of the visible weights."),
+            "One over the sum of the visible weights.",
         ),
         direct,
     )
@@ -565,7 +565,7 @@ def masked(draw: Draw, say: Prose) -> Instance:
 
 def variance(draw: Draw, say: Prose) -> Instance:
     q, k = draw.several("q k", lambda rng: sample(rng, range(1, 10), 2))
-    d = draw("d_k", lambda rng: pick(rng, [4, 8, 9, 16, 24, 25, 32, 36, 48, 64]))
+    d = draw.pick("d_k", [4, 8, 9, 16, 24, 25, 32, 36, 48, 64])
 
     def direct() -> tuple[Value, Value]:
         """For entries ±√a and ±√b, each sign as likely: the distribution of a sum of d_k signs, counted out."""
@@ -599,7 +599,7 @@ def variance(draw: Draw, say: Prose) -> Instance:
         ),
         line(
             say,
-            say("By what must scores be divided so that their variance is 1? Give it exactly."),
+            "By what must scores be divided so that their variance is 1? Give it exactly.",
             '"divisor"',
             square_root(d * q * k),
             say("By the root of the variance: dividing by $c$ divides the variance by $c^2$."),
@@ -687,14 +687,14 @@ def doubling(draw: Draw, say: Prose) -> Instance:
         [say.equations(a=normalised(parts))],
         boxes(
             say,
-            say("These are the weights of one query. Find its weights after all its scores have been doubled."),
+            "These are the weights of one query. Find its weights after all its scores have been doubled.",
             f'index(a, "{NEW}")',
             normalised(squared),
             say("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
         ),
         line(
             say,
-            say("The scores are then doubled once more. What is then the ratio of the largest weight to the smallest?"),
+            "The scores are then doubled once more. What is then the ratio of the largest weight to the smallest?",
             '"ratio"',
             divide(ratio**4, 1),
             say("It was $ratio$ and is squared twice.", ratio=say.number(divide(ratio, 1))),
@@ -748,7 +748,7 @@ def product_alone(draw: Draw, say: Prose) -> Instance:
     return Instance(
         [say.equations(W_Q=W_Q, W_K=W_K)],
         boxes(say, say("Work out $W_Q W_K^T$."), "W_Q W_K^T", times(W_Q, W_K.T)),
-        options(say("Which of these pairs of weights gives the same scores for every input?"), placed(draw, offers)),
+        options("Which of these pairs of weights gives the same scores for every input?", placed(draw, offers)),
         direct,
     )
 

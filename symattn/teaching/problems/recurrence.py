@@ -38,8 +38,10 @@ from symattn.page.document import (
 )
 from symattn.teaching.problems.asking import (
     Offer,
+    Said,
     TableRow,
     bank,
+    blocks,
     choice_part,
     counted_again,
     in_digits,
@@ -244,9 +246,7 @@ def ask(draw: Draw) -> Made:
     made = Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(
-            Paragraph(say("Three kinds of layer read the same sequence. Give exact numbers, not orders of growth.")),
-        ),
+        introduction=blocks(["Three kinds of layer read the same sequence. Give exact numbers, not orders of growth."]),
         given=(Paragraph(say(sequence, tokens=sizes.n, width=sizes.d)), ItemList(layers)),
         parts=tuple(parts),
         content=draw.record,
@@ -270,27 +270,27 @@ def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
     return (Sentence(text, (*formulas.items(), *places_of(shown))),)
 
 
-def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
+def _line(what: Said, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
     return TableRow(what, value, say(how, value=Strong(in_digits(value)), **shown))
 
 
-def _product(what: Inlines, factors: str, value: int) -> TableRow:
+def _product(what: Said, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
 def _cost(sizes: Sizes) -> Part:
     n, d, k = sizes.n, sizes.d, sizes.k
-    pairs = say("Self-attention: scores and weighted values")
+    pairs = "Self-attention: scores and weighted values"
     return table_part(
         "cost",
         "Operations",
-        say("How many multiply-adds does each layer take for the whole sequence?"),
+        "How many multiply-adds does each layer take for the whole sequence?",
         ("Layer", "Multiply-adds"),
         [
             _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
             _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),
-            _product(say("Recurrent layer"), f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
-            _product(say("Convolution"), f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
+            _product("Recurrent layer", f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
+            _product("Convolution", f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
         ],
         Mark("M", 1),
         Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
@@ -301,12 +301,12 @@ def _steps(sizes: Sizes) -> Part:
     return table_part(
         "steps",
         "Sequential steps",
-        say("How many sequential steps does each layer need?"),
+        "How many sequential steps does each layer need?",
         ("Layer", "Sequential steps"),
         [
-            _line(say("Self-attention"), 1, "no output waits for another: {value}"),
-            _line(say("Recurrent layer"), sizes.n, "each state waits for the one before it: {value}"),
-            _line(say("Convolution"), 1, "no output waits for another: {value}"),
+            _line("Self-attention", 1, "no output waits for another: {value}"),
+            _line("Recurrent layer", sizes.n, "each state waits for the one before it: {value}"),
+            _line("Convolution", 1, "no output waits for another: {value}"),
         ],
         Mark("B", 1),
     )
@@ -344,9 +344,9 @@ def _paths(sizes: Sizes) -> Part:
         last=sizes.last,
     )
     lines = [
-        _line(say("Self-attention layers"), 1, "every query meets every key: {value}"),
+        _line("Self-attention layers", 1, "every query meets every key: {value}"),
         _line(
-            say("Steps from state to state in one recurrent layer"),
+            "Steps from state to state in one recurrent layer",
             distance,
             "{last} − {first} = {value}",
             last=sizes.last,
@@ -465,10 +465,10 @@ def _corrected(claims: Sequence[Claim]) -> Part:
     return make_part(
         "Correct the false statements",
         [
-            say("Rewrite each false statement so that it is true. Give its letter first."),
+            "Rewrite each false statement so that it is true. Give its letter first.",
             WorkingSpace(16 * max(3, len(points)), ruled=True),
         ],
-        [say("Any true sentence on the same point that is not merely a denial; for example:"), ItemList(points)],
+        ["Any true sentence on the same point that is not merely a denial; for example:", ItemList(points)],
         RubricAnswer(points),
         Mark("B", len(points), "one for each"),
         name="corrections",
