@@ -1,6 +1,6 @@
 """The parts of a Transformer block beside attention, and whole blocks (rules.md 5, type 13)."""
 
-from symattn.teaching.problems.variety import Asked, variety
+from symattn.teaching.problems.full import Asked, variety
 
 TYPE = variety(
     "block",

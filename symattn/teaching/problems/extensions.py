@@ -1,6 +1,6 @@
 """What comes after self-attention: other sources, positions, caches, other orders of work (rules.md 5, type 18)."""
 
-from symattn.teaching.problems.variety import Asked, variety
+from symattn.teaching.problems.full import Asked, variety
 
 TYPE = variety(
     "extensions",

@@ -1,6 +1,6 @@
 """Gradients by hand, from a Jacobian to a whole layer (rules.md 5, type 14)."""
 
-from symattn.teaching.problems.variety import Asked, variety
+from symattn.teaching.problems.full import Asked, variety
 
 TYPE = variety(
     "gradient",
