@@ -54,8 +54,8 @@ from symattn.page.document import (
     all_blocks,
     in_turn,
 )
-from symattn.teaching.explanation.bare import TOKENS
-from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
+from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
+from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, in_short
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording

@@ -20,7 +20,7 @@ from symattn.exact import Matrix, compare
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.page.document import Block, HeatMap, Inlines, Math, Words
 from symattn.page.notation import kept_notation
-from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
+from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
 from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.problems.items import Item, prove, question

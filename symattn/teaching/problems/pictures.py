@@ -15,7 +15,7 @@ from symattn.formula import Formula, Text
 from symattn.foundation.dice import whole
 from symattn.foundation.languages import capitalised, message
 from symattn.page.document import Block, HeatMap
-from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
+from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Prose, series
 from symattn.teaching.question import Part
 
