@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from html import escape
 from typing import Literal, assert_never
 
+from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -46,10 +47,7 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     contains,
-    factor_needs_brackets,
-    index_needs_brackets,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -112,6 +110,7 @@ _INDENT = 1.5  # em, of formulas on lines of their own
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
 
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
+_UNSIGNED = {THIN: '<mspace width="0.17em"/>', INVISIBLE: "<mo>&#x2062;</mo>"}
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _BLANK: dict[CellKind, float] = {"integer": 2.9, "decimal": 4.7, "fraction": 4.0, "exponential": 7.8, "word": 10.4}
 _LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
@@ -178,9 +177,8 @@ def _moved(label: str, wide: float) -> str:
 
 @lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
 def _math(node: Formula, style: Style) -> str:
-    def inner(child: Formula, brackets: bool = False) -> str:
-        source = _math(child, style)
-        return _fenced(source, "(", is_tall(child)) if brackets else source
+    def inner(child: Formula) -> str:
+        return _math(child, style)
 
     def sign(sign: str) -> str:
         return _sign(sign, style)
@@ -188,11 +186,12 @@ def _math(node: Formula, style: Style) -> str:
     def script(child: Formula) -> str:
         return _row(_math(child, "script"))
 
-    match node:
+    slashed = style == "script"
+    match explicit(node, slashed):
         case Number(digits):
             return f"<mn>{escaped(digits)}</mn>"
-        case Name():
-            return _name(node)
+        case Name() as name:
+            return _name(name)
         case Text(words):
             return f"<mtext>{escaped(words)}</mtext>" if words else ""
         case Infinity():
@@ -202,23 +201,20 @@ def _math(node: Formula, style: Style) -> str:
         case Blank(kind):
             return f'<mspace class="blank" width="{_BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
         case Negative(body):
-            return f'<mo form="prefix">−</mo>{inner(body, common.opposite_needs_brackets(body))}'
-        case Sum(terms):
-            return "".join(_terms(terms, style))
-        case Product():
-            return _product(node, style)
-        case Fraction(above, below) if style == "script":
-            upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}{sign('/')}{inner(below, common.below_slash_needs_brackets(below))}"
+            return f'<mo form="prefix">−</mo>{inner(body)}'
+        case Sum() | Product() as chain:
+            return "".join((_UNSIGNED.get(s) or sign(s)) * bool(s) + inner(part) for s, part in pieces(chain, slashed))
+        case Fraction(above, below) if slashed:
+            return f"{inner(above)}{sign('/')}{inner(below)}"
         case Fraction(above, below):
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
         case Power(base, exponent):
-            return f"<msup>{_row(inner(base, base_needs_brackets(base)))}{script(exponent)}</msup>"
+            return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):
             return f"<msqrt>{inner(body)}</msqrt>"
         case Transposed(body, above):
             raised = '<mi mathvariant="normal">T</mi>' if above == "T" else f"<mo>{above}</mo>"
-            return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
+            return f"<msup>{_row(inner(body))}{raised}</msup>"
         case Call(function, arguments, separator):
             listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(is_tall, arguments)))
             return f"{_name(function)}<mo>&#x2061;</mo>{listed}"
@@ -226,8 +222,8 @@ def _math(node: Formula, style: Style) -> str:
             return _fenced(inner(body), bracket, is_tall(body))
         case ListOf(items, bracket, separator):
             return _fenced(_list(map(inner, items), separator), bracket, any(map(is_tall, items)))
-        case MatrixOf():
-            return _matrix(node)
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
         case Shape(rows, columns, "tuple", separator):
             return _fenced(_list(map(inner, (rows, columns)), separator), "(", tall=False)
         case Shape(rows, columns):
@@ -235,7 +231,7 @@ def _math(node: Formula, style: Style) -> str:
         case Annotated(body, note, "under"):
             return f"<munder>{_row(inner(body))}{script(note)}</munder>"
         case Annotated(body, note, "index"):
-            return f"<msub>{_row(inner(body, index_needs_brackets(body)))}{script(note)}</msub>"
+            return f"<msub>{_row(inner(body))}{script(note)}</msub>"
         case Annotated(body, note, _):
             return f'{inner(body)}<mspace width="1em"/>{inner(note)}'
         case Marked(body, mark, _):
@@ -244,14 +240,14 @@ def _math(node: Formula, style: Style) -> str:
         case BigSum(index, lower, upper, body):
             start = _math(index, "script") + (_sign("=", "script") + _math(lower, "script") if lower != NOTHING else "")
             bounds = f"<mo>∑</mo>{_row(start)}{script(upper)}"
-            return f"<munderover>{bounds}</munderover>{inner(body, common.summand_needs_brackets(body))}"
+            return f"<munderover>{bounds}</munderover>{inner(body)}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
             return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
         case Row(items):
             return '<mspace width="2em"/>'.join(map(inner, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def _row(source: str) -> str:
@@ -303,34 +299,6 @@ def _gap(wide: float) -> str:
 def _list(items: Iterable[str], separator: str) -> str:
     gap = f'<mo separator="true">{separator}</mo>' if separator else '<mspace width="0.6em"/>'
     return gap.join(items)
-
-
-def _terms(terms: Sequence[Formula], style: Style) -> Iterator[str]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        negative = i > 0 and isinstance(term, Negative)
-        body = term.body if negative and isinstance(term, Negative) else term
-        brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
-        source = _math(body, style)
-        sign = _sign("−" if negative else "+", style) if i else ""
-        yield sign + (_fenced(source, "(", is_tall(body)) if brackets else source)
-
-
-def _product(node: Product, style: Style) -> str:
-    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    factors = [
-        _fenced(_math(factor, style), "(", is_tall(factor))
-        if needs_brackets(factor, i == 0, node.sign)
-        else _math(factor, style)
-        for i, factor in enumerate(node.factors)
-    ]
-    signs = [
-        _sign(sign, style)
-        if sign
-        else ('<mspace width="0.17em"/>' if common.run_together(*node.factors[i : i + 2]) else "<mo>&#x2062;</mo>")
-        for i, sign in enumerate(common.factor_signs(node))
-    ]
-    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
 
 
 def _matrix(node: MatrixOf) -> str:

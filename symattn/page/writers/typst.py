@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
 from symattn.errors import InputError
+from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -42,11 +43,8 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     children,
     contains,
-    factor_needs_brackets,
-    index_needs_brackets,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -121,7 +119,7 @@ _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
-_TIMES = {"·": "⋅", "×": "×", "⊙": "⊙"}
+_SIGNS = {"": "", "+": " + ", "−": " − ", "·": " ⋅ ", "×": " × ", "⊙": " ⊙ ", THIN: " thin ", INVISIBLE: " "}
 _BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
@@ -234,18 +232,18 @@ def _plain_math(node: Formula, style: Style) -> str:
 
 
 def _source(node: Formula, style: Style) -> str:
-    def inner(child: Formula, brackets: bool = False) -> str:
-        source = _math(child, style)
-        return f"({source})" if brackets else source
+    def inner(child: Formula) -> str:
+        return _math(child, style)
 
     def script(child: Formula) -> str:
         return _script(child, style)
 
-    match node:
+    slashed = style == "script"
+    match explicit(node, slashed):
         case Number(digits):
             return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
-        case Name():
-            return _name(node, style)
+        case Name() as name:
+            return _name(name, style)
         case Text(words):
             return _string(words)
         case Infinity():
@@ -255,33 +253,30 @@ def _source(node: Formula, style: Style) -> str:
         case Blank(kind):
             return f"#blank({_BLANK[kind]}mm) "
         case Negative(body):
-            return "−" + inner(body, common.opposite_needs_brackets(body))
-        case Sum(terms):
-            return "".join(_terms(terms, inner))
-        case Product():
-            return _product(node, style)
-        case Fraction(above, below) if style == "script":
-            upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}\\/{inner(below, common.below_slash_needs_brackets(below))}"
+            return "−" + inner(body)
+        case Sum() | Product() as chain:
+            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
+        case Fraction(above, below) if slashed:
+            return f"{inner(above)}\\/{inner(below)}"
         case Fraction(above, below):
             parts = (_math(part, "part") for part in (above, below))
             fraction = f"frac({', '.join(_kept(part, style) for part in parts)})"
             return f"display({fraction})" if style == "tall" else fraction
         case Power(base, exponent):
-            return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
+            return f"attach({inner(base)}, t: {script(exponent)})"
         case Root(body):
             return f"sqrt({inner(body)})"
         case Transposed(body, sign):
             raised = 'sans("T")' if sign == "T" else sign
-            return f"attach({inner(body, base_needs_brackets(body))}, t: {raised})"
+            return f"attach({inner(body)}, t: {raised})"
         case Call(function, arguments, separator):
             return f"{_function(function, style)} ({_list(map(inner, arguments), separator)})"
         case Bracketed(body, bracket):
             return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
         case ListOf(items, bracket, separator):
             return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
-        case MatrixOf():
-            return _matrix(node)
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
         case Shape(rows, columns, "tuple", separator):
             return f"({_list(map(inner, (rows, columns)), separator)})"
         case Shape(rows, columns):
@@ -289,7 +284,7 @@ def _source(node: Formula, style: Style) -> str:
         case Annotated(body, note, "under"):
             return f"attach(limits({inner(body)}), b: {script(note)})"
         case Annotated(body, note, "index"):
-            return f"attach({inner(body, index_needs_brackets(body))}, b: {script(note)})"
+            return f"attach({inner(body)}, b: {script(note)})"
         case Annotated(body, note, _):
             return f"{inner(body)} quad {inner(note)}"
         case Marked(body, sign, _):
@@ -297,14 +292,14 @@ def _source(node: Formula, style: Style) -> str:
         case BigSum(index, lower, upper, body):
             start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
             bounds = (f", b: {start}" if start else "") + (f", t: {script(upper)}" if upper != NOTHING else "")
-            return f"attach(∑{bounds}) {inner(body, common.summand_needs_brackets(body))}"
+            return f"attach(∑{bounds}) {inner(body)}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
             return " ".join([first, *(f"{s} {part}" for s, part in zip(signs, others, strict=True))]).strip()
         case Row(items):
             return " quad quad ".join(map(inner, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def _string(words: str) -> str:
@@ -345,30 +340,6 @@ def _scripts(base: str, name: Name, style: Style) -> str:
 
 def _list(items: Iterator[str], separator: str) -> str:
     return (f"\\{separator} " if separator else " #h(0.6em) ").join(items)
-
-
-def _terms(terms: Sequence[Formula], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        match term:
-            case Negative(body) if i:
-                yield " − " + inner(body, common.opposite_needs_brackets(body))
-            case _:
-                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
-
-
-def _product(node: Product, style: Style) -> str:
-    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    sources = [_math(factor, style) for factor in node.factors]
-    factors = [
-        f"({source})" if needs_brackets(factor, i == 0, node.sign) else source
-        for i, (factor, source) in enumerate(zip(node.factors, sources, strict=True))
-    ]
-    signs = [
-        f" {_TIMES[sign]} " if sign else (" thin " if common.run_together(*node.factors[i : i + 2]) else " ")
-        for i, sign in enumerate(common.factor_signs(node))
-    ]
-    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
 
 
 def _matrix(node: MatrixOf) -> str:
