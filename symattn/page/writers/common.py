@@ -26,6 +26,7 @@ from symattn.formula.nodes import (
     Text,
     children,
     contains,
+    equal,
     is_tall,
 )
 from symattn.formula.width import fold, width, wrapped
@@ -543,7 +544,7 @@ def one_after_another(block: AnswerSpace | Falk | Flow | Columns | Solved) -> Se
             product = Product((left, above))
             if isinstance(inside, AnswerGrid):
                 return (Display((product,)), inside)
-            return (Display((Relation((product, inside), ("=",)),)),)
+            return (Display((equal(product, inside),)),)
         case AnswerSpace(boxes, working):
             return (boxes, working)
         case Flow(_, otherwise):

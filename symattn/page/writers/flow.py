@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.formula.nodes import NOTHING, Formula, Relation
+from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import say
 from symattn.page.document import AnswerGrid, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
@@ -622,23 +622,4 @@ class _Panel:
 
 def _folded(parts: Sequence[Formula], room: float) -> list[Formula]:
     """A chain of equal parts in lines no wider than `room` em, where its signs allow it."""
-    name, *others = parts
-    return list(fold(Relation((name, *others), ("=",) * len(others)), room))
-
-
-__all__ = [
-    "PATTERNS",
-    "TITLE",
-    "Boxes",
-    "Caption",
-    "Note",
-    "Outline",
-    "Picture",
-    "Shape",
-    "Title",
-    "Token",
-    "drawn",
-    "fitted",
-    "has_room",
-    "shape_of",
-]  # fmt: skip
+    return list(fold(equal(*parts), room))

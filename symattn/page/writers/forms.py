@@ -279,6 +279,3 @@ def _tags(tree: Any) -> Iterator[tuple[int, DictionaryObject]]:
     numbered = tree.get("/Nums", ())
     for number, tag in zip(numbered[::2], numbered[1::2], strict=True):
         yield int(number), tag.get_object()
-
-
-__all__ = ["Field", "Form", "Kind", "Spot", "with_fields"]

@@ -48,6 +48,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     contains,
+    equal,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -673,7 +674,7 @@ def _flow_boxes(grid: FlowGrid, place: str) -> str:
         given = isinstance(inside, MatrixOf)
         rows = inside.rows if isinstance(inside, MatrixOf) else _rows_of(inside)
         matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.rule
-        spoken = _spoken(Relation((called, matrix), ("=",)))
+        spoken = _spoken(equal(called, matrix))
         lengths = _style(column=wide, row=high)
         source = f'<math class="{"given" if given else "done"}"{lengths}{spoken}>{_math(matrix, "normal")}</math>'
     return f"<div{place}>{source}</div>"
@@ -813,11 +814,7 @@ def _table_of_grid(
         for i, head in enumerate(before)
     ]
     first = f"{common.label(say('Working'))} " if working else ""
-    title = (
-        f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n"
-        if grid.name != NOTHING
-        else ""
-    )
+    title = f"<caption>{first}{_cell_of(equal(grid.name, NOTHING))}</caption>\n" if grid.name != NOTHING else ""
     head = "".join(_head("col", label) for label in above)
     inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
     return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'

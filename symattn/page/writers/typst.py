@@ -45,6 +45,7 @@ from symattn.formula.nodes import (
     Transposed,
     children,
     contains,
+    equal,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -1011,10 +1012,10 @@ _SURE_GRID = 0.85  # of a line
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
-    name = f"[{_inline(Math(grid.name if grid.row_labels else Relation((grid.name, NOTHING), ('=',))))}]"
+    name = f"[{_inline(Math(grid.name if grid.row_labels else equal(grid.name, NOTHING)))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
     matrix = _as_matrix(grid)
-    spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
+    spoken = _spoken(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
     sure = common.grid_size(grid, page)[0] < _SURE_GRID * page.width and not _UNKNOWN_WIDTH.search(name)
     fits = ", fits: true" * sure
@@ -1085,7 +1086,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
     sources = [_text(sheet.legend, page.line)] if sheet.legend else []
     for picture in pictures:
         parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
-        named = [Relation((grid.rule, _matrix_of(grid)), ("=",)) for grid in picture.grids]
+        named = [equal(grid.rule, _matrix_of(grid)) for grid in picture.grids]
         spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
         size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
         sources.append(f"#flow-sheet({spoken}, {size},\n{parts})")

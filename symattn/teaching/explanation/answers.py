@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix
-from symattn.formula import Formula, ListOf, Name, Relation, Row, Shape, decimal
+from symattn.formula import Formula, ListOf, Name, Row, Shape, decimal, equal
 from symattn.formula.numbers import number
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import Message, counted, listed, message
@@ -139,7 +139,7 @@ def _short(question: Question, part: Part) -> Inlines:
             return (Words(", ".join(" = ".join(group) for group in groups)),)
         case PropertyAnswer(model=model):
             wording = Wording(Derivation({}), question.notation)
-            shown = (Relation((wording.name(name), wording.values(m)), ("=",)) for name, m in model.items())
+            shown = (equal(wording.name(name), wording.values(m)) for name, m in model.items())
             return (Words(message("For example")), Words(" "), *listing([(Math(one),) for one in shown], last=""))
         case WordAnswer(word):
             return step_in_signs(word)
@@ -238,7 +238,7 @@ def _givens(question: Question) -> Inlines:
     for name, matrix in question.problem.givens.items():
         if isinstance(matrix, Matrix):
             cells = _on_one_line([[wording.number(x) for x in row] for row in matrix.rows])
-            equation = Relation((wording.name(name), cells), ("=",))
+            equation = equal(wording.name(name), cells)
             used += width(equation)
             if shown and used > _ROOM:
                 break

@@ -9,7 +9,7 @@ from symattn.derivation.derivation import Derivation, Op, Step, StepName, Taken
 from symattn.derivation.ops import ActivationGradient, MatMul, RunningMaximum, Scale, Slice, Stack
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.formula import Formula, Fraction, Name, Product, Relation
+from symattn.formula import Formula, Fraction, Name, Product, equal
 from symattn.foundation.languages import Message, listed, message
 from symattn.page.document import Inlines, Math, Words, listing, sentence
 from symattn.teaching.explanation.wording import Wording
@@ -113,7 +113,7 @@ def _meaning(gradients: Sequence[str], wording: Wording) -> Inlines:
         loss = wording.name("mean_loss")
     first = gradients[0]
     derivative = Fraction(Product((Name("∂"), loss)), Product((Name("∂"), wording.name(first[1:]))))
-    shown = Relation((wording.name(first), derivative), ("=",))
+    shown = equal(wording.name(first), derivative)
     return sentence("Gradients are those of the loss {loss}, as in {derivative}.", loss=loss, derivative=shown)
 
 

@@ -306,17 +306,3 @@ def lowered(block: Block) -> Block:
     if isinstance(block, Heading):
         return replace(block, level=block.level + 1)
     return with_blocks_inside(block, lambda inside: tuple(map(lowered, inside)))
-
-
-__all__ = [
-    "CONVENTIONS",
-    "Conventions",
-    "Pages",
-    "booklet",
-    "conventions_box",
-    "derivation_document",
-    "known_choice",
-    "lowered",
-    "question_document",
-    "steps_document",
-]

@@ -13,7 +13,7 @@ from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.turning import turned
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide, has_symbols
-from symattn.formula import Formula, Relation
+from symattn.formula import Formula, Relation, equal
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import Block, Display, Inlines, Paragraph, Together, Words, sentence
 from symattn.teaching.explanation.page import rows_of
@@ -39,7 +39,7 @@ def givens(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> To
 
 def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relation:
     """X = its numbers, or its named entries."""
-    return Relation((wording.shaped(wording.name(name), matrix), wording.values(matrix, name)), ("=",))
+    return equal(wording.shaped(wording.name(name), matrix), wording.values(matrix, name))
 
 
 def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
@@ -191,16 +191,16 @@ def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
     usual = chosen.other_way(d) if d.orientation == "rows" else turned(chosen.other_way(turned(d)))
     output, again = d.value("Z"), usual.value("Z")
     assert isinstance(output, Matrix) and isinstance(again, Matrix)
-    equal = [decide(x, y).equal for x, y in zip(output, again, strict=True)]
-    if False in equal:
+    same = [decide(x, y).equal for x, y in zip(output, again, strict=True)]
+    if False in same:
         raise SelfCheckError(f"{problem.title} gives another output than attention worked out at once.")
-    if None in equal:
+    if None in same:
         return []  # nothing is said that is not proved
     own = Wording(usual, problem.notation)
-    weights = Relation((own.name("A"), own.values(usual["A"].result)), ("=",))
-    same = Relation((own.rule(usual["Z"]), wording.name("Z")), ("=",))
+    weights = equal(own.name("A"), own.values(usual["A"].result))
+    both = equal(own.rule(usual["Z"]), wording.name("Z"))
     return [
-        sentence("All weights at once: {weights}, and exactly {output}.", weights=weights, output=same),
+        sentence("All weights at once: {weights}, and exactly {output}.", weights=weights, output=both),
         *_saved(d),
     ]
 

@@ -32,6 +32,7 @@ from symattn.formula import (
     Text,
     contains,
     decimal,
+    equal,
     parts_of,
     put_in,
     shortest,
@@ -81,13 +82,13 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
         return _outlined(step, wording)
     plain = wording.name(step.name)
     rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
-    lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
+    lines = [equal(wording.shaped(plain, step.result), rule)]
     if not step.op.trivial and step.op.shows_factors and (factors := _with_room(step, wording)):
         lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
     rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
     blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
-        blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
+        blocks.append(Display((equal(wording.entry(step.name, "i", "j"), block),)))
     carried = in_decimals(step.result)
     ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Rounding | Mask)
     places = None if ends else detail.places  # of the matrix in decimals, after all entries
@@ -158,7 +159,7 @@ def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> list[
     if all(ends_within(x, places) for x in result):
         cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
         grid = wording.grid(cells)
-        return [] if grid == wording.values(result) else [Relation((name, grid), ("=",))]
+        return [] if grid == wording.values(result) else [equal(name, grid)]
     return [Relation((name, wording.rounded(result, places)), ("≈",))]
 
 
@@ -270,14 +271,14 @@ def _entry(
 def _outlined(step: Step, wording: Wording) -> list[Block]:
     """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
     name = wording.shaped(wording.name(step.name), step.result)
-    blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
+    blocks: list[Block] = [Display((equal(name, wording.rule(step, shapes=True)),))]
     if not _is_written_out(step.op):
         return blocks
     i, j = any_place(step)
     entry = wording.entry(step.name, i, j)
     if wording.derivation.from_givens:
         put_in = from_givens(wording)
-        blocks.append(Display((Relation((entry, put_in.working(step)), ("=",)),)))
+        blocks.append(Display((equal(entry, put_in.working(step)),)))
         if put_in.begins_by_name(step):
             blocks.append(Paragraph((Words(BY_NAME),)))
     else:
@@ -372,10 +373,10 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
     name = wording.name(step.name)
     if isinstance(step.result, Outline):
-        rule = Display((Relation((name, wording.rule(step)), ("=",)),))
+        rule = Display((equal(name, wording.rule(step)),))
         return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
     rows, columns = step.result.shape
-    asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
+    asked = equal(name, wording.rule(step, shapes=True))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
     if step.op.by_hand:
         blocks.append(working_space(step, wording.derivation, exact))
