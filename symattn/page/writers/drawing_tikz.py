@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from symattn.formula.nodes import Formula
+from symattn.formula.nodes import Blank, Formula
 from symattn.page.document import AnswerGrid, Inlines, Strong
 from symattn.page.writers import flow
 from symattn.page.writers.common import Page, goes_on_with_a_sum
@@ -62,17 +62,15 @@ def flow_tikz(
 def _drawn_flow(shape: flow.Shape, formula: Callable[..., str], words: Callable[[Inlines], str]) -> Iterator[str]:
     match shape:
         case flow.Boxes(grid, x, y):
-            rows, columns = shape.shape
-            (wide, high), inside = grid.cell, grid.inside
-            if isinstance(inside, AnswerGrid):
-                command, cells = "flowboxes", dict(inside.filled)
-            else:
-                command = "flowgiven"
-                cells = {(i, j): cell for i, row in enumerate(inside.rows) for j, cell in enumerate(row)}
+            rows, columns = flow.shape_of(grid)
+            wide, high = grid.cell
+            command = "flowboxes" if isinstance(grid.inside, AnswerGrid) else "flowgiven"
             yield f"\\{command}{{{x:.1f}}}{{{y:.1f}}}{{{rows}}}{{{columns}}}{{{wide:.1f}}}{{{high:.1f}}}"
-            for (i, j), cell in cells.items():
-                at = f"{{{x + (j + 0.5) * wide:.1f}}}{{{y + (i + 0.5) * high:.1f}}}"
-                yield f"\\flowentry{at}{{{wide - 0.6:.1f}}}{{{formula(cell, 'tall')}}}"
+            for i, row in enumerate(grid.cells):
+                for j, cell in enumerate(row):
+                    if not isinstance(cell, Blank):
+                        at = f"{{{x + (j + 0.5) * wide:.1f}}}{{{y + (i + 0.5) * high:.1f}}}"
+                        yield f"\\flowentry{at}{{{wide - 0.6:.1f}}}{{{formula(cell, 'tall')}}}"
         case flow.Title(_, lines, x, y, ends):
             side = "r" if ends else "l"
             content = r" \\ ".join(map(words, lines))

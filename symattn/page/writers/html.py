@@ -672,17 +672,12 @@ def _flow_boxes(grid: FlowGrid, place: str) -> str:
         source = _table_of_grid(inside, wide, high, grid.start, working=grid.heading is None)
     else:
         given = isinstance(inside, MatrixOf)
-        rows = inside.rows if isinstance(inside, MatrixOf) else _rows_of(inside)
-        matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.rule
+        matrix = MatrixOf(grid.cells, bracket="")
+        called = inside.name if isinstance(inside, AnswerGrid) else grid.rule
         spoken = _spoken(equal(called, matrix))
         lengths = _style(column=wide, row=high)
         source = f'<math class="{"given" if given else "done"}"{lengths}{spoken}>{_math(matrix, "normal")}</math>'
     return f"<div{place}>{source}</div>"
-
-
-def _rows_of(grid: AnswerGrid) -> tuple[tuple[Formula, ...], ...]:
-    filled = dict(grid.filled)
-    return tuple(tuple(filled[i, j] for j in range(grid.columns)) for i in range(grid.rows))
 
 
 def _columns(columns: Columns, screen: _Screen) -> str:
@@ -800,18 +795,17 @@ def _table_of_grid(
         )
     )
     name = speak(grid.name) or say("Answer")
-    filled_in = dict(grid.filled)
 
-    def cell(i: int, j: int) -> str:
-        if (i, j) in filled_in:
-            return f"<td>{_cell_of(filled_in[i, j])}</td>"
+    def box(i: int, j: int, cell: Formula) -> str:
+        if not isinstance(cell, Blank):
+            return f"<td>{_cell_of(cell)}</td>"
         label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
         place = f' data-row="{start[0] + i + 1}" data-column="{start[1] + j + 1}"'
         return f"<td{place}>{_square(label) if grid.shade else _entry(label)}</td>"
 
     rows = [
-        f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
-        for i, head in enumerate(before)
+        f"<tr>{_head('row', before[i])}{''.join(box(i, j, cell) for j, cell in enumerate(row))}</tr>"
+        for i, row in enumerate(grid.cells)
     ]
     first = f"{common.label(say('Working'))} " if working else ""
     title = f"<caption>{first}{_cell_of(equal(grid.name, NOTHING))}</caption>\n" if grid.name != NOTHING else ""

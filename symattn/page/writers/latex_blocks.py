@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import ClassVar, assert_never
 
-from symattn.formula.nodes import NOTHING, CellKind, Formula, is_tall
+from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, is_tall
 from symattn.formula.width import width
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say
@@ -366,19 +366,14 @@ class Blocks:
 
     def _falk(self, falk: Falk) -> str:
         """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
-        left, above, inside = falk.left.rows, falk.above.rows, falk.inside
+        left, above, inside, product = falk.left.rows, falk.above.rows, falk.inside, falk.product
         wide = high = 0.0
         name, room, command = "", 1.3 * self.line, "product"
         if isinstance(inside, AnswerGrid):
-            filled = dict(inside.filled)
-            product: Sequence[Sequence[Formula]] = [
-                [filled.get((i, j), NOTHING) for j in range(inside.columns)] for i in range(inside.rows)
-            ]
+            product = tuple(tuple(NOTHING if isinstance(x, Blank) else x for x in row) for row in falk.product)
             wide, high = (size / (_EM * self.page.scale) for size in common.box_size(inside, self.page))
             name = "" if inside.name == NOTHING else f"= {self._bare(inside.name)}"
             room, command = self.line, "productboxes"
-        else:
-            product = inside.rows
         beside, wide = _column_width(left), max(wide, _column_width([*above, *product]))
         if beside * len(left[0]) + wide * len(above[0]) + sum(map(width, falk.names)) + _BRACKETS > room:
             return self.blocks(common.one_after_another(falk))

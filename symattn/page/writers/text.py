@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
@@ -264,26 +265,37 @@ def _matrix_on_one_line(node: MatrixOf) -> str:
 def _matrix(node: MatrixOf) -> Picture:
     """A matrix with its labels, if any, outside the brackets."""
     flat = not any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
-    labels = [[_picture(label, True)] for label in node.row_labels]
-    heads = [_picture(label, True) for label in node.column_labels]
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
-    align = "r" if not heads and all(_is_signed_number(cell) for row in node.rows for cell in row) else "c"
-    *cells, heads = draw.level([*cells, heads or [EMPTY] * len(cells[0])], align)
-    gap = " " if node.separator else "  "
-    rows = [_joined(row, gap) for row in cells]
-    if node.nested:
-        rows = [bracketed(row, node.bracket or "[") for row in rows]
-    body = bracketed(draw.lines(rows), node.bracket)
-    if node.row_labels:
-        margin = draw.level([[label, row] for [label], row in zip(labels, rows, strict=True)], "lc")
-        body = draw.lines([label for label, _ in margin]) + text(" ") + body
-    if not node.column_labels:
-        return body
-    top = _joined(heads, gap)
-    edge = (draw.bracketed(draw.lines(rows), node.bracket).width - rows[0].width) // 2
-    left_of = body.width - rows[0].width - edge
-    over = " " * left_of + top.lines[0] + " " * edge
-    return Picture((over, *body.lines), body.baseline + 1)
+    numbers = not node.column_labels and all(_is_signed_number(cell) for row in node.rows for cell in row)
+    rows = _Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
+    return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Cells in rows and columns with a gap between columns, and with blank lines between rows if set `apart`."""
+
+    cells: Sequence[Sequence[Picture]]
+    gap: str
+    align: str = "c"
+    apart: bool = False
+
+    def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Picture:
+        """In brackets, each row in `inner` ones; labels stand outside."""
+        heads = [_picture(label, True) for label in labelled.column_labels]
+        *cells, above = draw.level([*self.cells, heads or [EMPTY] * len(self.cells[0])], self.align)
+        rows = [bracketed(_joined(row, self.gap), inner) for row in cells]
+        body = bracketed(draw.lines(rows, self.apart), bracket)
+        edge = (body.width - rows[0].width) // 2
+        if labels := [_picture(label, True) for label in labelled.row_labels]:
+            margin = draw.level([[label, row] for label, row in zip(labels, rows, strict=True)], "lc")
+            body = draw.lines([label for label, _ in margin], self.apart) + text(" ") + body
+        if isinstance(labelled, AnswerGrid) and labelled.name != NOTHING:
+            body = _picture(labelled.name, True) + text("   " if labels else " = ") + body
+        if not heads:
+            return body
+        over = " " * (body.width - rows[0].width - edge) + _joined(above, self.gap).lines[0] + " " * edge
+        return Picture((over, *body.lines), body.baseline + 1)
 
 
 def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
@@ -585,13 +597,12 @@ def _scheme(block: Falk, width: int) -> str:
             return "\n\n".join(_blocks(common.one_after_another(block), width))
         gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + _picture(inside.name, True)
         bracket: Bracket = "["
-        product = _boxes(inside)
     else:
-        gap, apart, name = "  ", False, EMPTY
-        bracket = inside.bracket
-        product = [[_picture(cell, True) for cell in row] for row in inside.rows]
-    factors = [[[_picture(cell, True) for cell in row] for row in factor.rows] for factor in (block.left, block.above)]
-    beside_it, over_it = factors
+        gap, apart, name, bracket = "  ", False, EMPTY, inside.bracket
+    beside_it, over_it, product = (
+        [[_picture(cell, True) for cell in row] for row in rows]
+        for rows in (block.left.rows, block.above.rows, block.product)
+    )
     levelled = draw.level([*over_it, *product], "c" if apart else "r")
     split = len(over_it)
     top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
@@ -614,10 +625,8 @@ def _apart(block: Falk) -> Iterator[Block]:
 
 
 def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:
-    """Rows of entries in brackets, with blank lines between if they are set `apart`."""
-    joined = [_joined(row, gap) for row in rows]
-    spaced = [part for row in joined for part in ((EMPTY, row) if apart else (row,))][apart:]
-    return bracketed(draw.stacked(spaced, (len(spaced) - 1) // 2), bracket)
+    """Rows of entries in brackets."""
+    return bracketed(draw.lines([_joined(row, gap) for row in rows], apart), bracket)
 
 
 _BAR = " │ "
@@ -657,33 +666,14 @@ def _side(blocks: Sequence[Block], width: int) -> Picture:
 
 def _grid(grid: AnswerGrid) -> Picture:
     """An empty matrix with what stands in it already, and its labels outside the brackets."""
-    cells = _boxes(grid)
-    heads = [_picture(label, True) for label in grid.column_labels]
-    *cells, heads = draw.level([*cells, heads or [EMPTY] * grid.columns])
-    gap = " " if grid.shade else "   "
-    rows = [_joined(row, gap) for row in cells]
-    boxes = bracketed(draw.stacked([rows[0], *(part for row in rows[1:] for part in (EMPTY, row))], grid.rows - 1), "[")
-    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text("   " if grid.row_labels else " = ")
-    if grid.row_labels:
-        labels = [_picture(label, True) for label in grid.row_labels]
-        column = [labels[0], *(part for label in labels[1:] for part in (EMPTY, label))]
-        before = before + draw.stacked(column, grid.rows - 1, "left") + text(" ")
-    body = before + boxes
-    if not grid.column_labels:
-        return body
-    top = _joined(heads, gap)
-    edge = (boxes.width - top.width) // 2
-    over = " " * (body.width - top.width - edge) + top.lines[0] + " " * edge
-    return Picture((over, *body.lines), body.baseline + 1)
+    return _Rows(_boxes(grid), " " if grid.shade else "   ", apart=True).framed(grid, "[")
 
 
 def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
     """Its cells: places to write, or what stands there already."""
-    filled = dict(grid.filled)
-    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
     return [
-        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
-        for i in range(grid.rows)
+        [text("☐") if grid.shade and isinstance(cell, Blank) else _picture(cell, True) for cell in row]
+        for row in grid.cells
     ]
 
 

@@ -57,6 +57,7 @@ from symattn.page.document import (
     Besides,
     Block,
     Box,
+    Cells,
     Choices,
     Code,
     Columns,
@@ -975,15 +976,17 @@ def _more(address: str) -> str:
     return f", {address}" if address else ""
 
 
-def _addresses(page: Page, kind: Kind, name: Formula, rows: Sequence[Sequence[Formula]], **how: Any) -> str:
-    """Those of the blanks in a matrix, as one more argument, from left to right and top to bottom."""
+def _addresses(
+    page: Page, place: Kind | Spot, name: Formula, rows: Cells, start: tuple[int, int] = (0, 0), **how: Any
+) -> str:
+    """Those of the blanks in a matrix, as one more argument; the first is in the row and column after `start`."""
     if page.form is None:
         return ""
-    spot, called = page.form.spot(kind), speak(name) or say("Answer")
+    spot = place if isinstance(place, Spot) else page.form.spot(place)
     made = []
-    for i, row in enumerate(rows, 1):
-        for j, cell in enumerate(row, 1):
-            says = say("{name}, row {row}, column {column}", name=called, row=i, column=j)
+    for i, row in enumerate(rows, 1 + start[0]):
+        for j, cell in enumerate(row, 1 + start[1]):
+            says = say("{name}, row {row}, column {column}", name=speak(name) or say("Answer"), row=i, column=j)
             blank = isinstance(cell, Blank)
             made.append(literal(page.form.address(spot, says, i, j, **how)) if blank else "none")
     return _array(made)
@@ -1014,7 +1017,7 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
     name = f"[{_inline(Math(grid.name if grid.row_labels else equal(grid.name, NOTHING)))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
-    matrix = _as_matrix(grid)
+    matrix = MatrixOf(grid.cells, row_labels=grid.row_labels, column_labels=grid.column_labels)
     spoken = _spoken(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
     sure = common.grid_size(grid, page)[0] < _SURE_GRID * page.width and not _UNKNOWN_WIDTH.search(name)
@@ -1059,7 +1062,7 @@ def _falk(falk: Falk, page: Page) -> str:
     inside = falk.inside
     if isinstance(inside, AnswerGrid):
         wide, high = common.box_size(inside, page)
-        box, product = f"({wide}mm, {high}mm)", _as_matrix(inside)
+        box, product = f"({wide}mm, {high}mm)", MatrixOf(inside.cells)
         names.append(_content(inside.name))
         fields = _addresses(page, "grid", inside.name, product.rows)
     else:
@@ -1086,7 +1089,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
     sources = [_text(sheet.legend, page.line)] if sheet.legend else []
     for picture in pictures:
         parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
-        named = [equal(grid.rule, _matrix_of(grid)) for grid in picture.grids]
+        named = [equal(grid.rule, MatrixOf(grid.cells)) for grid in picture.grids]
         spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
         size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
         sources.append(f"#flow-sheet({spoken}, {size},\n{parts})")
@@ -1096,11 +1099,10 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
 def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) -> Iterator[str]:
     match shape:
         case flow.Boxes(grid, x, y):
-            matrix = _matrix_of(grid)
-            cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
-            fields = _more(_flow_fields(grid, matrix, page, spots))
+            cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in grid.cells for cell in row)
+            fields = _more(_flow_fields(grid, page, spots))
             given = str(isinstance(grid.inside, MatrixOf)).lower()
-            size = f"{len(matrix.rows[0])}, {grid.cell[0]:.1f}, {grid.cell[1]:.1f}"
+            size = f"{len(grid.cells[0])}, {grid.cell[0]:.1f}, {grid.cell[1]:.1f}"
             yield f"flow-boxes({x:.1f}, {y:.1f}, {size}, {given}, {cells}{fields})"
         case flow.Title(_, lines, x, y, ends):
             words = ", ".join("[" + "".join(map(_high, spans(line))) + "]" for line in lines)
@@ -1131,23 +1133,11 @@ def _high(part: Span) -> str:
     return _inline(part)
 
 
-def _matrix_of(grid: FlowGrid) -> MatrixOf:
-    return grid.inside if isinstance(grid.inside, MatrixOf) else _as_matrix(grid.inside)
-
-
-def _flow_fields(grid: FlowGrid, matrix: MatrixOf, page: Page, spots: Mapping[Heading, Spot]) -> str:
+def _flow_fields(grid: FlowGrid, page: Page, spots: Mapping[Heading, Spot]) -> str:
     """The fields of its empty boxes, as places in the matrix that is asked for, or for working."""
-    if page.form is None:
-        return ""
-    spot = spots[grid.heading] if grid.heading else page.form.spot("copy")
+    spot: Kind | Spot = spots[grid.heading] if page.form and grid.heading else "copy"
     name = grid.inside.name if isinstance(grid.inside, AnswerGrid) else NOTHING
-    made = []
-    for i, row in enumerate(matrix.rows, 1 + grid.start[0]):
-        for j, cell in enumerate(row, 1 + grid.start[1]):
-            says = say("{name}, row {row}, column {column}", name=speak(name) or say("Answer"), row=i, column=j)
-            blank = isinstance(cell, Blank)
-            made.append(literal(page.form.address(spot, says, i, j)) if blank else "none")
-    return _array(made)
+    return _addresses(page, spot, name, grid.cells, grid.start)
 
 
 def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:
@@ -1170,14 +1160,6 @@ def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
     grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: common.BOX[kind]))
     wide, high = common.box_size(grid, page)
     return f"({wide}mm, {high}mm)"
-
-
-def _as_matrix(grid: AnswerGrid) -> MatrixOf:
-    """What stands in the boxes, with blanks in those to fill in."""
-    filled = dict(grid.filled)
-    blank = Blank(grid.kind)
-    rows = tuple(tuple(filled.get((i, j), blank) for j in range(grid.columns)) for i in range(grid.rows))
-    return MatrixOf(rows, row_labels=grid.row_labels, column_labels=grid.column_labels)
 
 
 def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
