@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -98,7 +98,6 @@ from symattn.page.document import (
 from symattn.page.resources import fonts
 from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled, text_of
 
 SUFFIX = ".html"
@@ -530,7 +529,7 @@ def _block(block: Block, screen: _Screen) -> str:
         case Diagram():
             figure = figures.drawn(block)
             moved = _moved(say("Figure"), figure.width / _EM)
-            return f'<figure><div class="wide"{moved}>{svg(figure, _cell_of, _text)}</div></figure>'
+            return f'<figure><div class="wide"{moved}>{_svg(figure)}</div></figure>'
         case Program():  # for notebooks
             return ""
         case PageBreak():
@@ -646,7 +645,7 @@ def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -
                 pass
             case _:
                 assert_never(shape)
-    arrows = svg_of_lines(picture.width, picture.height, [x for x in picture.shapes if isinstance(x, figures.Line)])
+    arrows = _svg_of_lines(picture)
     across, down = _em(picture.width), _em(picture.height)
     label = f' tabindex="0" role="group" aria-label="{say("Flow sheet")}"'
     size = _style(needs=across.removesuffix("em"), across=across, down=down)
@@ -752,6 +751,72 @@ def _needed(content: Inlines) -> float:
     """The width that a cell of a table needs, in em: words are wrapped, formulas are not."""
     widest = max(map(width, common.formulas_in(content)), default=0.0)
     return max(widest, min(common.inlines_width(content), 5.0)) + 1.4
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+_UNIT = 16 / 3.88  # units of a picture in a millimetre: an em of 11 pt, or 3.88 mm, has 16
+
+
+def _svg(drawing: figures.Drawing) -> str:
+    """A figure, read out as its description; its lines have the colour of the text, and are seen in the dark as well.
+
+    Formulas and words are the page's own, in foreign objects: they are set in its fonts and grow with its text.
+    """
+    shapes = "\n".join(part for shape in drawing.shapes for part in _drawn(shape))
+    first, _, rest = common.visible(drawing.description).partition(". ")
+    described = f"<desc>{escape(rest)}</desc>" if rest else ""
+    wide, high = drawing.width + 1, drawing.height + 1
+    return (
+        f'<svg role="img" class="figure" viewBox="{_n(-0.5)} {_n(-0.5)} {_n(wide)} {_n(high)}" '
+        f'style="width: {wide * _UNIT / 16:.1f}em" xmlns="http://www.w3.org/2000/svg">\n'
+        f"<title>{escape(first or say('Figure'))}</title>{described}\n{shapes}\n</svg>"
+    )
+
+
+def _svg_of_lines(picture: flow.Picture) -> str:
+    """Arrows alone, which say nothing that is not said elsewhere."""
+    drawn = "\n".join(part for shape in picture.shapes if isinstance(shape, figures.Line) for part in _drawn(shape))
+    size = f'viewBox="0 0 {_n(picture.width)} {_n(picture.height)}"'
+    return f'<svg aria-hidden="true" class="figure" {size} xmlns="http://www.w3.org/2000/svg">\n{drawn}\n</svg>'
+
+
+def _n(length: float) -> str:
+    return f"{length * _UNIT:.1f}"
+
+
+def _points(*points: tuple[float, float]) -> str:
+    return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+
+
+def _drawn(shape: figures.Shape) -> Iterator[str]:
+    match shape:
+        case figures.Box(content, x, y, wide, high, shaded):
+            at = _rectangle(x - wide / 2, y - high / 2, wide, high)
+            yield f'<rect class="{"given" if shaded else "box"}" {at} rx="3"/>'
+            yield _foreign(at, "inside", _cell_of(content))
+        case figures.Line(points, arrow):
+            pieces = (f" {'L' if len(piece) == 1 else 'C'} {_points(*piece)}" for piece in shape.pieces())
+            yield f'<path class="line" d="M {_points(points[0])}{"".join(pieces)}"/>'
+            if arrow:
+                (x, y), (right, down) = shape.head
+                back = [(x - 2.2 * right + 0.8 * s * down, y - 2.2 * down + 0.8 * s * right) for s in (1, -1)]
+                yield f'<polygon class="tip" points="{_points((x, y), *back)}"/>'
+        case figures.Remark(content, x, y, wide):
+            yield _foreign(_rectangle(x, y - 4, wide + 2, 8), "beside", _text(content))
+        case figures.Frame(label, x, y, wide, high):
+            yield f'<rect class="frame" {_rectangle(x, y, wide, high)} rx="6"/>'
+            if label:
+                yield _foreign(_rectangle(x + 1.5, y, wide - 3, 7), "beside", _text(label))
+
+
+def _rectangle(x: float, y: float, wide: float, high: float) -> str:
+    return f'x="{_n(x)}" y="{_n(y)}" width="{_n(wide)}" height="{_n(high)}"'
+
+
+def _foreign(at: str, place: str, source: str) -> str:
+    inside = f'<div xmlns="http://www.w3.org/1999/xhtml" class="{place}"><span>{source}</span></div>'
+    return f"<foreignObject {at}>{inside}</foreignObject>"
 
 
 # --- places to write ----------------------------------------------------------------------------------

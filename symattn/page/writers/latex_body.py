@@ -44,7 +44,6 @@ from symattn.page.document import (
 )
 from symattn.page.writers import common, figures, tex
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_tikz import tikz
 from symattn.page.writers.latex import comment, formula, noted
 from symattn.page.writers.latex_blocks import ALONE, Blocks, comment_lines, environment, filled_lines
 from symattn.page.writers.latex_text import escaped
@@ -251,8 +250,7 @@ class BodyBlocks(Blocks):
 
     def _diagram(self, diagram: Diagram) -> str:
         """TikZ, where the document has it."""
-        picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
-        drawn = environment("center", picture)
+        drawn = environment("center", self._drawing(figures.drawn(diagram)))
         return f"% A figure, in a document that has loaded tikz.\n\\ifdefined\\tikzpicture\n{drawn}\n\\fi"
 
 

@@ -93,7 +93,6 @@ from symattn.page.document import (
 from symattn.page.masthead import Attachment
 from symattn.page.writers import common, coverage, figures, flow, text
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled, masthead
 from symattn.page.writers.rows import (
@@ -951,7 +950,7 @@ def _block(block: Block, page: Page) -> str:
         case Solved():
             return _blocks(common.one_after_another(block), page)
         case Diagram():
-            return _diagram(block, page)
+            return _drawing(figures.drawn(block), page)
         case Program():  # for notebooks
             return ""
         case PageBreak():
@@ -1102,22 +1101,22 @@ def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) ->
             cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in grid.cells for cell in row)
             fields = _more(_flow_fields(grid, page, spots))
             given = str(isinstance(grid.inside, MatrixOf)).lower()
-            size = f"{len(grid.cells[0])}, {grid.cell[0]:.1f}, {grid.cell[1]:.1f}"
-            yield f"flow-boxes({x:.1f}, {y:.1f}, {size}, {given}, {cells}{fields})"
+            size = f"{len(grid.cells[0])}, {_numbers(*grid.cell)}"
+            yield f"flow-boxes({_numbers(x, y)}, {size}, {given}, {cells}{fields})"
         case flow.Title(_, lines, x, y, ends):
             words = ", ".join("[" + "".join(map(_high, spans(line))) + "]" for line in lines)
-            yield f"flow-title({x:.1f}, {y:.1f}, {str(ends).lower()}, {words})"
+            yield f"flow-title({_numbers(x, y)}, {str(ends).lower()}, {words})"
         case flow.Token(token, x, y, wide, high):
-            yield f"flow-token({token % flow.PATTERNS}, {x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+            yield f"flow-token({token % flow.PATTERNS}, {_numbers(x, y, wide, high)})"
         case flow.Outline(x, y, wide, high):
-            yield f"flow-outline({x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+            yield f"flow-outline({_numbers(x, y, wide, high)})"
         case flow.Note(content, x, y):
             before = '"" ' * common.goes_on_with_a_sum(content)
-            yield f"flow-note({x:.1f}, {y:.1f}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
+            yield f"flow-note({_numbers(x, y)}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
         case flow.Caption(words, x, y):
-            yield f"flow-note({x:.1f}, {y:.1f}, [{_words(words, 'strong')}])"
+            yield f"flow-note({_numbers(x, y)}, [{_words(words, 'strong')}])"
         case figures.Line():
-            points = ", ".join(f"flow-at({x:.1f}, {y:.1f})" for x, y in shape.points)
+            points = ", ".join(f"flow-at({_numbers(*point)})" for point in shape.points)
             (x, y), (right, down) = shape.head
             yield f"flow-arrow({points}, head: ({x:.1f}, {y:.1f}, {right:.0f}, {down:.0f}))"
         case _:
@@ -1352,5 +1351,38 @@ def _is_blank(cell: Inlines) -> bool:
             return False
 
 
-def _diagram(diagram: Diagram, page: Page) -> str:
-    return typst(figures.drawn(diagram), page, lambda f: _inline(Math(f)), _text, literal)
+# --- figures: the functions that draw stand in the template -------------------------------------------
+
+
+def _drawing(drawing: figures.Drawing, page: Page) -> str:
+    parts = "".join(f"  {part},\n" for shape in drawing.shapes for part in _drawn(shape))
+    size = f"{drawing.width:.1f}, {drawing.height:.1f}, {drawing.smaller(page) * 100:.1f}%"
+    return f"#drawing({literal(drawing.description.strip() or say('Figure'))}, {size},\n{parts})"
+
+
+def _drawn(shape: figures.Shape) -> Iterator[str]:
+    match shape:
+        case figures.Box(content, x, y, wide, high, shaded):
+            yield f"node({_numbers(x, y, wide, high)}, {str(shaded).lower()}, [{_inline(Math(content))}])"
+        case figures.Line(points, arrow):
+            yield f"path({_point(*points[0])}, {', '.join(map(_piece, shape.pieces()))})"
+            if arrow:
+                (x, y), (right, down) = shape.head
+                yield f"tip({_numbers(x, y, right, down)})"
+        case figures.Remark(content, x, y, _):
+            yield f"remark({_numbers(x, y)}, [{_text(content)}])"
+        case figures.Frame(label, x, y, wide, high):
+            yield f"frame({_numbers(x, y, wide, high)}, [{_text(label)}])"
+
+
+def _numbers(*numbers: float) -> str:
+    return ", ".join(f"{number:.1f}" for number in numbers)
+
+
+def _point(x: float, y: float) -> str:
+    return f"at({_numbers(x, y)})"
+
+
+def _piece(piece: tuple[tuple[float, float], ...]) -> str:
+    name = "line" if len(piece) == 1 else "cubic"
+    return f"curve.{name}({', '.join(_point(*point) for point in piece)})"
