@@ -39,8 +39,7 @@ from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
-from symattn.teaching.explanation.names import identifier
-from symattn.teaching.explanation.program import Computation, functions
+from symattn.teaching.explanation.program import Computation, functions, identifier
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
 

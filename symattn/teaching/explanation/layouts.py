@@ -13,7 +13,7 @@ from typing import Literal
 from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix
-from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, is_tall
+from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, equal, is_tall
 from symattn.formula.width import fold, width
 from symattn.page.document import (
     AnswerGrid,
@@ -84,7 +84,7 @@ class Schemes:
         roles = {block.role for block in blocks if isinstance(block, Display) and block.step == step.name}
         if not roles & {"rule", "values"}:
             return blocks
-        rule = Relation((w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True)), ("=",))
+        rule = equal(w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True))
         guard = w.guard(step)
         left, above = (self._numbers(operand, guard) for operand in step.operands)
         product = self._by_name(whole) if w.derivation.staged else self._numbers(whole)
@@ -321,20 +321,3 @@ def joined(blocks: Iterable[Block]) -> list[Block]:
             case _:
                 found.append(block)
     return found
-
-
-__all__ = [
-    "LAYOUTS",
-    "QUESTION",
-    "STEP",
-    "Layout",
-    "Printed",
-    "Schemes",
-    "formulas_among",
-    "headed",
-    "in_schemes",
-    "joined",
-    "question_apart",
-    "titled",
-    "with_rule_apart",
-]

@@ -208,6 +208,3 @@ class _Knowing(Wording):
             return view.entry(i, j)
 
         return replace(view, entry=entry)
-
-
-__all__ = ["PartialSolution", "explained", "marking", "with_answer_space"]
