@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from test_submissions_markdown import question, values
@@ -14,7 +15,7 @@ from trials import tries
 from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt
-from symattn.marking.submissions import fill, form_of, read_submission, sheet_of
+from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 

@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 import sympy
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import decimals, exactly, key_of, marked
@@ -24,7 +25,7 @@ from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.exact.bridge import from_sympy
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.submissions import entry, fill, read_submission
+from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.latex import latex_matrices

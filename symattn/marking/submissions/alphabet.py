@@ -49,6 +49,3 @@ def plain_signs(text: str) -> str:
     for pattern, sign in _SIGNS:
         text = pattern.sub(sign, text)
     return text
-
-
-__all__ = ["plain_signs"]

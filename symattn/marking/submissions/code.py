@@ -376,6 +376,3 @@ def _is_array(node: ast.expr, depth: int = 0) -> bool:
         case ast.BinOp(left, ast.Mult() | ast.Div(), right):
             return _is_array(left, depth + 1) or _is_array(right, depth + 1)
     return False
-
-
-__all__ = ["Code", "printed", "read_code", "taken_apart"]

@@ -54,6 +54,3 @@ def _written(lines: list[str], code: Code | None, shown: set[str]) -> list[str]:
     if code.shown and code.shown[-1]:
         return [*[""] * (len(lines) - 1), f"{code.shown[-1]} ="]
     return [""] * len(lines) if code.names.keys() <= shown else lines
-
-
-__all__ = ["as_text", "is_session"]

@@ -153,5 +153,3 @@ _ENDS_IN_WORDS = re.compile(r"[^\s⎤⎥⎦⎞⎟⎠](?:\s{0,40})$")
 _BRACKET = re.compile("[⎡-⎦⎛-⎠]")
 _BAR = re.compile(r"[-−]?\s?─+")
 _WIDEST = 2000
-
-__all__ = ["undrawn"]

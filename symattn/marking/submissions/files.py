@@ -314,6 +314,3 @@ def _expected(questions: Sequence[Question]) -> str:
         return f"answers below the numbers of their questions, Question 1 to Question {len(questions)}, were"
     names = [part.name for part in questions[0].parts]
     return f"answers to {', '.join(names[:8])}{' and others' if len(names) > 8 else ''} were"
-
-
-__all__ = ["EMPTY", "decoded", "form_of", "read_submission", "sheet_of"]

@@ -123,6 +123,3 @@ def _formula(found: re.Match[str]) -> str:
 
 def _displayed(found: re.Match[str]) -> str:
     return _NEXT if found["which"] == "end" else ""
-
-
-__all__ = ["latex_matrices", "statements"]

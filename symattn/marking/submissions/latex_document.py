@@ -195,6 +195,3 @@ def _put_in(text: str, pattern: re.Pattern[str], macros: dict[str, tuple[int, st
         found += [text[start : macro.start()], body]
         start = groups[-1][1] if groups else macro.end()
     return "".join((*found, text[start:]))
-
-
-__all__ = ["latex_text", "with_matrices"]

@@ -166,6 +166,3 @@ def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
     headless = len(rows) > 1 and len(rows[0]) == wide - 1 and {len(row) for row in rows[1:]} == {wide}
     first = [("", *rows[0])] if headless and are_labels(rows[0]) else [*rows[:1]]
     return tuple((*row, *[""] * (wide - len(row))) for row in (*first, *rows[1:]))
-
-
-__all__ = ["Block", "are_labels", "entries_of", "is_label", "is_remark", "labelled_cells"]

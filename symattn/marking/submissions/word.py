@@ -232,6 +232,3 @@ def _in_delimiters(element: ElementTree.Element, depth: int) -> str:
     if len(parts) == 1 and parts[0][:1] == "[" and parts[0][-1:] == "]":
         return parts[0]
     return f"{opening}{between.join(parts)}{closing}"
-
-
-__all__ = ["document_text", "is_document"]

@@ -67,6 +67,3 @@ def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return " ".join(str(value).split())
-
-
-__all__ = ["is_workbook", "workbook_text"]

@@ -834,21 +834,3 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
             groups.append([by_name[label.casefold()]])
     in_order = reversed(groups) if falls or downwards else groups
     return Ordered(tuple(tuple(group) for group in in_order))
-
-
-__all__ = [
-    "ROW_OF",
-    "Cells",
-    "Paper",
-    "Raw",
-    "RawText",
-    "Several",
-    "Written",
-    "answer_in",
-    "decimal_mark_of",
-    "grids_of",
-    "is_crossed",
-    "is_line",
-    "shape_of",
-    "tables_of",
-]
