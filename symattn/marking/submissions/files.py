@@ -6,7 +6,6 @@ import codecs
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from symattn.errors import InputError
@@ -113,9 +112,6 @@ def read_submission(
             )
             remarks.append(Remark("", says))
     attempts = tuple(written.attempt(mark) for written in paper.written)
-    if paper.otherwise is not None:
-        others = (written.attempt(mark) for written in paper.otherwise.written)
-        attempts = tuple(replace(one, otherwise=other) for one, other in zip(attempts, others, strict=True))
     return Submission(source, attempts, paper.sheet, paper.name, paper.student, tuple(remarks))
 
 
@@ -297,7 +293,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
             continue  # a key that nobody knows makes no text of it
         found.append(paper)
         data = paper if way in ("toml", "json") and not paper.empty else data
-        if not paper.empty and (paper.otherwise is not None or not paper.complaints):
+        if not paper.empty and not paper.complaints:
             break
     if refused is not None and all(paper.empty for paper in found):
         raise refused

@@ -359,16 +359,13 @@ def _may_lack(part: Part, said: Said | None) -> bool:
 
 @dataclass
 class Paper:
-    """A file taken apart: whose it is, which sheet it answers, and what was written to every question; `otherwise`, the
-    same in the other way that it may be read.
-    """
+    """A file taken apart: whose it is, which sheet it answers, and what was written to every question."""
 
     written: list[Written]
     sheet: str = ""
     name: str = ""
     student: str = ""
     remarks: list[Remark] = field(default_factory=list)
-    otherwise: Paper | None = None
 
     @classmethod
     def of(cls, questions: Iterable[Question], sheet: str = "", name: str = "", student: str = "") -> Paper:
