@@ -28,7 +28,8 @@ from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.latex import statements
+from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import markdown
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import question_document
@@ -195,7 +196,9 @@ def test_every_cell_of_a_matrix_is_read(rows, environment, end, between):
     columns = "{%s}" % ("r" * len(rows[0])) if environment == "array" else ""
     cells = end.join(between.join(wrapped % content for content, wrapped in row) for row in rows)
     source = rf"\[ M = \begin{{{environment}}}{columns}{cells}\end{{{environment}}} \]"
-    ((_, matrix),) = latex_matrices(source)
+    ((_, statement),) = statements(source)
+    matrix = read_matrix(statement)
+    assert matrix is not None
     assert [len(row) for row in matrix.rows] == [len(row) for row in rows]
     for typed, row in zip(matrix.rows, rows, strict=True):
         for text, (content, _) in zip(typed, row, strict=True):
@@ -393,7 +396,7 @@ def test_anything_in_json_is_read_or_refused_in_a_sentence(value, form, right):
 
 @given(st.text(alphabet="\\begin{pmatrix}end&=$[](), 12\n", max_size=300))
 def test_any_latex_is_taken_apart(text):
-    assert all(matrix.rows for _, matrix in latex_matrices(text))
+    assert all(statement.strip() for _, statement in statements(text))
     with suppress(InputError):
         assert len(read_submission(text, [question()], form="latex").attempts) == 1
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-
-from symattn.marking.submissions.matrices import TextMatrix, read_matrix
 
 MOST_ROUNDS = 8
 """Environments inside one another."""
@@ -61,31 +58,6 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
         if said.strip(" \t\n&.,;"):
             yield start, said.strip()
         line += said.count("\n")
-
-
-def latex_matrices(text: str) -> Iterator[tuple[int, TextMatrix]]:
-    r"""Every matrix that a statement says something equals, with the number of its line, from 1.
-
-    >>> [m for _, m in latex_matrices(r"S = QK^T = \tfrac12\begin{pmatrix} 1 & -1 \\ 0 & \frac12 \end{pmatrix}")]
-    [TextMatrix(rows=(('1', '-1'), ('0', '\\frac12')), name='S', factor='\\tfrac12')]
-    """
-    for line, statement in statements(text) if "\\begin" in text else ():
-        name, *sides = _sides(statement)
-        exact = [side for relation, side in sides if "[" in side and relation != "≈"]
-        known = exact or [side for _, side in sides if "[" in side]
-        matrix = read_matrix(known[-1] if known else name[1]) if "[" in statement else None
-        if matrix and matrix.rows:
-            yield line + 1, replace(matrix, name=name[1].strip() if known else "")
-
-
-def _sides(statement: str) -> Iterator[tuple[str, str]]:
-    """The sides of a statement, each with the sign before it."""
-    first, *others = _RELATION.split(statement)
-    yield "", first
-    yield from zip(others[::2], others[1::2], strict=True)
-
-
-_RELATION = re.compile("([=≈])")
 
 
 def _in_brackets(text: str) -> str:

@@ -25,8 +25,6 @@ from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
-from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.places import no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.titles import is_surely_title, is_title
@@ -581,8 +579,6 @@ def read_page(sheet: FilledSheet) -> Paper:
                 paper.written[slot.question].not_read(sheet.page.where(line), said, slot.part.name)
     for slot, block, behind in sheet.lines:
         _put(paper, sheet, slot, RawText(unescaped(behind)), block)
-    _more_tables(paper, sheet)
-    _own_matrices(paper, sheet)
     _own_words(paper, sheet)
     _free_text(paper, sheet)
     _lost_headings(paper, sheet)
@@ -739,68 +735,6 @@ def _as_typed(text: str) -> str:
 
 _CROSS_IN_BOX = re.compile(r"\[\s?[✗✘×]\s?\]|[✗✘❌]")
 _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})(?:\\?[.):]|[*_~\s]*$)")
-
-
-def _more_tables(paper: Paper, sheet: FilledSheet) -> None:
-    """Matrices that nobody asked for, in tables with their name in the first cell."""
-    used = {id(block) for tables in sheet.tables.values() for block in tables}
-    headed = any(part is not None for _, part in sheet.headed)
-    for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
-        if block.kind != "table" or id(block) in used or not _numbered(block.rows[0][1:]):
-            continue
-        if question is None or (part is None and headed):
-            continue
-        cells = [[unescaped(cell) for cell in row] for row in block.rows]
-        lines = _lines(cells, [])
-        matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
-        written, where = paper.written[question], sheet.page.where(block.start)
-        if _is_number(cells[0][0]) or (part is None and not cells[0][0]):
-            continue  # its first row is one of numbers
-        sheet.used.add(id(block))
-        if not written.put(cells[0][0], matrix, where) and not matrix.blank:
-            written.remark(
-                where, message("The table {name} belongs to no part of the question.", name=repr(cells[0][0]))
-            )
-
-
-def _own_matrices(paper: Paper, sheet: FilledSheet) -> None:
-    """Matrices in LaTeX or in brackets, below a grid that was left empty or by the name of another step."""
-    for q, question in enumerate(sheet.questions):
-        for p, part in enumerate(question.parts):
-            free = part.name not in paper.written[q].parts
-            only_space = any(slot.part is part and slot.block is None for slot in sheet.slots)
-            if isinstance(part.answer, RubricAnswer):
-                continue
-            for block in sheet.own(q, p):
-                _own_matrix(paper, sheet, (q, part), block, free, only_space)
-
-
-def _own_matrix(
-    paper: Paper, sheet: FilledSheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
-) -> None:
-    q, part = asked
-    written = paper.written[q]
-    source = block.text if "\\\\begin" not in block.text else re.sub(r"\\\\(?=[A-Za-z])", r"\\", block.text)
-    found = [(line, matrix) for line, matrix in latex_matrices(source)]
-    if not found and only_space and (block.kind == "code" or "[[" in source):
-        whole = read_matrix(unescaped(source), (0, 0))
-        found = [(1, whole)] if whole and max(map(len, whole.rows)) > 1 else []
-    for line, matrix in found:
-        where = sheet.page.where(block.start + line - 1)
-        target = written.names.find(matrix.name) if matrix.name else part.name
-        cells = Cells(matrix.rows, matrix.factor)
-        sheet.used.add(id(block))
-        if only_space and not isinstance(part.answer, _ON_A_LINE):
-            if written.parts.get(part.name, cells) != cells:
-                written.answered_twice(part.name, where)
-            written.parts[part.name] = cells  # the last matrix in the space counts
-        elif target == part.name:
-            if free:
-                written.put(target, cells, where)
-        elif target and target not in written.parts:
-            written.put(target, cells, where)
-        else:
-            sheet.used.discard(id(block))
 
 
 def _own_words(paper: Paper, sheet: FilledSheet) -> None:
