@@ -25,8 +25,10 @@ from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
+from symattn.marking.submissions.number_rows import has_shape
 from symattn.marking.submissions.places import no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
+from symattn.marking.submissions.tables import entries_of
 from symattn.marking.submissions.titles import is_surely_title, is_title
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import (
@@ -612,23 +614,29 @@ def _put(paper: Paper, sheet: FilledSheet, slot: Slot, raw: Raw, block: Markdown
 
 
 def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
-    """The cells of a table that belong to the answer, without heads and without what was printed."""
-    rows = [[unescaped(cell) for cell in row] for row in table.rows]
-    heads, labels, printed = _expected(slot)
-    columns = _columns(rows[0], heads)
-    chosen = [rows[i] for i in _lines(rows, labels)]
+    """The cells of a table that belong to the answer, without heads, working and what was printed."""
+    (_, *heads), *body = [[unescaped(cell) for cell in row] for row in table.rows]
+    column_labels, row_labels, printed = _expected(slot)
+    columns, lines = _labelled(heads, column_labels), _labelled([row[0] for row in body], row_labels)
+    inside = tuple(tuple(row[j + 1] if j + 1 < len(row) else "" for j in columns) for row in (body[i] for i in lines))
+    if not {*map(_head, column_labels)} <= {*map(_head, heads)} and not _numbered(heads):  # that line was lost
+        shape = len(row_labels), len(column_labels)
+        block = entries_of(table.rows, shape)
+        inside = block.rows if block and has_shape(block.rows, shape) else inside
     cells = Cells(
         tuple(
-            tuple(
-                _without_blank(row[j] if j < len(row) else "", printed.get((i, place), ""))
-                for place, j in enumerate(columns)
-            )
-            for i, row in enumerate(chosen)
+            tuple(_without_blank(cell, printed.get((i, j), "")) for j, cell in enumerate(row))
+            for i, row in enumerate(inside)
         )
     )
-    if isinstance(slot.part.answer, PropertyAnswer):
-        return Several({matrix_name(slot): cells})
-    return cells
+    return Several({matrix_name(slot): cells}) if isinstance(slot.part.answer, PropertyAnswer) else cells
+
+
+def _labelled(said: Sequence[str], expected: Sequence[str]) -> list[int]:
+    """Which lines have a label that was printed, or a number; all of them if none has one."""
+    printed = {_head(label) for label in expected}
+    found = [k for k, label in enumerate(map(_head, said)) if label in printed or label.isdigit()]
+    return found or [*range(len(said))]
 
 
 def matrix_name(slot: Slot) -> str:
@@ -641,57 +649,14 @@ def matrix_name(slot: Slot) -> str:
 def _expected(slot: Slot) -> tuple[list[str], list[str], dict[tuple[int, int], str]]:
     """The heads of columns and rows as they were printed, and the entries that were."""
     match slot.block:
-        case AnswerGrid() as grid:
-            heads = [plain.on_one_line(label) for label in grid.column_labels]
-            labels = [plain.on_one_line(label) for label in grid.row_labels]
-            return (
-                heads or [str(j + 1) for j in range(grid.columns)],
-                labels or [str(i + 1) for i in range(grid.rows)],
-                {place: markdown.in_cell(value) for place, value in grid.filled},
-            )
+        case AnswerGrid(rows=high, columns=wide) as grid:
+            heads, labels = ([*map(plain.on_one_line, own)] for own in (grid.column_labels, grid.row_labels))
+            numbers = [str(k) for k in range(1, max(high, wide) + 1)]
+            printed = {place: markdown.in_cell(value) for place, value in grid.filled}
+            return heads or numbers[:wide], labels or numbers[:high], printed
         case Table(header=header, rows=rows):
             return [markdown.in_line(cell) for cell in header[1:]], [markdown.in_line(row[0]) for row in rows], {}
     return [], [], {}
-
-
-def _columns(heads: Sequence[str], expected: Sequence[str]) -> list[int]:
-    """Which columns are those of the matrix: with the heads expected; else numbered ones; else all but the first."""
-    said = [_head(head) for head in heads]
-    wanted = [_head(head) for head in expected]
-    if wanted and all(head in said for head in wanted) and not _more_numbers(said, wanted):
-        return _in_order(said, wanted)
-    numbered = [j for j, head in enumerate(said) if j and head.isdigit()]
-    if [said[j] for j in numbered] == [str(k) for k in range(1, len(numbered) + 1)] and numbered:
-        return numbered
-    return list(range(1, len(heads)))
-
-
-def _more_numbers(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the numbers go on behind those expected: a matrix of another shape."""
-    return all(head.isdigit() for head in wanted) and str(len(wanted) + 1) in said
-
-
-def _in_order(said: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """The place of every label, each behind the one before as long as there is such."""
-    places: list[int] = []
-    for label in wanted:
-        after = places[-1] + 1 if places else 0
-        places.append(next((j for j in range(after, len(said)) if said[j] == label), said.index(label)))
-    return places
-
-
-def _lines(rows: Sequence[Sequence[str]], expected: Sequence[str]) -> list[int]:
-    """Which rows, from 1 below the head, are those of the matrix; others are working."""
-    said = ["", *(_head(row[0]) if row else "" for row in rows[1:])]
-    wanted = [_head(label) for label in expected]
-    if wanted and all(label in said[1:] for label in wanted) and not _more_numbers(said, wanted):
-        return (
-            [max(i for i, label in enumerate(said) if label == want and i) for want in wanted]
-            if len(set(wanted)) == len(wanted)
-            else _in_order(said, wanted)
-        )
-    numbered = [i for i, label in enumerate(said) if label.isdigit()]
-    return numbered or list(range(1, len(rows)))
 
 
 def _head(label: str) -> str:
