@@ -11,9 +11,9 @@ from itertools import chain
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
-from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.alphabet import plain_signs, undrawn
 from symattn.marking.submissions.blocks import page
-from symattn.marking.submissions.console import as_text, is_session
+from symattn.marking.submissions.code import as_text, is_session
 from symattn.marking.submissions.data import (
     csv_head,
     head_of,
@@ -22,16 +22,14 @@ from symattn.marking.submissions.data import (
     read_data,
     toml_data,
 )
-from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.latex_document import latex_text, with_matrices
+from symattn.marking.submissions.latex import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
-from symattn.marking.submissions.number_rows import BULLET, ONE_ROW
+from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
+from symattn.marking.submissions.tables import BULLET, ONE_ROW
 from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
-from symattn.marking.submissions.word import document_text, is_document
-from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
 

@@ -23,7 +23,9 @@ from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, transposed
-from symattn.marking.submissions.number_rows import (
+from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
+from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
     LONGEST_LINE,
@@ -32,17 +34,17 @@ from symattn.marking.submissions.number_rows import (
     as_row,
     behind_arrow,
     count_numbers,
+    entries_of,
     has_shape,
     has_unread,
+    is_label,
     is_plausible,
     is_prose,
     is_run_together,
+    labelled_cells,
     results,
     without_row_numbers,
 )
-from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
-from symattn.marking.submissions.stated import Shape
-from symattn.marking.submissions.tables import entries_of, is_label, labelled_cells
 from symattn.marking.submissions.titles import MOST_WORDS, NO_WORDS, is_title
 from symattn.marking.submissions.written import (
     MATRICES,
