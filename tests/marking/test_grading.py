@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 import sympy
 from commands import contents, here, run
+from filling import fill
 from waiting import until
 
 import symattn
@@ -36,7 +37,7 @@ from symattn.marking.grading.record import Terms, line_name
 from symattn.marking.grading.settled import settled
 from symattn.marking.grading.source import papers
 from symattn.marking.marker import POLICIES, mark
-from symattn.marking.submissions import fill, grid
+from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import copies, freeze, thawed

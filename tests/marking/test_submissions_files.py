@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from test_submissions_markdown import question, values
@@ -14,7 +15,7 @@ from trials import tries
 from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt
-from symattn.marking.submissions import fill, form_of, read_submission, sheet_of
+from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.page.writers import markdown
 from symattn.teaching.explanation import question_document
 
@@ -90,7 +91,8 @@ BROKEN = {
     "a photo of a phone": (b"\0\0\0\x18ftypheic\0\0\0\0", "type the answers"),
     "a zip": (b"PK\x03\x04" + b"\0" * 26 + b"answers.md", "unpack it"),
     "half a zip": (b"PK\x03\x04abc", "unpack it"),
-    "a .docx": (b"PK\x03\x04" + b" " * 26 + b"word/document.xml", "save it as .docx or as plain text"),
+    "a broken .docx": (b"PK\x03\x04" + b" " * 26 + b"word/document.xml", "it is broken"),
+    "a Pages document": (b"PK\x03\x04" + b" " * 26 + b"Index/Document.iwa", "save it as .docx or as plain text"),
     "an .odt": (b"PK\x03\x04" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis", "save it as .docx or as plain text"),
     "a .doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "save it as .docx or as plain text"),
     "an .rtf": (b"{\\rtf1\\ansi Q = 1}", "save it as .docx or as plain text"),

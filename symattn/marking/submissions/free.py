@@ -23,7 +23,9 @@ from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, transposed
-from symattn.marking.submissions.number_rows import (
+from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
+from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
     LONGEST_LINE,
@@ -32,17 +34,17 @@ from symattn.marking.submissions.number_rows import (
     as_row,
     behind_arrow,
     count_numbers,
+    entries_of,
     has_shape,
     has_unread,
+    is_label,
     is_plausible,
     is_prose,
     is_run_together,
+    labelled_cells,
     results,
     without_row_numbers,
 )
-from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
-from symattn.marking.submissions.stated import Shape
-from symattn.marking.submissions.tables import entries_of, labelled_cells
 from symattn.marking.submissions.titles import MOST_WORDS, NO_WORDS, is_title
 from symattn.marking.submissions.written import (
     MATRICES,
@@ -53,8 +55,10 @@ from symattn.marking.submissions.written import (
     Several,
     Written,
     answer_in,
+    grids_of,
     is_line,
     shape_of,
+    tables_of,
 )
 from symattn.teaching.question import (
     CellsAnswer,
@@ -402,6 +406,14 @@ class FreeText:
         if first and (name := self._called(first[1].strip(" =:->→⟶⇒"))):
             return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
+        if (
+            sign == "="
+            and head[:1] == "["
+            and _open(head) == 0
+            and _LETTERS.match(rest)
+            and (name := self._called(rest))
+        ):
+            return name, head  # [[1, 2], [3, 4]] = S
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
@@ -803,8 +815,13 @@ class FreeText:
         shape = self.written.shape(self._target)
         block = entries_of(rows, shape)
         cells = block.rows if block else ()
-        if not cells or not is_plausible(cells) or (any(shape) and not has_shape(cells, shape) and has_unread(cells)):
+        if not cells or not is_plausible(cells):
             return False
+        corner = rows[0][0]
+        if any(shape) and not has_shape(cells, shape):
+            of_another = is_label(corner) and corner.strip(NO_WORDS) and not self._called(corner)
+            if of_another or has_unread(cells):
+                return False
         self._at += 1
         self._tell(block.remarks if block else (), piece)
         self._put_grid(_Grid(Cells(cells), (piece,)))
@@ -850,6 +867,8 @@ class FreeText:
 
     def _answer(self, name: str, raw: Cells | RawText, taken: Sequence[Piece]) -> bool:
         """The answer to a part that has none yet, or a step that nobody asked for."""
+        if self._in_space and name not in self.written.names.parts:
+            name = self.here
         part = self._part(name)
         if name in self._done or (self.beside and part is None):
             return False
@@ -863,6 +882,12 @@ class FreeText:
         self._answered |= dict.fromkeys(taken, name)
         self._target, self._last, self._heads = "", name, []
         return True
+
+    @cached_property
+    def _in_space(self) -> bool:
+        """Whether all stands in the space of a part that prints no box for its matrix: it may have any name."""
+        part = self._part(self.here)
+        return part is not None and isinstance(part.answer, MATRICES) and not grids_of(part) and not tables_of(part)
 
     def _without_names(self) -> None:
         """Matrices without names: of the parts without answers those that they must be, by shape and order."""

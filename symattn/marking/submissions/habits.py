@@ -129,6 +129,3 @@ def _fraction(found: re.Match[str]) -> str:
     period = bracket or re.sub(r"[\u0305\u0304]", "", overlined)
     above = int(whole + before + period) - int(whole + before)
     return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
-
-
-__all__ = ["goes_on", "has_decimal", "letter_by_letter", "may_be_grouped", "told_again", "ungrouped", "ways"]

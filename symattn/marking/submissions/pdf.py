@@ -299,6 +299,3 @@ def _string(value: Any) -> str:
         utf_16 = value.startswith((b"\xfe\xff", b"\xff\xfe"))
         return value.decode("utf-16" if utf_16 else "utf-8", "replace").removeprefix("\ufeff")
     return value if isinstance(value, str) else " ".join(map(_string, value)) if isinstance(value, list) else ""
-
-
-__all__ = ["is_pdf", "pdf_head", "read_pdf"]

@@ -14,7 +14,7 @@ from symattn.foundation.languages import languages, message
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import Rows
-from symattn.marking.submissions.number_rows import BULLET, ONE_ROW, are_bulleted, as_row
+from symattn.marking.submissions.tables import BULLET, ONE_ROW, are_bulleted, as_row
 from symattn.marking.submissions.titles import NO_WORDS, is_surely_title
 from symattn.marking.submissions.written import MATRICES, Written, answer_in, is_line
 from symattn.page.document import Heading, Inlines

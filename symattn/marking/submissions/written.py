@@ -359,16 +359,13 @@ def _may_lack(part: Part, said: Said | None) -> bool:
 
 @dataclass
 class Paper:
-    """A file taken apart: whose it is, which sheet it answers, and what was written to every question; `otherwise`, the
-    same in the other way that it may be read.
-    """
+    """A file taken apart: whose it is, which sheet it answers, and what was written to every question."""
 
     written: list[Written]
     sheet: str = ""
     name: str = ""
     student: str = ""
     remarks: list[Remark] = field(default_factory=list)
-    otherwise: Paper | None = None
 
     @classmethod
     def of(cls, questions: Iterable[Question], sheet: str = "", name: str = "", student: str = "") -> Paper:
@@ -834,21 +831,3 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
             groups.append([by_name[label.casefold()]])
     in_order = reversed(groups) if falls or downwards else groups
     return Ordered(tuple(tuple(group) for group in in_order))
-
-
-__all__ = [
-    "ROW_OF",
-    "Cells",
-    "Paper",
-    "Raw",
-    "RawText",
-    "Several",
-    "Written",
-    "answer_in",
-    "decimal_mark_of",
-    "grids_of",
-    "is_crossed",
-    "is_line",
-    "shape_of",
-    "tables_of",
-]
