@@ -34,7 +34,7 @@ from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
 from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root, values_of
 from symattn.marking.marker.by_hand import Rounded, worked
-from symattn.marking.marker.windows import cell, claimed, holds, meet, shown, width, window
+from symattn.marking.marker.windows import cell, claimed, holds, meet, width, window
 from symattn.teaching.sheets import sheets
 
 F = Fraction
@@ -468,7 +468,7 @@ def test_no_operation_is_without_a_range(name):
 @given(boxes(2, 3, decimals()), boxes(3, 2, decimals()), units, st.integers(0, 2**32 - 1))
 def test_whoever_rounds_to_the_places_shown_stays_in_the_window(a, b, unit, seed):
     """Sums of any numbers that the lines may stand for, rounded to the unit or cut off there."""
-    windows = shown(MatMul(), written(a), written(b), unit=unit)
+    windows = window(MatMul(), written(a), written(b), unit=unit)
     x, y = points(np.random.default_rng(seed), a, b)
     for row, result in zip(windows, x @ y, strict=True):
         for w, number in zip(row, result, strict=True):
@@ -480,8 +480,8 @@ def test_whoever_rounds_to_the_places_shown_stays_in_the_window(a, b, unit, seed
 def test_what_ends_within_the_places_shown_was_not_rounded():
     exactly, third = ((cell(F(3, 4), None),),), ((cell(F(1, 3), None),),)
     one = ((cell(1, None),),)
-    assert shown(MatMul(), exactly, one, unit=F(1, 100)) == ((cell(F(3, 4), None),),)
-    [[w]] = shown(MatMul(), third, one, unit=F(1, 100))
+    assert window(MatMul(), exactly, one, unit=F(1, 100)) == ((cell(F(3, 4), None),),)
+    [[w]] = window(MatMul(), third, one, unit=F(1, 100))
     assert same(F(1, 3) - F(1, 100), w.low)
     assert same(F(1, 3) + F(1, 100), w.high)
 

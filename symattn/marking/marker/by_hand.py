@@ -365,6 +365,3 @@ def _hull(*windows: Window) -> Window:
 
 def _is_whole(span: Window) -> bool:
     return span.low == span.high and _places(span.low) == 0
-
-
-__all__ = ["ByHand", "Lines", "LinesByHand", "Rounded", "operands_of", "worked"]

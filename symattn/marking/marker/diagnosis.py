@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import inf, isfinite
 from typing import NamedTuple, TypeVar
 
-from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -27,7 +27,6 @@ from symattn.derivation.misconceptions import (
 from symattn.derivation.misconceptions.base import (
     COPY,
     MatrixwiseDerivation,
-    ReplacementOp,
     Rewritten,
     is_short_enough,
     rewritten_everywhere,
@@ -36,16 +35,16 @@ from symattn.derivation.misconceptions.uniform import uniform
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder, values_of
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
 from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Candidate, Flag, Kind, State
-from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.trace import HIDING, Judged, Mistake, Place, Trace, continued, may_be_raised
+from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Kind, Place, State, Verdict
+from symattn.marking.marker.script import Script, per_token
+from symattn.marking.marker.trace import HIDING, Trace, continued, worked_out
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
@@ -127,60 +126,44 @@ class Beliefs:
         self._matrixwise = MatrixwiseDerivation(own)
         self.laid = self._matrixwise.rows
         self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
-        self._names: dict[str, str | None] = {}
-        self._rewritten: dict[str, Rewritten] = {}
-        self._parts: dict[tuple[str, ...], Part | None] = {}
-        self._all_parts: dict[tuple[str, ...], Mapping[str, Part]] = {}
-        self._read: dict[tuple[str, ...], frozenset[str]] = {}
+        self.part, self.parts, self.read = cache(self._part), cache(self._every_part), cache(self._lines_read)
+        self._rewritten = cache(self._written_differently)
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        if step.name not in self._names:
-            self._names[step.name] = next((name for name in (step.name, step.role) if name in self.places), None)
-        return self._names[step.name]
+        return next((name for name in (step.name, step.role) if name in self.places), None)
 
-    def part(self, id: str, steps: Sequence[Step]) -> Part | None:
+    def _part(self, id: str, steps: tuple[str, ...]) -> Part | None:
         """What a misconception has to do with these steps, the last of which was written; None if it is nothing."""
-        key = (id, *(step.name for step in steps))
-        if key not in self._parts:
-            rewritten = self._written_differently(misconception(id))
-            names = {step.name: self.named(step) for step in steps}
-            changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
-            charged = next((step for step, name in names.items() if name in changes), "")
-            self._parts[key] = Part(charged, changes) if changes else None
-        return self._parts[key]
+        rewritten = self._rewritten(id)
+        names = {step: self.named(self.own[step]) for step in steps}
+        changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
+        charged = next((step for step, name in names.items() if name in changes), "")
+        return Part(charged, changes) if changes else None
 
-    def parts(self, steps: Sequence[Step]) -> Mapping[str, Part]:
+    def _every_part(self, steps: tuple[str, ...]) -> Mapping[str, Part]:
         """The same of all misconceptions that have to do with them."""
-        names = tuple(step.name for step in steps)
-        if names not in self._all_parts:
-            parts = {id: self.part(id, steps) for id in misconceptions()}
-            self._all_parts[names] = {id: part for id, part in parts.items() if part is not None}
-        return self._all_parts[names]
+        return {id: part for id in misconceptions() if (part := self.part(id, steps)) is not None}
 
-    def read(self, steps: Sequence[Step]) -> frozenset[str]:
+    def _lines_read(self, steps: tuple[str, ...]) -> frozenset[str]:
         """The lines that somebody may look at who works these steps out, rightly or with a misconception."""
-        names = tuple(step.name for step in steps)
-        if names not in self._read:
-            changes = [part.changes for part in self.parts(steps).values()]
-            worked_out = [*steps, *(step for changed in changes for step in changed.values())]
-            if places := [self.places[name] for changed in changes for name in changed]:
-                worked_out += self.laid.steps[min(places) : max(places) + 1]
-            read = {operand.name for step in worked_out for operand in step.operands}
-            self._read[names] = frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
-        return self._read[names]
+        changes = [part.changes for part in self.parts(steps).values()]
+        worked = [*(self.own[name] for name in steps), *(step for changed in changes for step in changed.values())]
+        if places := [self.places[name] for changed in changes for name in changed]:
+            worked += self.laid.steps[min(places) : max(places) + 1]
+        read = {operand.name for step in worked for operand in step.operands}
+        return frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
 
-    def _written_differently(self, m: Misconception) -> Rewritten:
+    def _written_differently(self, id: str) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
-        if m.id not in self._rewritten:
-            try:
-                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change, self._matrixwise.parts) or {}
-            except (InputError, UndecidedError):
-                self._rewritten[m.id] = {}
-            for step in self._rewritten[m.id].values():
-                self.memory.kept(step)
-                self.memory.alike(step.op)
-        return self._rewritten[m.id]
+        try:
+            found = rewritten_everywhere(self.laid, misconception(id).change, self._matrixwise.parts) or {}
+        except (InputError, UndecidedError):
+            return {}
+        for step in found.values():
+            self.memory.kept(step)
+            self.memory.alike(step.op)
+        return found
 
 
 class Lines:
@@ -259,26 +242,8 @@ class Lines:
     def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
         rests_on = [matrix for matrix in operands if matrix is not None]
-        if len(rests_on) < len(operands):
-            return None
-        try:
-            seen = [self.laid.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
-            matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
-        except (InputError, IndexError):  # a row that is not there
-            return None
-        if _raises_too_much(step.op, matrices):
-            return None
-        try:
-            result = step.applied(matrices, arithmetic)
-        except (InputError, UndecidedError):
-            return None
+        result = worked_out(self.laid, step, rests_on, arithmetic) if len(rests_on) == len(operands) else None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
-
-
-def _raises_too_much(op: Op, operands: Sequence[AnyMatrix]) -> bool:
-    """Whether powers come up that are too large or too awkward to go on with."""
-    softmax = op.of if isinstance(op, ReplacementOp) else op
-    return isinstance(softmax, Softmax) and not may_be_raised(softmax, values_of(operands[0]))
 
 
 def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> Lines:
@@ -323,14 +288,14 @@ class Diagnosis(Trace):
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
-    def left_out_with(self, mistake: Mistake) -> frozenset[str]:
+    def left_out_with(self, event: Event) -> frozenset[str]:
         """The steps that the step charged is handed on by, where a misconception leaves it out and these with it: β
         with γ.
         """
-        id, charged = mistake.candidates[0].id, mistake.charged[0]
+        id, charged = event.candidates[0].id, event.step
         known = {charged}
         for step in self.script.d:
-            part = self.beliefs.part(id, [step])
+            part = self.beliefs.part(id, (step.name,))
             copied = part is not None and all(changed.op == COPY for changed in part.changes.values())
             if step.name == charged and not copied:
                 break
@@ -364,8 +329,7 @@ class Diagnosis(Trace):
         """Whether one cause explains everything; then it is charged."""
         slips = found.slipped[0][1] if len(found.slipped) == 1 and len(found.slipped[0][0]) == len(wrong) else []
         if found.fits and slips:
-            others = [Candidate("misconception", fit.misconception.id) for fit in found.fits]
-            self._record(step, "slip", [*slips, *others], wrong, [step.name])
+            self._record(step, "slip", [*slips, *_named(found.fits)], wrong, [step.name])
         elif found.fits:
             self._charge(step, wrong, found.fits)
         elif found.partly and all(fit.misconception.id in ROUNDING for fit in found.partly):
@@ -398,29 +362,28 @@ class Diagnosis(Trace):
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
-        judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
-        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "rounded" in j.flags]
+        own = self.verdicts[step.name].items()
+        coarse = [cell for cell, verdict in own if verdict.way == "window" and "rounded" in verdict.flags]
         tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
         fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
         if not fits:
             return
-        known = next(
-            (m for m in self.mistakes if m.kind == "rounding" and m.candidates[0].id == fits[0].misconception.id), None
-        )
-        if known is None:
+        known = (e for e in self.events if e.kind == "rounding" and e.candidates[0].id == fits[0].misconception.id)
+        if (event := next(known, None)) is None:
             self._record(step, "rounding", _named(fits), coarse, [step.name])
         else:
-            known.entries += [(step.name, i, j) for i, j in coarse]
-            known.charged.append(step.name)
+            self._add(event, step, coarse, step.name)
 
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
         self._loose = True
-        for mistake in self.mistakes:
-            if len(mistake.candidates) == 1 or mistake.shown == step.name or mistake.in_part:
+        for event in list(self.events):
+            if len(event.candidates) == 1 or event.part == step.name or event.in_part:
                 continue
-            if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
-                self._keep(mistake, kept)
+            if kept := [
+                c for c in event.candidates if c.kind != "misconception" or not self._speaks_against(c.id, step, grid)
+            ]:
+                self._keep(event, kept)
         self._loose = False
 
     # -- mistakes made before, going on
@@ -430,32 +393,24 @@ class Diagnosis(Trace):
 
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
-        for mistake in self.mistakes:
-            beliefs = (c for c in mistake.candidates if c.kind == "misconception")
+        for event in self.events:
+            beliefs = (c for c in event.candidates if c.kind == "misconception")
             tried = [(c, self._tried(c.id, step, grid)) for c in beliefs if not self._hopeless(c.id, step, grid, wrong)]
             kept = [
                 (candidate, fit)
                 for candidate, fit in tried
-                if fit is not None and (not fit.rejected or (mistake.in_part and _in_part(fit.rejected, wrong)))
+                if fit is not None and (not fit.rejected or (event.in_part and _in_part(fit.rejected, wrong)))
             ]
             if not kept:
                 continue
-            self._keep(mistake, [candidate for candidate, _ in kept])
-            fit = kept[0][1]
-            after = fit.charged != step.name or bool(self.script.depends(step).intersection(mistake.charged))
-            mistake.entries += [(step.name, i, j) for i, j in wrong]
-            self._attribute(step, wrong, fit, mistake.number, "follows" if after else "wrong")
+            event, fit = self._keep(event, [candidate for candidate, _ in kept]), kept[0][1]
+            after = fit.charged != step.name or bool(self.script.depends(step).intersection(event.charged))
+            self._add(event, step, wrong, *[fit.charged] * (fit.charged != step.name or not after))
+            self._attribute(step, wrong, fit, event.number, "follows" if after else "wrong")
             if fit.charged != step.name:
                 self._assume(step, fit.misconception)
-            if fit.charged != step.name or not after:
-                mistake.charged.append(fit.charged)
             return True
         return False
-
-    def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
-        if candidate.kind != "misconception":
-            return False
-        return self._speaks_against(candidate.id, step, grid)
 
     def _speaks_against(self, id: str, step: Step, grid: Grid) -> bool:
         """Whether a line is not what somebody with the misconception writes there."""
@@ -464,12 +419,18 @@ class Diagnosis(Trace):
         fit = self._tried(id, step, grid)
         return fit is not None and bool(fit.rejected)
 
-    def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
+    def _keep(self, event: Event, candidates: list[Candidate]) -> Event:
         """Drop the explanations that what was written later speaks against."""
-        self.dismissed |= {(mistake.shown, c.id) for c in mistake.candidates if c not in candidates}
-        if mistake.candidates[0] not in candidates:
+        self.dismissed |= {(event.part, c.id) for c in event.candidates if c not in candidates}
+        if event.candidates[0] not in candidates:
             self.misjudged = True
-        mistake.candidates = candidates
+        self.events[event.number] = kept = replace(event, candidates=tuple(candidates))
+        return kept
+
+    def _add(self, event: Event, step: Step, cells: Iterable[Cell], *charged: str) -> None:
+        """Entries that a mistake made before has spoilt as well, and perhaps a step that it is charged to."""
+        entries = (*event.entries, *((step.name, i, j) for i, j in cells))
+        self.events[event.number] = replace(event, entries=entries, charged=(*event.charged, *charged))
 
     # -- misconceptions
 
@@ -570,9 +531,9 @@ class Diagnosis(Trace):
             if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
                 yield lines, part
 
-    def _up_to(self, step: Step) -> Sequence[Step]:
+    def _up_to(self, step: Step) -> tuple[str, ...]:
         """The steps that were left out before a step, and this one."""
-        return (*self.script.left_out(step), step)
+        return (*(other.name for other in self.script.left_out(step)), step.name)
 
     def _changed(self, step: Step, m: Misconception) -> Rewritten:
         """What a misconception changes in a step, and in those that were left out before it."""
@@ -602,10 +563,9 @@ class Diagnosis(Trace):
         """Whether what was written are weights that come of the value, rounded so that each row sums to 1."""
         if not isinstance(step.op, Softmax) or self.script.printed.get(step.name):
             return False
-        rows = grid if step.op.along == "rows" else grid.T
-        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for row in rows.rows for entry in row):
+        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for _, _, entry in grid.cells()):
             return False
-        return _by_largest_remainder(rows, value if step.op.along == "rows" else value.T)
+        return _by_largest_remainder(per_token(step.op, grid), per_token(step.op, value))
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
@@ -673,17 +633,17 @@ class Diagnosis(Trace):
 
         It costs where it was made, or in this line where that was in a step that carries no marks (3.9).
         """
-        best, number = fits[0], len(self.mistakes)
+        best, number = fits[0], len(self.events)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
-        candidates = _named(fits)
         if all(fit.misconception.id in ROUNDING for fit in fits):
-            self._record(step, "rounding", candidates, wrong, [best.charged])
+            self._record(step, "rounding", _named(fits), wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         free = best.charged not in self.script.asked and step.name in self.script.asked
-        self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
         named, changes = self._worlds(step)[0].beliefs.named, self._changed(step, best.misconception)
-        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
+        spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
+        charged = [step.name if free else best.charged]
+        self._record(step, "misconception", _named(fits), wrong, charged, spoilt=spoilt)
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
@@ -698,23 +658,22 @@ class Diagnosis(Trace):
         """
         if len(wrong) > COINCIDENCE and any(slip.id == REPEATED for slip in slips):
             fits = []
-        beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
-        self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
-        self.mistakes[-1].in_part = bool(beliefs)
+        self._record(step, "slip", [*_named(fits), *slips], wrong, [step.name], in_part=bool(fits))
         if fits:
-            self._attribute(step, wrong, fits[0], len(self.mistakes) - 1, "wrong")
+            self._attribute(step, wrong, fits[0], len(self.events) - 1, "wrong")
 
     def _attribute(
         self, step: Step, cells: Iterable[Cell], fit: Fit, event: int, state: State, flags: tuple[Flag, ...] = ()
     ) -> None:
         """Entries that a misconception explains."""
         for i, j in cells:
-            place = (step.name, i, j)
-            self.meant[place] = fit.value[i, j]
+            place, value = (step.name, i, j), fit.value[i, j]
+            self.meant[place] = value
             if state == "follows" and (i, j) not in fit.strained:
-                self.judged[place] = Judged("follows", "event", fit.value[i, j], "exact", flags, event)
-            elif place in self.judged:
-                self.judged[place] = replace(self.judged[place], event=event)
+                entry = self.script.written[step.name][i, j]
+                self.put(Verdict(*place, "follows", entry, value, None, "event", "exact", flags, event))
+            else:
+                self._due(place, event)
 
     def _assume(self, step: Step, belief: Misconception) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
@@ -872,21 +831,31 @@ class Diagnosis(Trace):
         """Two events: one for the step that was left out, one for this one."""
         first = list(dict.fromkeys(pair.misconception.id for pair in pairs))
         second = list(dict.fromkeys(pair.also.id for pair in pairs if pair.also))
-        self._record(step, "misconception", [Candidate("misconception", i) for i in first], [], [pairs[0].charged])
-        self._record(step, "misconception", [Candidate("misconception", i) for i in second], wrong, [step.name])
+        for ids, cells, charged in ((first, (), pairs[0].charged), (second, wrong, step.name)):
+            self._record(step, "misconception", [Candidate("misconception", id) for id in ids], cells, [charged])
         self._assume(step, pairs[0].misconception)
 
     # -- keeping record
 
     def _record(
-        self, step: Step, kind: Kind, candidates: list[Candidate], cells: Iterable[Cell], charged: list[str]
+        self,
+        step: Step,
+        kind: Kind,
+        candidates: Sequence[Candidate],
+        cells: Iterable[Cell],
+        charged: Sequence[str],
+        spoilt: frozenset[str] = frozenset(),
+        in_part: bool = False,
     ) -> None:
-        number = len(self.mistakes)
-        places = [(step.name, i, j) for i, j in cells]
-        self.mistakes.append(Mistake(number, step.name, charged, kind, candidates, places))
+        number, places = len(self.events), tuple((step.name, i, j) for i, j in cells)
+        self.events.append(Event(number, step.name, tuple(charged), kind, tuple(candidates), places, spoilt, in_part))
         for place in places:
-            if place in self.judged:
-                self.judged[place] = replace(self.judged[place], event=number)
+            self._due(place, number)
+
+    def _due(self, place: Place, event: int) -> None:
+        """Say which event an entry is due to, if it was judged."""
+        if (verdict := self.at(place)) is not None:
+            self.put(replace(verdict, event=event))
 
 
 def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:

@@ -75,6 +75,3 @@ class KeyMemory(Memory):
     def kept(self, thing: T) -> T:
         self._own[id(thing)] = thing
         return thing
-
-
-__all__ = ["KeyMemory", "Memory"]

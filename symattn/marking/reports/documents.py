@@ -295,7 +295,7 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
 
 def _catalogued(events: Iterable[Event]) -> list[str]:
     """The codes of misconceptions and slips among the explanations, which `symattn list` says more about."""
-    found = dict.fromkeys(candidate.id for event in events for candidate in event.candidates)
+    found = dict.fromkeys(id for event in events for id in event.ids)
     return [code for code in found if code in misconceptions() or code in COUNTING or code in SLIPS]
 
 
@@ -388,6 +388,3 @@ def _words(text: str) -> Inlines:
 
 def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
     return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
-
-
-__all__ = ["feedback_document", "marking_document"]

@@ -23,6 +23,7 @@ from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
+from symattn.marking.marker.script import precision_of
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
 from symattn.marking.reports.worked import Own
@@ -540,10 +541,8 @@ class Told:
             lines = {step: said for name in self._parts if self.report.own.get(name) is d and (step := self.step(name))
                      and isinstance(said := self.said(name), Grid) and not said.empty}  # fmt: skip
             more = {name: said for name, said in self.report.attempt.more.items() if name in d and not said.empty}
-            problem = self.report.question.problem
-            places, exact = (problem.places, problem.exact) if problem else (4, True)
-            own = Wording(d, wording.notation)
-            self._owns[part] = Own(d, {**more, **lines}, own, places, exact)
+            exact, places = precision_of(self.report.question)
+            self._owns[part] = Own(d, {**more, **lines}, Wording(d, wording.notation), places, exact)
         return self._owns[part]
 
     def _worked(self, event: Event) -> Inlines:
@@ -644,7 +643,7 @@ class Told:
             if verdict.state == "follows" and verdict.way in said:  # of the others a student is told by the sign
                 ways.setdefault(said[verdict.way], []).append(cell)
             for flag in verdict.flags:
-                if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
+                if flag in words.FLAGS and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop(said["event"], None)  # it has been told
@@ -866,10 +865,8 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
 CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
         "event": ("Right, given the earlier mistake.", "{place}: right, given the earlier mistake."),
-        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
     "teacher": {
-        "key": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
         "written": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
         "unrounded": (
             "Consistent with the student's {lines} before rounding.",
@@ -883,7 +880,6 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
             "Consistent with the earlier mistake.",
             "{place}: consistent with the earlier mistake.",
         ),
-        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
 }  # fmt: skip
 """What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
@@ -941,6 +937,3 @@ def _lowered(number: int) -> str:
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-__all__ = ["Reader", "ReportLine", "Told", "explained", "marks_text", "places", "remarked"]

@@ -316,6 +316,3 @@ def shortened(formula: Formula) -> Formula:
 def _has_decimals(formula: Formula) -> bool:
     """Whether a decimal stands in a formula."""
     return (isinstance(formula, Number) and "." in formula.digits) or any(map(_has_decimals, children(formula)))
-
-
-__all__ = ["Own", "shortened"]
