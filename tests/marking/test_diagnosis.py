@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from bench.diagnosis import tried
+from planted import tried
 from scripts import decimals, key_of, script
 
 from symattn.api import check, derive, make_recipe
@@ -115,7 +115,7 @@ OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradien
 
 @pytest.mark.parametrize("names", [SMALL, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["small", "others"])
 def test_planted_mistakes_are_one_event_with_their_name(names):
-    """A small version of the bench: at most one in ten without its name."""
+    """At most one in ten without its name."""
     found = list(tried(names, slip_count=3, part_count=1, seed=3, belief_count=1))
     assert len(found) > 3 * len(names)
     assert sum(outcome.named for outcome in found) >= 0.9 * len(found), [str(o) for o in found if not o.named]

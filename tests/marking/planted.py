@@ -1,18 +1,11 @@
 """What the marker calls mistakes that were planted: every mechanism, every misconception, slips of every kind.
 
-    python tests/bench/diagnosis.py [--only MECHANISM …] [--beliefs N] [--slips 40] [--parts 6] [--seed 1] [--list]
-
-With `--beliefs 10 --slips 12 --parts 0` all mechanisms take two minutes.  Planted are each misconception that can be
-seen, in full; some that hold in one row or column only, or in all but one; and slips in single entries.  The slips come
-from SymPy's own tree of an entry, and from what pens do to digits, not from the catalogue.  Whoever made one goes on
-rightly from it.  A mistake is named if it is one event and what was planted is among its explanations, or a
+Planted are each misconception that can be seen, in full; some that hold in one row or column only, or in all but one;
+and slips in single entries.  The slips come from SymPy's own tree of an entry, and from what pens do to digits, not
+from the catalogue.  Whoever made one goes on rightly from it.  A mistake is named if it is one event and what was planted is among its explanations, or a
 misconception that would have the same in every box.
 """
 
-import argparse
-import sys
-import time
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -23,7 +16,7 @@ import sympy
 from symattn.api import make_recipe
 from symattn.derivation.algebra import IN_SYMPY, Entries
 from symattn.derivation.derivation import Derivation, RuleOp
-from symattn.derivation.mechanisms import mechanism, mechanisms
+from symattn.derivation.mechanisms import mechanism
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import followed
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text, from_sympy, to_sympy
@@ -301,7 +294,6 @@ class Outcome:
     mechanism: str
     planted: Planted
     report: Report
-    seconds: float
 
     @property
     def one(self):
@@ -323,15 +315,6 @@ class Outcome:
             for wrong in replayed(d, known)
         )
 
-    @property
-    def explained(self):
-        """Whether it has a name at all: another one that gives the same is a name, too."""
-        return self.one and all(e.candidates for e in self.report.events)
-
-    @property
-    def several(self):
-        return not self.one
-
     def __str__(self):
         events = ", ".join(f"{e.part}: {e.kind} {'/'.join(c.id for c in e.candidates)}" for e in self.report.events)
         p = self.planted
@@ -350,11 +333,9 @@ def tried(names, slip_count, part_count, seed, belief_count=None):
                 else typed
             )
             attempt = script(question, planted.wrong, say)
-            start = time.process_time()
             report = mark(question, attempt)
-            seconds = time.process_time() - start
             if report.events or planted.group != "slip" or report.total < report.available:
-                yield Outcome(name, planted, report, seconds)
+                yield Outcome(name, planted, report)
 
 
 def few(name, slip_count, part_count, seed, belief_count=None):
@@ -365,48 +346,3 @@ def few(name, slip_count, part_count, seed, belief_count=None):
     yield from rng.sample(parts, min(part_count, len(parts)))
     for _, planted in zip(range(slip_count), slips(name, rng), strict=False):
         yield planted
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=list(mechanisms()))
-    parser.add_argument("--beliefs", type=int, help="misconceptions for each mechanism; all, if it is not said")
-    parser.add_argument("--slips", type=int, default=40)
-    parser.add_argument("--parts", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="what was not named, script by script")
-    options = parser.parse_args()
-    outcomes = []
-    for name in options.only:
-        start = time.process_time()
-        outcomes += tried([name], options.slips, options.parts, options.seed, options.beliefs)
-        print(f"{name}: {time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
-    tables = defaultdict(list)
-    for o in outcomes:
-        for table in ("all", "mechanism", "kind"):
-            what = {
-                "all": "",
-                "mechanism": o.mechanism,
-                "kind": "" if o.planted.group == "misconception" else o.planted.kind,
-            }
-            tables[o.planted.group, f"{table} {what[table]}"].append(o)
-    print(f"{'':<58}{'scripts':>8}{'named':>8}{'%':>7}{'explained':>10}{'more than one event':>21}")
-    for (group, what), found in sorted(tables.items(), key=lambda item: item[0]):
-        named, explained, more = (sum(getattr(o, what) for o in found) for what in ("named", "explained", "several"))
-        head = f"{group}: {what}"
-        print(f"{head:<58}{len(found):>8}{named:>8}{100 * named / len(found):>7.1f}{explained:>10}{more:>21}")
-    for group in ("misconception", "partly", "slip"):
-        times = sorted(o.seconds * 1000 for o in outcomes if o.planted.group == group)
-        if times:
-            print(
-                f"{group}: median {times[len(times) // 2]:.0f} ms, 90 % {times[len(times) * 9 // 10]:.0f} ms, "
-                f"longest {times[-1]:.0f} ms"
-            )
-    if options.list:
-        for o in outcomes:
-            if not o.named:
-                print(o)
-
-
-if __name__ == "__main__":
-    main()
