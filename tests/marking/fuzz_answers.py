@@ -1,11 +1,10 @@
 """Fuzzed answers: every one is read and decided, none may crash or run anything.
 
-Answers are token soup, mutations of right answers, deep nesting, huge digits, look-alikes from all of Unicode,
-code, right answers in many forms, and expressions: functions of functions, powers and powers of ten with exponents of
-both signs and of every size.  What takes longer than `HOPELESS` ends the run and shows where it was.  Each answer is
-read as one entry and compared with a true value as marking does it; time is that of the thread alone, so that other
-processes do not count.  An audit hook watches for anything that would open a file, start a process, import, compile or
-execute.
+Answers are mutations of right answers, code, and expressions: functions of functions, powers and powers of ten with
+exponents of both signs and of every size; `tests/exact/exact_reading.toml` has deep nesting and huge digits.  What takes
+longer than `HOPELESS` ends the run and shows where it was.  Each answer is read as one entry and compared with a true
+value as marking does it; time is that of the thread alone, so that other processes do not count.  An audit hook watches
+for anything that would open a file, start a process, import, compile or execute.
 """
 
 import faulthandler
@@ -13,7 +12,6 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -41,11 +39,6 @@ TOKENS = (
     "−", "–", "$", "\\frac", "\\frac{1}{2}", "\\sqrt{2}", "\\left(", "\\right)", "\\cdot", "\\", "~~", "**", "_", "x",
     "inf", "nan", "e^(1/3)", "2^(1/2)", "(1+e)", "|", "&", "°", "é", "\u200b", "\u00a0", "\x00", "١", "１",
 )  # fmt: skip
-LOOK_ALIKES = {
-    "0": "０O𝟎⓪٠०", "1": "１l𝟏①١१", "2": "２𝟐②٢²₂", "3": "３𝟑Ʒ③", "e": "ｅеℯ𝑒ё", "-": "−–—‐－﹣˗", "+": "＋﹢⁺➕",
-    "/": "／⁄∕÷⧸", ".": "．·٫․", "(": "（❨⟮", ")": "）❩⟯", "*": "＊×·∗⋅•", "^": "＾ˆ⌃", "=": "＝≡",
-    " ": "\u00a0\u2009\u3000\u2003",
-}  # fmt: skip
 CODE = (
     "__import__('os').system('touch pwned')", "exec('1')", "eval(1)", "open('pwned','w')", "().__class__.__bases__",
     "lambda: 0", "import os", "{{7*7}}", "${7*7}", "`id`", "$(id)", "'; DROP TABLE marks; --",
@@ -53,12 +46,6 @@ CODE = (
     "\\input{/etc/passwd}", "\\write18{id}", "=cmd|' /C calc'!A0", "Symbol('x').evalf()", "Integer(1)/0", "1if 1else 2",
     "%s%s%n", "\\begin{pmatrix}1\\end{pmatrix}", "f'{1}'", "1;2", "\r\n1", "1\x001",
 )  # fmt: skip
-
-Kind = Callable[[random.Random, str], str]
-
-
-def soup(rng, right):
-    return "".join(rng.choices(TOKENS, k=rng.randint(1, 30)))
 
 
 def mutation(rng, right):
@@ -80,64 +67,8 @@ def mutation(rng, right):
     return "".join(characters)
 
 
-def nesting(rng, right):
-    depth = rng.choice((2, 3, 5, 10, 30, 58, 61, 200, 1900))
-    opening, closing = rng.choice(
-        (
-            ("(", ")"), ("sqrt(", ")"), ("exp(", ")"), ("ln(", ")"), ("\\frac{1}{", "}"), ("1/(1+", ")"), ("-(", ")"),
-            ("e^(", ")"), ("√(1+", ")"), ("(1+e)*(", ")"), ("2^(1/", ")"), ("\\sqrt{2+", "}"), ("e^(1/(1+", "))"),
-            ("(", ")^2"), ("(1+", ")^3"), ("(e+", ")^(1/2)"), ("exp(-", ")+1"), ("[", "]"), ("--", ""), ("e^", ""),
-            ("~~", "~~"), ("$", "$"), ("**", "**"), ("\\left(", "\\right)"), ("<b>", "</b>"), ("\\cancel{", "}"),
-        )
-    )  # fmt: skip
-    inner = rng.choice((right, "1", "2", "e", "e+1", "sqrt(2)+e"))
-    return (opening * depth + inner + closing * rng.choice((depth, depth, depth, depth - 1)))[:6000]
-
-
-def huge(rng, right):
-    digits = "".join(rng.choices("0123456789", k=rng.choice((20, 60, 199, 200, 201, 1000, 4000, 20000))))
-    power = rng.choice((9, 99, 200, 201, 1000, 10**9))
-    forms = (
-        digits, f"0.{digits}", f"{digits}/{digits[::-1]}", f"e^{digits}", f"({right})^{power}", f"e^({right})^{power}",
-        f"(1+e)^{power}*(1-e)^{power}", f"{power}^{power}", f"sqrt({digits})", f"(1+sqrt(2)+e)^{power}",
-        f"ln({digits})",
-        f"(1+e^{power})/(1+e^{power}+e^-{power})", f"{digits} %", f"2^({power}/{power - 1})", f"exp(exp(exp({power})))",
-        "+".join(f"e^{rng.randint(-200, 200)}" for _ in range(rng.choice((5, 50, 300)))),
-        "*".join(f"(1+e^(1/{rng.randint(1, 90)}))" for _ in range(rng.choice((3, 12, 60)))),
-        "+".join(f"1/(1+e^(1/{rng.randint(1, 90)}))" for _ in range(rng.choice((3, 12, 60)))),
-        "+".join(f"sqrt({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
-        "+".join(f"ln({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
-        f"sqrt({right}+sqrt({rng.randint(2, 99)}+e))", f"e^(ln({rng.randint(2, 99)})/{rng.randint(2, 99)})",
-        f"(1+e)^200*(1-e)^200-(1+e)^200*(1-e)^200+{right}", f"({right})+ln(7)-ln(7)",
-        f"e^(e^({right}))", f"({right})/({right}-({right}))", f"2^(sqrt({rng.randint(2, 30)}))",
-    )  # fmt: skip
-    return rng.choice(forms)
-
-
-def look_alike(rng, right):
-    if rng.random() < 0.3:
-        return "".join(
-            chr(rng.choice((rng.randrange(32, 0x3000), rng.randrange(0x2000, 0x2C00), rng.randrange(0xD7FF))))
-            for _ in range(rng.randint(1, 12))
-        )
-    return "".join(rng.choice(LOOK_ALIKES[c]) if c in LOOK_ALIKES and rng.random() < 0.4 else c for c in right)
-
-
 def code(rng, right):
     return rng.choice((rng.choice(CODE), f"{right}{rng.choice(CODE)}", f"{rng.choice(CODE)}+{right}"))
-
-
-def dressed(rng, right):
-    """A right answer, equal or near, as people and programs write it."""
-    form = rng.choice(
-        (
-            "{}", "**{}**", "${}$", "$`{}`$", "`{}`", "\\({}\\)", "= {}", "~~7~~ {}", "{} ≈ 0.33", "({})/1", "1*({})",
-            "({0})+({0})-({0})", "{}+1/10^30", "({})*(1+e)/(e+1)", "{}+0", "\\boxed{{{}}}", "exp(ln({}))",
-            "({0})^2/({0})",
-            "sqrt(({})^2)", "{} + e^-200",
-        )
-    )  # fmt: skip
-    return form.format(right)
 
 
 NUMBERS = (
@@ -187,7 +118,7 @@ def expression(rng, right, depth=None):
             return f"{rng.choice(('1+', '1-', '-', '10^-200*', '10^200*'))}{inner()}"
 
 
-KINDS = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed, expression, expression)
+KINDS = (mutation, code, expression)
 
 
 @dataclass

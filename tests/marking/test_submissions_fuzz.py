@@ -10,8 +10,6 @@ def test_hundreds_of_answers():
     assert tally.crashes == []
     assert dict(tally.events) == {}
     assert sum(tally.outcomes.values()) == 500
-    kinds = {outcome.split()[0] for outcome in tally.outcomes}
-    assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed", "expression"}
     assert any("accepted" in outcome for outcome in tally.outcomes)
 
 
