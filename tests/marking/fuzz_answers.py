@@ -1,10 +1,10 @@
 """Fuzzed answers: every one is read and decided, none may crash or run anything.
 
 Answers are mutations of right answers, code, and expressions: functions of functions, powers and powers of ten with
-exponents of both signs and of every size; `tests/exact/exact_reading.toml` has deep nesting and huge digits.  What takes
-longer than `HOPELESS` ends the run and shows where it was.  Each answer is read as one entry and compared with a true
-value as marking does it; time is that of the thread alone, so that other processes do not count.  An audit hook watches
-for anything that would open a file, start a process, import, compile or execute.
+exponents of both signs and of every size; `tests/exact/exact_reading.toml` has deep nesting and huge digits.  What
+takes longer than `HOPELESS` ends the run and shows where it was.  Each answer is read as one entry and compared with a
+true value as marking does it; time is that of the thread alone, so that other processes do not count.  An audit hook
+watches for anything that would open a file, start a process, import, compile or execute.
 """
 
 import faulthandler
