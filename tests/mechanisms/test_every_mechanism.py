@@ -16,7 +16,6 @@ from catalogue_sheets import ROWS, sheet
 from commands import run
 from test_self_check import STEPS, every_op
 
-from symattn.api import make_recipe
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
@@ -45,7 +44,6 @@ from symattn.exact.real import as_real
 from symattn.marking.marker.trace import rests_on
 from symattn.marking.marker.windows import cell, window
 from symattn.teaching.fairness.selfcheck import self_check
-from symattn.teaching.sheets import sheets
 
 ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}
 MECHANISMS = list(ROW)
@@ -64,19 +62,6 @@ def test_all_are_listed():
     for name, chosen in mechanisms().items():
         assert f"  {name} " in listed
         assert chosen.title in listed
-
-
-DEAR = ("cross_attention_gradient", "encoder_block", "rotary_attention_gradient")
-"""Mechanisms whose families take seconds to find; each has a test of its own, or one of its parts here."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in DEAR][::4])
-def test_two_worksheets_differ_and_are_as_much_work(name):
-    one, other = sheets(make_recipe(name, seed=7), 2)
-    assert one.name != other.name
-    loads = [one.question.features["load"], other.question.features["load"]]
-    assert max(loads) - min(loads) <= 0.15 * max(loads), loads
 
 
 # ------------------------------------------------------------------------------------------------ one rule
