@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, Answer, Work, numpy_prints
+from oracles import softmax
 from trials import tries
 
 import symattn
@@ -48,11 +49,6 @@ def sheet(name: str) -> Question:
     frozen = json.loads(SHEETS[name])
     kind = problem_type(frozen["type"])
     return kind.make(kind.thaw(frozen, name))
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def answer(step: str, values: np.ndarray, head: int = 0) -> Answer:
