@@ -50,7 +50,7 @@ _LISTED = {
 """Headings of what a platform knows students by, which its gradebook wants back."""
 
 MOST_SHORT = 4
-"""Of as many numbers, one at most may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
+"""Of so many numbers one at most may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
 
 _ROLES = ("role", "roles", "status", "rolle", "rollen", "rôle", "rôles", "rol", "roles del curso", "角色")
 _STAFF = re.compile(
