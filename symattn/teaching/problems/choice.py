@@ -43,7 +43,7 @@ FORMULAS = ("S", "Z")
 """Whose formula may be asked for."""
 
 ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
-WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
+WRONG = {"starter": 3, "standard": 3, "long": 4}
 """How many wrong options there are."""
 
 WAYS_OF = ("S", "S'", "A", "Z")

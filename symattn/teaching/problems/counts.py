@@ -157,12 +157,12 @@ def language_model(words: int, positions: int, d: int, layers: int, tied: bool =
 
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
-CACHED: Mapping[str, tuple[str, ...]] = {
+CACHED = {
     "standard": ("gpt2", "gpt2-medium", "gpt2-xl"),
     "long": ("llama2-70b", "mistral"),
 }
 WHOLE = ("words", "positions", "d", "layers")
-MINIATURES: Mapping[str, tuple[tuple[int, ...], ...]] = {
+MINIATURES = {
     "standard": ((1000, 2000, 3000, 5000), (50, 64, 100), (10, 16, 20, 32), (2, 3, 4, 5)),
     "long": ((10_000, 20_000, 32_000, 50_257), (512, 1024), (256, 512, 768), (4, 6, 8, 12)),
 }
@@ -176,7 +176,7 @@ SEARCHED = 20_000  # far beyond every crossover of these widths
 
 
 EASY = ("weights", "inward", "projecting", "scoring", "scores")
-LEVEL_ITEMS: Mapping[str, tuple[str, ...]] = {
+LEVEL_ITEMS = {
     "starter": EASY,
     "standard": (
         *EASY, "biased", "operations", "flops", "cache", "step", "feed forward", "feeding forward", "norms", "block",

@@ -35,7 +35,7 @@ from symattn.teaching.problems.systems import (
 )
 from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("scores", "mask", "keys"),
     "standard": ("scores", "exact", "attend", "impossible"),
     "long": ("scores", "mask", "exact", "attend", "missing", "impossible"),

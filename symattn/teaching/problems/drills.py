@@ -39,12 +39,12 @@ FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
 """Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
 and logarithms of which one is hidden."""
 
-SIZES: Mapping[str, Mapping[str, int]] = {
+SIZES = {
     "starter": {"n": 2, "m": 2, "d_model": 2, "d_k": 2, "d_v": 2},
     "standard": {"n": 2, "m": 3, "d_model": 3, "d_k": 3, "d_v": 2},
     "long": {"n": 3, "m": 4, "d_model": 4, "d_k": 4, "d_v": 3},
 }
-DIVISORS: Mapping[str, tuple[int, ...]] = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
+DIVISORS = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
 """The d_k that scores are scaled for."""
 
 MOST_ITEMS = 12
@@ -147,7 +147,7 @@ def _rational(entry: int | str) -> int | Fraction:
     return entry if isinstance(entry, int) else Fraction(entry)
 
 
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     "projection": "Project the inputs.",
     "scores": "Work out the scores of every query with every key; do not scale them.",
     "scale": "The keys have $d_k = {d_k}$ entries. Scale the scores.",

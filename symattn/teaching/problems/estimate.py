@@ -38,7 +38,7 @@ from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("largest", "effect", "effect"),
     "standard": ("entropy", "largest", "effect", "effect", "effect", "limit"),
     "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
@@ -178,7 +178,7 @@ def _more_even(a: Sequence[int], b: Sequence[int]) -> bool:
 
 # ------------------------------------------------------------------------------------------------ what a change does
 
-OUTCOMES: Mapping[str, str] = {
+OUTCOMES = {
     "grows": "It becomes larger.",
     "falls": "It becomes smaller.",
     "stays": "It stays the same.",

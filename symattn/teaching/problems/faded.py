@@ -230,7 +230,7 @@ def _forwards(step: Step, unknown: set[Cell]) -> set[Cell]:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-BACKWARDS: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 3}
+BACKWARDS = {"starter": 1, "standard": 2, "long": 3}
 """How many entries are blank in each given matrix that is to be recovered."""
 
 TRIES = 400

@@ -25,7 +25,7 @@ from symattn.teaching.problems.draws import Asked, Draw, Made, Record, named_dra
 from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import Mark, OneLess, Part
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("mask", "statements"),
     "standard": ("matrix", "mask", "head", "head", "statements"),
     "long": ("matrix", "mask", "head", "head", "statements", "matrix", "statements"),
@@ -236,7 +236,7 @@ def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
 
 # ------------------------------------------------------------------------------------------------ which head
 
-PATTERNS: Mapping[str, str] = {
+PATTERNS = {
     "previous": "Previous token: each token attends mostly to the one before it (the first one to itself).",
     "first": "First token: each token attends mostly to the first one.",
     "itself": "Itself: each token attends mostly to itself.",

@@ -703,7 +703,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
     )
 
 
-_INVERTIBLE: tuple[Rows, ...] = (
+_INVERTIBLE = (
     ((1, 1), (0, 1)), ((1, 0), (1, 1)), ((2, 1), (1, 1)), ((1, -1), (0, 1)), ((1, 1), (1, 2)), ((0, 1), (-1, 1)),
 )  # fmt: skip
 

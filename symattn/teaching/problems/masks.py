@@ -41,8 +41,8 @@ from symattn.teaching.problems.mask_kinds import (
 )
 from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
 
-TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
-ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
+TOKENS = {"starter": 3, "standard": 4, "long": 5}
+ASKED = {"starter": 1, "standard": 2, "long": 2}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ derivations of a layer of these sizes, where there is one.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,22 +21,21 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Outline
 from symattn.formula import read_formula
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.languages import filled, message
+from symattn.foundation.languages import message
 from symattn.page.document import (
-    Inline,
     Inlines,
     ItemList,
     Math,
     Paragraph,
-    Sentence,
     Strong,
     WorkingSpace,
     listing,
-    places_of,
     sentence,
 )
+from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     Offer,
+    Prose,
     Said,
     TableRow,
     bank,
@@ -150,14 +148,14 @@ def recurrent_layer(n: int, d: int, by: str = "matrix") -> Derivation:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+SIZES = {
     "starter": ((4, 5, 6, 7, 8, 9), (2, 3, 4, 5)),
     "standard": ((10, 12, 15, 20, 25, 30, 40, 50), (4, 6, 8, 10, 16, 20, 32)),
     "long": ((50, 64, 80, 100, 128, 200, 250), (16, 32, 48, 64, 100, 128)),
 }
 """Numbers of tokens, and widths."""
 WIDTHS = (24, 36, 40, 48, 56, 60, 64, 72, 80, 96, 100, 112, 120, 128, 144, 160, 192, 200, 256, 300, 320, 384, 512)
-CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
+CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
@@ -201,6 +199,8 @@ def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------------------------ the question
+
+say = Prose(load_notation("standard"))
 
 
 @dataclass(frozen=True)
@@ -263,15 +263,8 @@ def ask(draw: Draw) -> Made:
     return Made(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
-def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
-    """A sentence with formulas between dollar signs, in standard signs; {name} stands for what is handed in."""
-    signs = {part: re.sub(r"\bW_([QKV])\b", r"W^\1", part) for part in text.split("$")[1::2]}
-    formulas = {f"${part}$": (Math(read_formula(filled(sign, shown))),) for part, sign in signs.items()}
-    return (Sentence(text, (*formulas.items(), *places_of(shown))),)
-
-
 def _line(what: Said, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
-    return TableRow(what, value, say(how, value=Strong(in_digits(value)), **shown))
+    return TableRow(what, value, say(how, value=(Strong(in_digits(value)),), **shown))
 
 
 def _product(what: Said, factors: str, value: int) -> TableRow:

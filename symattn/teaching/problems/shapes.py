@@ -52,7 +52,7 @@ from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Questio
 
 Size = tuple[int, int]
 
-GIVEN: Mapping[str, tuple[str, str]] = {
+GIVEN = {
     "X": ("n", "d_model"),
     "W_Q": ("d_model", "d_k"),
     "W_K": ("d_model", "d_k"),
@@ -62,7 +62,7 @@ GIVEN: Mapping[str, tuple[str, str]] = {
     "V": ("n", "d_v"),
     "A": ("n", "n"),
 }
-HEADS: Mapping[str, tuple[str, str]] = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
+HEADS = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
 """Two heads side by side, and what maps them back to the width of the inputs."""
 
 # ------------------------------------------------------------------------------------------------ expressions
@@ -262,7 +262,7 @@ def _size(letters: str, sizes: Mapping[str, int]) -> int:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
+COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 """How many expressions are defined, and how many are not."""
 
 
