@@ -36,8 +36,9 @@ from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    Said,
     TableRow,
+    TextLike,
+    as_text,
     bank,
     blocks,
     choice_part,
@@ -45,10 +46,9 @@ from symattn.teaching.problems.asking import (
     in_digits,
     make_part,
     number_part,
-    said,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, Made, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
@@ -85,14 +85,14 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Bank:
+class ClaimBank:
     """What `recurrence.toml` has."""
 
     claims: Mapping[str, Claim]
     work: Mapping[str, Work]
 
 
-BANK = bank(Bank, "recurrence")
+BANK = bank(ClaimBank, "recurrence")
 STATEMENTS, WORK = BANK.claims, BANK.work
 
 # ------------------------------------------------------------------------------------------------ counting
@@ -159,7 +159,7 @@ CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
-def drawn(rng: random.Random, level: str) -> Record:
+def draw_variant(rng: random.Random, level: str) -> Record:
     tokens, widths = SIZES[level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])
@@ -219,9 +219,9 @@ class Sizes:
         return self.last - self.first
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     """The chains, what is parallel and the gradients are missing in what was frozen before they were asked for."""
-    draw.together(lambda rng: drawn(rng, draw.spec.level))
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
     sizes = Sizes(*(draw[name] for name in ("n", "d", "k", "from", "to", "wide")))
     claims = [STATEMENTS[name] for name in draw["statements"]]
     parallel = draw["parallel"] if draw.has("parallel") else ()
@@ -260,14 +260,14 @@ def ask(draw: Draw) -> Made:
         features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
         positions={"true": "".join("FT"[claim.true] for claim in claims)},
     )
-    return Made(made, lambda question: prove(question, sizes, bool(parallel)))
+    return ProvedQuestion(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
-def _line(what: Said, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
+def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
     return TableRow(what, value, say(how, value=(Strong(in_digits(value)),), **shown))
 
 
-def _product(what: Said, factors: str, value: int) -> TableRow:
+def _product(what: TextLike, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
@@ -425,7 +425,7 @@ def _ticked(name: str, title: str, asked: str, offers: Sequence[Offer], labels: 
         Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
         several=True,
         name=name,
-        reasons=[(Strong(label), *said(offer.why)) for label, offer in zip(labels, offers, strict=False)],
+        reasons=[(Strong(label), *as_text(offer.why)) for label, offer in zip(labels, offers, strict=False)],
     )
 
 
