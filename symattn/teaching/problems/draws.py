@@ -198,7 +198,10 @@ def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> Problem
         nonlocal last
         found = last
         if found is None or found[0] is not content:
-            found = last = content, ask(Draw(chosen, content))
+            try:
+                found = last = content, ask(Draw(chosen, content))
+            except (LookupError, TypeError, AttributeError) as error:  # somebody has changed a frozen file
+                raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
         return found[1]
 
     def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Record:
