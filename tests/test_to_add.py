@@ -145,10 +145,10 @@ MISCONCEPTIONS = (
     "problems/mixing": '''
 """Fast weights by hand."""
 
-from symattn.teaching.problems.full import Asked, variety
+from symattn.teaching.problems.full import Exercise, variety
 
 TYPE = variety("mixing", "Weights without a softmax", {
-    "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),
+    "plain": Exercise("weighted_values", "The weights are given. Work out the weighted sums of the values."),
 })
 ''',
     "problems/largest": '''
@@ -159,13 +159,13 @@ from symattn.exact import Matrix, compare
 from symattn.foundation.dice import sample
 from symattn.teaching.problems.asking import Offer, choice_part
 from symattn.teaching.problems.base import up_to
-from symattn.teaching.problems.draws import Asked, named_draws, question
+from symattn.teaching.problems.draws import Item, named_draws, question
 
 
 def largest(draw, say):
     scores = draw("scores", lambda rng: sample(rng, range(-4, 9), 4))
 
-    def trouble(part):
+    def check(part):
         weights = Softmax().apply(Matrix([scores])).rows[0]
         [ticked] = part.answer.right
         return "" if all(compare(weights[ticked], w) >= 0 for w in weights) else "another weight is larger"
@@ -175,7 +175,7 @@ def largest(draw, say):
         Offer(say.formula(f"k_{j}"), say("its score is {score}.", score=s), s == max(scores))
         for j, s in enumerate(scores, 1)
     ]
-    return Asked(choice_part("The largest weight", [text], offers), trouble, load=1)
+    return Item(choice_part("The largest weight", [text], offers), check, load=1)
 
 
 def ask(draw):

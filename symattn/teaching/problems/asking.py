@@ -76,11 +76,11 @@ _ROW = re.compile(r"([xqkvaz])_(\w)")
 _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
 
 
-Said = Inlines | Formula | str | int
+TextLike = Inlines | Formula | str | int
 """Text of a page; a text without formulas, and a number, as they are."""
 
 
-def said(content: Said) -> Inlines:
+def as_text(content: TextLike) -> Inlines:
     """As text of a page: nothing of no text."""
     if isinstance(content, tuple):
         return content
@@ -89,12 +89,12 @@ def said(content: Said) -> Inlines:
     return (Math(content),)
 
 
-Shown = Block | Inlines | str
+BlockLike = Block | Inlines | str
 
 
-def blocks(shown: Sequence[Shown]) -> tuple[Block, ...]:
+def blocks(shown: Sequence[BlockLike]) -> tuple[Block, ...]:
     """Blocks of a page; a text is a paragraph."""
-    return tuple(Paragraph(said(x)) if isinstance(x, tuple | str) else x for x in shown)
+    return tuple(Paragraph(as_text(x)) if isinstance(x, tuple | str) else x for x in shown)
 
 
 class Prose:
@@ -118,7 +118,7 @@ class Prose:
         self.wording = Wording(Derivation({}), notation)
         self.number = self.wording.number
 
-    def __call__(self, text: str, in_columns: str = "", /, **shown: Said) -> Inlines:
+    def __call__(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Inlines:
         text = self.either(text, in_columns or text)
         words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
         formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
@@ -153,7 +153,7 @@ class Prose:
             text = read_formula(text, Scope(first=self.notation.first_index))
         return self._in_signs(for_columns(text) if self.turns else text, {**self.signs, **shown})
 
-    def paragraph(self, text: str, in_columns: str = "", /, **shown: Said) -> Paragraph:
+    def paragraph(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Paragraph:
         return Paragraph(self(text, in_columns, **shown))
 
     def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
@@ -262,23 +262,24 @@ def series(items: Iterable[str]) -> str:
 
 
 def make_part(
-    title: Said, ask: Sequence[Shown], key: Sequence[Shown], answer: Answer, *marks: Mark,
-    name: str = "", marking: Sequence[Shown] = (),
+    title: TextLike, ask: Sequence[BlockLike], key: Sequence[BlockLike], answer: Answer, *marks: Mark,
+    name: str = "", marking: Sequence[BlockLike] = (),
 ) -> Part:  # fmt: skip
-    return Part(name, said(title), blocks(ask), blocks(key), answer, marks, blocks(marking))
+    return Part(name, as_text(title), blocks(ask), blocks(key), answer, marks, blocks(marking))
 
 
 @dataclass(frozen=True)
 class TableRow:
     """A line of a table: what is asked for, its value, and how that comes about."""
 
-    what: Said
+    what: TextLike
     value: int | Fraction
-    how: Said
+    how: TextLike
 
 
 def table_part(
-    name: str, title: Said, asked: Shown, heads: tuple[Said, Said], lines: Sequence[TableRow], *marks: Mark,
+    name: str, title: TextLike, asked: BlockLike, heads: tuple[TextLike, TextLike], lines: Sequence[TableRow],
+    *marks: Mark,
     kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
     errors: Sequence[KnownError] = (), slips: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
@@ -298,9 +299,9 @@ def table_part(
     )
 
 
-def table(heads: Sequence[Said], rows: Sequence[Sequence[Said]]) -> Table:
+def table(heads: Sequence[TextLike], rows: Sequence[Sequence[TextLike]]) -> Table:
     """A table whose rows begin with their heads."""
-    return Table(tuple(map(said, heads)), tuple(tuple(map(said, row)) for row in rows), row_heads=True)
+    return Table(tuple(map(as_text, heads)), tuple(tuple(map(as_text, row)) for row in rows), row_heads=True)
 
 
 @dataclass(frozen=True)
@@ -309,8 +310,8 @@ class Offer:
     wrong one names the right one, so that only the key may say it.
     """
 
-    text: Said
-    why: Said
+    text: TextLike
+    why: TextLike
     right: bool = False
     diagnosis: str = ""
     tells: bool = False
@@ -318,13 +319,13 @@ class Offer:
 
 def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
     return ChoiceAnswer(
-        tuple(Option(said(o.text), o.right, o.diagnosis, () if o.tells else said(o.why)) for o in offers), several
+        tuple(Option(as_text(o.text), o.right, o.diagnosis, () if o.tells else as_text(o.why)) for o in offers), several
     )
 
 
 def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
     """What the student sees."""
-    return Choices(tuple(said(o.text) for o in offers), several)
+    return Choices(tuple(as_text(o.text) for o in offers), several)
 
 
 def choices_key(offers: Sequence[Offer], several: bool = False, reasons: Sequence[Inlines] = ()) -> tuple[Block, ...]:
@@ -333,13 +334,13 @@ def choices_key(offers: Sequence[Offer], several: bool = False, reasons: Sequenc
     return shown, ItemList(tuple(reasons or labelled(o.why for o in offers)))
 
 
-def labelled(items: Iterable[Said]) -> tuple[Inlines, ...]:
+def labelled(items: Iterable[TextLike]) -> tuple[Inlines, ...]:
     """A: the first; B: the second."""
-    return tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=said(x)) for i, x in enumerate(items))
+    return tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=as_text(x)) for i, x in enumerate(items))
 
 
 def choice_part(
-    title: Said, ask: Sequence[Shown], offers: Sequence[Offer], *marks: Mark, key: Sequence[Shown] = (),
+    title: TextLike, ask: Sequence[BlockLike], offers: Sequence[Offer], *marks: Mark, key: Sequence[BlockLike] = (),
     several: bool = False, name: str = "", reasons: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
     """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
@@ -348,11 +349,11 @@ def choice_part(
 
 
 def number_part(
-    name: str, title: Said, ask: Shown, label: Said, value: Value, key: Sequence[Shown], *marks: Mark,
+    name: str, title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
     room: int, width: int, errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer, which stands behind its label; lengths in mm."""
-    asked = [ask, WorkingSpace(room), FillIns((FillIn(said(label), width),))]
+    asked = [ask, WorkingSpace(room), FillIns((FillIn(as_text(label), width),))]
     return make_part(title, asked, key, FormulaAnswer(value, errors), *marks, name=name)
 
 

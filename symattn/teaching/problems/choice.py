@@ -29,7 +29,7 @@ from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, lettered, put_in, said
+from symattn.teaching.problems.asking import Offer, Prose, as_text, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis
@@ -43,7 +43,7 @@ FORMULAS = ("S", "Z")
 """Whose formula may be asked for."""
 
 ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
-WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
+WRONG = {"starter": 3, "standard": 3, "long": 4}
 """How many wrong options there are."""
 
 WAYS_OF = ("S", "S'", "A", "Z")
@@ -73,7 +73,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
 
 
 @dataclass(frozen=True)
-class Item:
+class ChoiceItem:
     """One token's row of a step, its formula, or all ways of working it out are to be found.
 
     Of the `options`, "" is the right one; others are the misconceptions that lead to them, or slips as "A2 1 5": the
@@ -87,25 +87,25 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Content(derived.Content):
+class ChoiceContent(derived.Content):
     """A derivation, and what is asked of it."""
 
     several: bool
-    items: tuple[Item, ...]
+    items: tuple[ChoiceItem, ...]
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> ChoiceContent:
     several = TYPE.option(spec, "several")
     for _ in range(REDRAWN):
         drawn = derived.content(spec, rng, number, family)
         found = derived.made(drawn).separation
         items = _several(found, spec, number, rng) if several else _items(found, spec, number, rng, family)
         if items is not None:
-            return Content(**vars(drawn), several=several, items=tuple(items))
+            return ChoiceContent(**vars(drawn), several=several, items=tuple(items))
     raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[Item] | None:
+def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[ChoiceItem] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
     wrong = WRONG[spec.level]
     there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
@@ -118,7 +118,7 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
         )
     count = TYPE.option(spec, "items")
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
-    items: list[Item] = []
+    items: list[ChoiceItem] = []
     for k, kind in enumerate(kinds):
         place = family.place(k, number)
         if kind == "formula":
@@ -132,12 +132,12 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
     return items
 
 
-def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> Item | None:
+def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> ChoiceItem | None:
     rules = [m.id for m, _ in rewritten(found.derivation, name)]
     if len(rules) < wrong:
         return None
     options = sample(rng, rules, wrong)
-    return Item("formula", name, options=put_in(options, place, ""))
+    return ChoiceItem("formula", name, options=put_in(options, place, ""))
 
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
@@ -158,13 +158,13 @@ def _formula(step: Step) -> Formula:
 
 def _row_item(
     found: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: random.Random
-) -> Item | None:
+) -> ChoiceItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
     tokens = len(_by_token(found.derivation, values_of(found.derivation.value(name))))
     for shift in range(tokens):
         token = (turn + shift) % tokens
         if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
-            return Item("row", name, token, options)
+            return ChoiceItem("row", name, token, options)
     return None
 
 
@@ -259,7 +259,7 @@ def _as_rows(d: Derivation) -> Derivation:
     return d if d.orientation == "rows" else turned(d)
 
 
-def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[Item] | None:
+def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
@@ -272,7 +272,7 @@ def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> 
             f"Multiple choice with several asks for ways to work out {', '.join(WAYS_OF)} as attention has them, and "
             f"{spec.mechanism} has none of these; another mechanism or another problem type was expected."
         )
-    items: list[Item] = []
+    items: list[ChoiceItem] = []
     for k, name in enumerate(steps[: TYPE.option(spec, "items")]):
         right = [w.id for w in suiting[name] if w.right and _gives(w, d)]
         wrong = [w.id for w in suiting[name] if not w.right and _fails(w, d)]
@@ -280,7 +280,7 @@ def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> 
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
         chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
-        items.append(Item("ways", name, options=tuple(shuffled(rng, chosen))))
+        items.append(ChoiceItem("ways", name, options=tuple(shuffled(rng, chosen))))
     return items
 
 
@@ -295,7 +295,7 @@ def _fails(way: Way, d: Derivation) -> bool:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: ChoiceContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     found = derived.made(content).separation
     wording = Wording(found.derivation, problem.notation)
@@ -306,7 +306,7 @@ def make(content: Content) -> Question:
         prompt, offers = ASKED[item.kind](item, found, wording, problem)
         title = step_title(found.derivation[item.step], wording)
         parts.append(choice_part(title, [prompt], offers, marks, key=[prompt], several=several))
-    return derived.question(TYPE, content, problem, lettered(parts), said(_SEVERAL if several else _ONE))
+    return derived.question(TYPE, content, problem, lettered(parts), as_text(_SEVERAL if several else _ONE))
 
 
 _ONE = (
@@ -315,10 +315,10 @@ _ONE = (
 )
 _SEVERAL = "Tick every option that gives the right result, by whatever method; each question has at least one."
 
-Made = tuple[Inlines, list[Offer]]
+PromptAndOffers = tuple[Inlines, list[Offer]]
 
 
-def _row_offers(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
+def _row_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
     name, token, d = item.step, item.token, found.derivation
     assert token is not None
     wrongs = {w.misconception.id: w for w in found.wrongs}
@@ -366,7 +366,7 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
-def _formula_offers(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
+def _formula_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
     name, d = item.step, found.derivation
     steps = {m.id: step for m, step in rewritten(d, name)}
     whys = {w.misconception.id: diagnosis(w, wording) for w in found.wrongs if w.misconception.id in item.options}
@@ -374,7 +374,7 @@ def _formula_offers(item: Item, found: Separation, wording: Wording, problem: Pr
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
+def _way_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
     d = found.derivation
     say, divisor = Prose(problem.notation, True, d.orientation), {}
     if item.step == "S'":
@@ -386,7 +386,7 @@ def _way_offers(item: Item, found: Separation, wording: Wording, problem: Proble
     return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
 
 
-ASKED: Mapping[str, Callable[[Item, Separation, Wording, Problem], Made]] = {
+ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptAndOffers]] = {
     "row": _row_offers,
     "formula": _formula_offers,
     "ways": _way_offers,
@@ -399,7 +399,7 @@ ASKED: Mapping[str, Callable[[Item, Separation, Wording, Problem], Made]] = {
 def prove(question: Question) -> None:
     """Exactly the ways that give the result are right, or the option that is no mistake."""
     assert question.problem is not None
-    content: Content = question.content
+    content: ChoiceContent = question.content
     d = _as_rows(derived.made(content).separation.derivation)
     for part, item in zip(question.parts, content.items, strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
@@ -423,7 +423,7 @@ TYPE = ProblemType(
     title="Multiple choice",
     draw=draw,
     make=make,
-    content=Content,
+    content=ChoiceContent,
     family=family,
     proof=prove,
     key=derived.key,

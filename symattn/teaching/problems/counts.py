@@ -19,11 +19,12 @@ from symattn.foundation.languages import capitalised, counted, message
 from symattn.page.document import Code, Display, FillIn, FillIns, Inlines, ItemList, Paragraph, sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
+    BlockLike,
     Offer,
     Prose,
-    Said,
-    Shown,
     TableRow,
+    TextLike,
+    as_text,
     bank,
     choice_part,
     counted_again,
@@ -31,10 +32,9 @@ from symattn.teaching.problems.asking import (
     make_part,
     number_part,
     put_in,
-    said,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, Made, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part, Question
 
@@ -84,7 +84,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Bank:
+class CountsBank:
     """What `counts.toml` has."""
 
     items: Mapping[str, CountedItem]
@@ -92,7 +92,7 @@ class Bank:
     models: Mapping[str, Published]
 
 
-_BANK = bank(Bank, "counts")
+_BANK = bank(CountsBank, "counts")
 ITEMS, CROSSOVERS, MODELS = _BANK.items, _BANK.crossovers, _BANK.models
 
 
@@ -157,12 +157,12 @@ def language_model(words: int, positions: int, d: int, layers: int, tied: bool =
 
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
-CACHED: Mapping[str, tuple[str, ...]] = {
+CACHED = {
     "standard": ("gpt2", "gpt2-medium", "gpt2-xl"),
     "long": ("llama2-70b", "mistral"),
 }
 WHOLE = ("words", "positions", "d", "layers")
-MINIATURES: Mapping[str, tuple[tuple[int, ...], ...]] = {
+MINIATURES = {
     "standard": ((1000, 2000, 3000, 5000), (50, 64, 100), (10, 16, 20, 32), (2, 3, 4, 5)),
     "long": ((10_000, 20_000, 32_000, 50_257), (512, 1024), (256, 512, 768), (4, 6, 8, 12)),
 }
@@ -176,7 +176,7 @@ SEARCHED = 20_000  # far beyond every crossover of these widths
 
 
 EASY = ("weights", "inward", "projecting", "scoring", "scores")
-LEVEL_ITEMS: Mapping[str, tuple[str, ...]] = {
+LEVEL_ITEMS = {
     "starter": EASY,
     "standard": (
         *EASY, "biased", "operations", "flops", "cache", "step", "feed forward", "feeding forward", "norms", "block",
@@ -194,7 +194,7 @@ def layer_of(toy: Record) -> Attention:
     return Attention(toy["h"] * toy["width"], toy["h"], toy["width"], toy["n"], toy["h"])
 
 
-def drawn(rng: random.Random, level: str, turn: int, sizes: Mapping[str, int]) -> Record:
+def draw_variant(rng: random.Random, level: str, turn: int, sizes: Mapping[str, int]) -> Record:
     """What a variant is made from; starters have no whole model, crossover and cache."""
     starter, at = level == "starter", (turn - 1) % 4
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
@@ -255,9 +255,9 @@ def signs(notation: str) -> Prose:
     return Prose(loaded, signs={"O": output_weights(loaded)})
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = signs(draw.notation())
-    draw.together(lambda rng: drawn(rng, draw.spec.level, draw.turn, draw.spec.sizes))
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level, draw.turn, draw.spec.sizes))
     record: Record = {name: draw[name] for name in draw.record}
     layer, model, scores = layer_of(record["toy"]), record["parameters"]["model"], record["scores"]
     parts = [
@@ -272,8 +272,8 @@ def ask(draw: Draw) -> Made:
         title=TYPE.title,
         introduction=(
             Paragraph(
-                said("Count exactly, and show how: a product of sizes is enough as working."),
-                typed=said("Count exactly."),
+                as_text("Count exactly, and show how: a product of sizes is enough as working."),
+                typed=as_text("Count exactly."),
             ),
         ),
         given=(),
@@ -295,7 +295,7 @@ def ask(draw: Draw) -> Made:
         features={"load": float(len(parts)), "size": float(layer.operations)},
         positions={"parameters": str(record["parameters"]["at"])},
     )
-    return Made(made, lambda question: prove(question, record))
+    return ProvedQuestion(made, lambda question: prove(question, record))
 
 
 def _parameters(drawn: Record, n: int, layer: Attention, say: Prose) -> Part:
@@ -343,7 +343,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     item, value = ITEMS[name], polynomial(name)
     wrong: list[Inlines] = [
         (
-            *said(f"{diagnosis} – " if diagnosis else ""),
+            *as_text(f"{diagnosis} – " if diagnosis else ""),
             *sentence("{formula}: {meaning}.", formula=read_formula(typed), meaning=say(means)),
         )
         for diagnosis, typed, means in item.wrong
@@ -352,7 +352,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
     return make_part(
         "In letters",
-        [say(item.ask), FillIns((FillIn(said("Count:"), 60),))],
+        [say(item.ask), FillIns((FillIn(as_text("Count:"), 60),))],
         [Display((Relation((read_formula(item.how), shown), ("=",)),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
         Mark("B", 1),
@@ -365,7 +365,7 @@ def _typed(text: str) -> str:
     return message(text, **{f"${formula}$": formula for formula in text.split("$")[1::2]})
 
 
-def _lines(counts: Sequence[tuple[Said, str, int]]) -> list[TableRow]:
+def _lines(counts: Sequence[tuple[TextLike, str, int]]) -> list[TableRow]:
     """Lines of a table: what is counted, how as a product of sizes, and the count."""
     return [
         TableRow(what, count, f"{how} = {in_digits(count)}" if how else in_digits(count)) for what, how, count in counts
@@ -529,7 +529,7 @@ def _whole_model(sizes: Record, say: Prose) -> Part:
     model = language_model(words, positions, d, layers)
     attention, forward = (part.parameters for part in model.block.parts)
     norm, block = model.block.norm.parameters, model.block.parameters
-    counts: list[tuple[Said, str, int]] = [
+    counts: list[tuple[TextLike, str, int]] = [
         ("Word embedding", f"{in_digits(words)}·{d}", words * d),
         ("Position embedding", f"{positions}·{d}", positions * d),
         ("Attention of one block, with biases", f"4·({d}·{d} + {d})", attention),
@@ -586,7 +586,7 @@ _MORE: Mapping[str, Callable[[Record, Prose], Part]] = {
 
 
 def _short(
-    name: str, title: str, asked: Shown, value: int, key: Sequence[Shown], *marks: Mark,
+    name: str, title: str, asked: BlockLike, value: int, key: Sequence[BlockLike], *marks: Mark,
     errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer."""

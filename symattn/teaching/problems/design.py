@@ -19,8 +19,8 @@ from symattn.formula import Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
-from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key, make_part, said
-from symattn.teaching.problems.draws import Asked, Draw, Made, named_draws, question
+from symattn.teaching.problems.asking import Offer, Prose, as_text, choice, choices, choices_key, make_part
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
     Row,
@@ -35,7 +35,7 @@ from symattn.teaching.problems.systems import (
 )
 from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("scores", "mask", "keys"),
     "standard": ("scores", "exact", "attend", "impossible"),
     "long": ("scores", "mask", "exact", "attend", "missing", "impossible"),
@@ -56,7 +56,7 @@ QUERY_MARKS = (Mark("M", 1, "differences of scores"), Mark("M", 1, "a query"), M
 
 
 @dataclass(frozen=True)
-class Given:
+class SharedInputs:
     """Inputs and keys that several items share, which stand at the top if one of them is about them (`shown`)."""
 
     X: Rows
@@ -107,7 +107,7 @@ def _property(rule: str, say: Prose, model: Mapping[str, Matrix], **wanted: obje
 # ------------------------------------------------------------------------------------------------ items
 
 
-def scores_from_weights(draw: Draw, say: Prose, given: Given) -> Asked:
+def scores_from_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     weights = draw(
         "weights",
         lambda rng: tuple(tuple(shuffled(rng, pick(rng, LOG_PATTERNS))) for _ in range(2)),
@@ -132,7 +132,7 @@ def scores_from_weights(draw: Draw, say: Prose, given: Given) -> Asked:
     )
     answer = _property("weights of scores", say, {"S": model}, base="e", weights=tuple(map(_fractions, weights)))
     each = Mark("A", 2, say.either("one for each row", "one for each column"), "rows")
-    return Asked(make_part("Scores from weights", asked, key, answer, Mark("M", 1), each), _has_property, 6)
+    return Item(make_part("Scores from weights", asked, key, answer, Mark("M", 1), each), _has_property, 6)
 
 
 def _query(x: Row, K: Rows, scores: Row) -> tuple[list[Fraction], Matrix]:
@@ -149,7 +149,7 @@ def _scores_line(x: Row, K: Rows, weights: Matrix, say: Prose) -> Inlines:
     return say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=say.row(scores))
 
 
-def weights_of_token(draw: Draw, say: Prose, given: Given) -> Asked:
+def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     token, weights = draw.whole("token", 0, 2), draw("weights", _pattern)
     x, K, scores = given.X[token], given.K, _logs(weights)
     query, model = _query(x, K, scores)
@@ -174,10 +174,10 @@ def weights_of_token(draw: Draw, say: Prose, given: Given) -> Asked:
         _scores_line(x, K, model, say),
     )
     answer = _property("exact weights", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base=2, weights=_fractions(weights))
-    return Asked(make_part("Exact weights", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+    return Item(make_part("Exact weights", asked, key, answer, *QUERY_MARKS), _has_property, 12)
 
 
-def one_token(draw: Draw, say: Prose, given: Given) -> Asked:
+def one_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     token, to = draw.several("token to", lambda rng: sample(rng, range(3), 2))
     x, K = given.X[token], given.K
     _, model = _query(x, K, tuple(GAP if j == to else 0 for j in range(3)))
@@ -201,10 +201,10 @@ def one_token(draw: Draw, say: Prose, given: Given) -> Asked:
         _scores_line(x, K, model, say),
     )
     answer = _property("attends", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base="e", to=to, least=LEAST)
-    return Asked(make_part("One token only", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+    return Item(make_part("One token only", asked, key, answer, *QUERY_MARKS), _has_property, 12)
 
 
-def keys_for_weights(draw: Draw, say: Prose, given: Given) -> Asked:
+def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     q = draw("q", lambda rng: tuple(shuffled(rng, [pick(rng, [-1, 1]), pick(rng, [-3, -2, 2, 3])])))
     weights = draw("weights", _pattern)
     scores, unit = _logs(weights), next(i for i, a in enumerate(q) if abs(a) == 1)
@@ -232,21 +232,21 @@ def keys_for_weights(draw: Draw, say: Prose, given: Given) -> Asked:
         "exact weights", say, {"K": model}, asked="K", q=q, shape=(3, 2), base=2, weights=_fractions(weights)
     )
     marks = Mark("M", 1, "differences of scores"), Mark("A", 2)
-    return Asked(make_part("Keys", asked, key, answer, *marks), _has_property, 8)
+    return Item(make_part("Keys", asked, key, answer, *marks), _has_property, 8)
 
 
-def missing_entry(draw: Draw, say: Prose, given: Given) -> Asked:
+def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     """A query matrix of whole numbers with modest scores, and one entry of it that its token's weights betray."""
 
-    def chosen(rng: random.Random) -> tuple[Rows, int, tuple[int, int]]:
+    def candidate(rng: random.Random) -> tuple[Rows, int, tuple[int, int]]:
         return grid(rng, 2, 2, -2, 2), whole(rng, 0, 2), (whole(rng, 0, 1), whole(rng, 0, 1))
 
-    def tells(W: Rows, token: int, entry: tuple[int, int]) -> bool:
+    def is_suitable(W: Rows, token: int, entry: tuple[int, int]) -> bool:
         (row, column), scores = entry, scores_of(given.X[token], W, given.K)
         telling = W[row][column] and given.X[token][row] and len({k[column] for k in given.K}) > 1
         return bool(1 <= max(scores) - min(scores) <= 3 and telling)
 
-    W, token, (row, column) = draw.several("W_Q token entry", chosen, tells)
+    W, token, (row, column) = draw.several("W_Q token entry", candidate, is_suitable)
     right = W[row][column]
 
     def scores_with(value: int) -> Row:
@@ -255,7 +255,7 @@ def missing_entry(draw: Draw, say: Prose, given: Given) -> Asked:
         )
         return scores_of(given.X[token], changed, given.K)
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         """Of the whole numbers from −9 to 9; scores are linear in the entry, so that one is all."""
         weights = {value: Softmax(base=2).apply(Matrix([scores_with(value)])) for value in range(-9, 10)}
         fitting = [value for value, found in weights.items() if found == weights[right]]
@@ -275,7 +275,7 @@ def missing_entry(draw: Draw, say: Prose, given: Given) -> Asked:
         ),
         Display((Relation((say.formula("W_Q"), grid_shown), ("=",)),)),
         WorkingSpace(30),
-        FillIns((FillIn((*said(say.formula("w")), *said(" =")), 20),)),
+        FillIns((FillIn((*as_text(say.formula("w")), *as_text(" =")), 20),)),
     )
     terms = [_linear(a, b - a) for a, b in zip(scores_with(0), scores_with(1), strict=True)]
     in_column = say.wording.grid([[say.formula(term)] for term in terms])
@@ -291,7 +291,7 @@ def missing_entry(draw: Draw, say: Prose, given: Given) -> Asked:
         ),
     )
     part = make_part("A missing entry", asked, key, FormulaAnswer(right), Mark("M", 1), Mark("A", 1))
-    return Asked(part, trouble, 10)
+    return Item(part, check, 10)
 
 
 def _linear(constant: int, slope: int) -> str:
@@ -302,23 +302,23 @@ def _linear(constant: int, slope: int) -> str:
     return f"{constant} {'-' if slope < 0 else '+'} {term}"
 
 
-def mask_for_outputs(draw: Draw, say: Prose, given: Given) -> Asked:
+def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     """Values whose subsets all have different means, and a set of visible tokens for each query."""
 
     def mean(V: Rows, subset: Row) -> tuple[Fraction, ...]:
         return tuple(Fraction(sum(V[j][c] for j in subset), len(subset)) for c in range(2))
 
-    def tells(V: Rows, seen: Rows) -> bool:
+    def is_suitable(V: Rows, seen: Rows) -> bool:
         several_sizes = len({len(s) for s in seen}) > 1
         return (
             len({mean(V, subset) for subset in SUBSETS}) == len(SUBSETS) and several_sizes and len({*seen}) == len(seen)
         )
 
     V, seen = draw.several(
-        "V seen", lambda rng: (grid(rng, 3, 2, -3, 6), tuple(pick(rng, SUBSETS) for _ in range(3))), tells
+        "V seen", lambda rng: (grid(rng, 3, 2, -3, 6), tuple(pick(rng, SUBSETS) for _ in range(3))), is_suitable
     )
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         keep = tuple(tuple(j in tokens for j in range(3)) for tokens in seen)
         A = Softmax().apply(Mask(keep).apply(Matrix([[1] * 3] * 3)))
         means = [tuple(map(exact, mean(V, subset))) for subset in SUBSETS]
@@ -353,10 +353,10 @@ def mask_for_outputs(draw: Draw, say: Prose, given: Given) -> Asked:
         Display((Relation((name, table), ("=",)),)),
     )
     each = Mark("B", 3, say.either("one for each row", "one for each column"), "rows")
-    return Asked(make_part("A mask", asked, key, CellsAnswer((3, 3), hidden, say.columns), each), trouble, 9)
+    return Item(make_part("A mask", asked, key, CellsAnswer((3, 3), hidden, say.columns), each), check, 9)
 
 
-def impossible_wish(draw: Draw, say: Prose, given: Given) -> Asked:
+def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     """Three wishes for single tokens, one of them impossible: for equal keys, or for an input that is zero.
 
     It is `about` the two keys, or the input.
@@ -373,7 +373,7 @@ def impossible_wish(draw: Draw, say: Prose, given: Given) -> Asked:
         why = "the query $q = found$ has these weights, and $x_{token} W_Q = q$ has a solution."
         return Offer(wish, say(why, found=say.values(Matrix([query])), token=token + 1))
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         """x W_Q Kᵀ + c = scores has a solution in all entries of W_Q at once, and c, for two of three wishes."""
 
         def system(token: int) -> list[list[int]]:
@@ -411,15 +411,17 @@ def impossible_wish(draw: Draw, say: Prose, given: Given) -> Asked:
                 "the input $x_{token}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is",
                 token=about[0] + 1,
             ),
-            said("equal scores have equal weights, one third each, but the request has different ones"),
+            as_text("equal scores have equal weights, one third each, but the request has different ones"),
         )
     why = say("Explain why no $W_Q$ can meet it."), WorkingSpace(32, ruled=True)
     marks = Mark("B", len(points), "one for each point")
     second = make_part("Why it is impossible", why, [ItemList(points)], RubricAnswer(points), marks)
-    return Asked(first, trouble, 6, "impossible request", (second,))
+    return Item(first, check, 6, "impossible request", (second,))
 
 
-def _wishes(rng: random.Random, given: Given, turn: int) -> tuple[str, list[Row], list[Row], list[Row], list[int], Row]:
+def _wishes(
+    rng: random.Random, given: SharedInputs, turn: int
+) -> tuple[str, list[Row], list[Row], list[Row], list[int], Row]:
     """Other inputs and keys with no row of those given: what changed must not tell which wish is impossible."""
     while True:
         others, keys = inputs_and_keys(rng)
@@ -445,7 +447,7 @@ def _wishes(rng: random.Random, given: Given, turn: int) -> tuple[str, list[Row]
     return "zero input", X, K, [tuple(shuffled(rng, parts)) for parts in sample(rng, PATTERNS, 3)], order, (zero,)
 
 
-KINDS: Mapping[str, Callable[[Draw, Prose, Given], Asked]] = {
+KINDS: Mapping[str, Callable[[Draw, Prose, SharedInputs], Item]] = {
     "scores": scores_from_weights,
     "mask": mask_for_outputs,
     "exact": weights_of_token,
@@ -459,11 +461,11 @@ ABOUT_GIVEN = {"exact", "attend", "missing"}
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose(turns=True)
     X, K = draw.several("X K", inputs_and_keys)
     items = draw.each("items", lambda: [{"kind": kind} for kind in draw.option("items") or ITEMS[draw.spec.level]])
-    given = Given(X, K, any(item["kind"] in ABOUT_GIVEN for item in items))
+    given = SharedInputs(X, K, any(item["kind"] in ABOUT_GIVEN for item in items))
     return question(
         draw,
         [KINDS[item["kind"]](item, say, given) for item in items],

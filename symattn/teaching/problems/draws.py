@@ -1,6 +1,6 @@
 """Types of problem by named draws: one function draws and asks, and the record of what it drew is the content.
 
-    def largest(draw: Draw, say: Prose) -> Asked:
+    def largest(draw: Draw, say: Prose) -> Item:
         row = draw("row", lambda rng: sample(rng, range(9), 4))
         ...
 
@@ -20,7 +20,7 @@ from symattn.foundation import dice
 from symattn.foundation.typed import plain
 from symattn.page.document import Block
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.problems.asking import Prose, Said, Shown, blocks, lettered, right_letter, said
+from symattn.teaching.problems.asking import BlockLike, Prose, TextLike, as_text, blocks, lettered, right_letter
 from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Part, Question
 
@@ -30,7 +30,11 @@ Record = dict[str, Any]
 
 
 class Draw:
-    """Random choices by name; `spec`, `number` and `turn` (the number, from where the family begins) are for them."""
+    """Random choices by name, recorded when they are made, and read from the record ever after.
+
+    `spec`, the `number` of the variant and its `turn` (the number counted from where the family begins) exist only
+    while a variant is drawn.
+    """
 
     spec: Spec
     number: int
@@ -42,7 +46,7 @@ class Draw:
     def __call__(
         self, name: str, choose: Callable[[random.Random], T], holds: Callable[[T], bool] = lambda x: True
     ) -> T:
-        """What was chosen, again and again until it holds."""
+        """Make a choice, again and again until it holds, or read it."""
         if self.rng is not None:
             while not holds(found := choose(self.rng)):
                 pass
@@ -56,7 +60,7 @@ class Draw:
         choose: Callable[[random.Random], Sequence[Any]],
         holds: Callable[..., bool] = lambda *xs: True,
     ) -> tuple[Any, ...]:
-        """Choices that are made together, each by its name."""
+        """Make several choices at once, or read them; `names` are separated by spaces."""
         listed = names.split()
         if self.rng is not None:
             while not holds(*(found := choose(self.rng))):
@@ -65,10 +69,13 @@ class Draw:
         return tuple(self[name] for name in listed)
 
     def __getitem__(self, name: str) -> Any:
-        """What was drawn, with tuples for lists."""
+        """The recorded choice, with tuples for lists."""
+        return _fixed(self._recorded(name))
+
+    def _recorded(self, name: str) -> Any:
         if name not in self.record:
             raise InputError(f"The content of {self.type.name} has no {name}.")
-        return _fixed(self.record[name])
+        return self.record[name]
 
     def pick(self, name: str, items: Sequence[T]) -> T:
         return self(name, lambda rng: dice.pick(rng, items))
@@ -77,7 +84,7 @@ class Draw:
         return self(name, lambda rng: dice.whole(rng, low, high))
 
     def together(self, choose: Callable[[random.Random], Record]) -> None:
-        """Choices that are made together, by their names."""
+        """Record several choices at once, by their names."""
         if self.rng is not None:
             self.record |= plain(choose(self.rng))
 
@@ -89,16 +96,16 @@ class Draw:
         return self.type.option(self.spec, name)
 
     def inside(self, name: str) -> Draw:
-        """Choices that are recorded together, under one name."""
+        """Return draws whose record is nested under a name."""
         if self.rng is not None:
             self.record[name] = {}
-        return self._within(self.record[name])
+        return self._within(self._recorded(name))
 
     def each(self, name: str, begun: Callable[[], Sequence[Record]]) -> list[Draw]:
-        """Choices item by item; each item's record is begun with what is known of it, such as its kind."""
+        """Return draws for each item of a list; their records begin as `begun` returns them, such as with a kind."""
         if self.rng is not None:
             self.record[name] = plain(begun())
-        return [self._within(record) for record in self.record[name]]
+        return [self._within(record) for record in self._recorded(name)]
 
     def _within(self, record: Record) -> Draw:
         other = Draw(self.type, record, self.rng)
@@ -110,7 +117,7 @@ class Draw:
         return self("notation", lambda rng: kept_notation(self.spec.notation))
 
     def prose(self, turns: bool = False) -> Prose:
-        """Sentences in the notation that was asked for."""
+        """Return sentences in the recorded notation."""
         return Prose(load_notation(self.notation()), turns)
 
 
@@ -124,7 +131,7 @@ def _fixed(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Made:
+class ProvedQuestion:
     """A question, and its proof, which raises `SelfCheckError` for answers of its parts that are not the right ones."""
 
     question: Question
@@ -132,14 +139,15 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An item: its part, why an answer is wrong by another route ("" if it is right), and how much work it is.
+class Item:
+    """One item of a question: its part, perhaps with `more` parts after it, and how much work it is (`load`).
 
-    Keys of items of one `kind` are balanced together; `more` parts go with it.
+    `check` works the answer of a part out by another route, and says what is wrong with it, "" if nothing is.  The keys
+    of items of one `kind` are balanced together.
     """
 
     part: Part
-    trouble: Callable[[Part], str] = lambda part: ""
+    check: Callable[[Part], str] = lambda part: ""
     load: float = 0
     kind: str = "key"
     more: tuple[Part, ...] = ()
@@ -147,14 +155,13 @@ class Asked:
 
 def question(
     draw: Draw,
-    items: Sequence[Asked],
-    introduction: Shown,
-    conventions: Sequence[Said],
+    items: Sequence[Item],
+    introduction: BlockLike,
+    conventions: Sequence[TextLike],
     given: tuple[Block, ...] = (),
     title: str = "",
-    load: float = 0,
-) -> Made:
-    """The question of some items, whose parts are lettered; `load` is more work than that of the items."""
+) -> ProvedQuestion:
+    """Make the question of some items; its parts are lettered."""
     each = [(part, item) for item in items for part in (item.part, *item.more)]
     keys: dict[str, str] = {}
     for part, item in each:
@@ -167,31 +174,34 @@ def question(
         given=given,
         parts=lettered(part for part, _ in each),
         content=draw.record,
-        conventions=tuple(map(said, conventions)),
-        features={"load": float(load + sum(item.load for item in items))},
+        conventions=tuple(map(as_text, conventions)),
+        features={"load": float(sum(item.load for item in items))},
         positions=keys,
     )
 
     def proof(question: Question) -> None:
         for part, (_, item) in zip(question.parts, each, strict=True):
-            if trouble := item.trouble(part):
-                raise SelfCheckError(f"Part {part.name} of {question.type}, {draw.record}: {trouble}.")
+            if error := item.check(part):
+                raise SelfCheckError(f"Part {part.name} of {question.type}, {draw.record}: {error}.")
 
-    return Made(made, proof)
+    return ProvedQuestion(made, proof)
 
 
-def named_draws(ask: Callable[[Draw], Made], **stated: Any) -> ProblemType[Record, Family]:
-    """The type of problem that a function draws and asks; what else is stated are fields of `ProblemType`.
+def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> ProblemType[Record, Family]:
+    """Make a problem type of a function that draws and asks; `stated` are further fields of `ProblemType`.
 
-    Its questions are about attention in general, and draw their own sizes and numbers, unless it says otherwise.
+    Unless `stated` says otherwise, its questions are about attention in general and draw their own sizes and numbers.
     """
-    last: tuple[Record, Made] | None = None  # a variant is drawn, set and proved in turn
+    last: tuple[Record, ProvedQuestion] | None = None  # a variant is drawn, set and proved in turn
 
-    def made(content: Record) -> Made:
+    def made(content: Record) -> ProvedQuestion:
         nonlocal last
         found = last
         if found is None or found[0] is not content:
-            found = last = content, ask(Draw(chosen, content))
+            try:
+                found = last = content, ask(Draw(chosen, content))
+            except (LookupError, TypeError, AttributeError) as error:  # somebody has changed a frozen file
+                raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
         return found[1]
 
     def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Record:

@@ -30,7 +30,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import Prose, Said, lettered, make_part, said
+from symattn.teaching.problems.asking import Prose, TextLike, as_text, lettered, make_part
 from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
 from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, Question, answer_entries
@@ -39,12 +39,12 @@ FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
 """Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
 and logarithms of which one is hidden."""
 
-SIZES: Mapping[str, Mapping[str, int]] = {
+SIZES = {
     "starter": {"n": 2, "m": 2, "d_model": 2, "d_k": 2, "d_v": 2},
     "standard": {"n": 2, "m": 3, "d_model": 3, "d_k": 3, "d_v": 2},
     "long": {"n": 3, "m": 4, "d_model": 4, "d_k": 4, "d_v": 3},
 }
-DIVISORS: Mapping[str, tuple[int, ...]] = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
+DIVISORS = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
 """The d_k that scores are scaled for."""
 
 MOST_ITEMS = 12
@@ -147,7 +147,7 @@ def _rational(entry: int | str) -> int | Fraction:
     return entry if isinstance(entry, int) else Fraction(entry)
 
 
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     "projection": "Project the inputs.",
     "scores": "Work out the scores of every query with every key; do not scale them.",
     "scale": "The keys have $d_k = {d_k}$ entries. Scale the scores.",
@@ -250,7 +250,7 @@ STEPS = tuple(DRAWN)
 
 
 @dataclass(frozen=True)
-class Content:
+class DrillContent:
     """A sheet of drills, and how they are written."""
 
     type: str
@@ -270,7 +270,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Family:
+class DrillFamily:
     """The middling load of every product (Q, K, V, S and Z), from which siblings differ by little."""
 
     loads: Mapping[str, float]
@@ -288,16 +288,16 @@ def _load(item: Drill) -> float:
     return dot_counts(*item.factors).load
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: random.Random) -> DrillFamily:
     loads: dict[str, float] = {}
     for turn, kind in enumerate(("projection", "projection", "projection", "scores", "output")):
         items = [DRAWN[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
         assert items[0].product
         loads[items[0].product[0]] = sorted(map(_load, items))[PARENTS // 2]
-    return Family(loads)
+    return DrillFamily(loads)
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: DrillFamily) -> DrillContent:
     settings = spec.chosen_settings()
     step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
@@ -311,7 +311,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         else:
             raise InputError(f"There are no {count} different drills of {kind} at level {spec.level}.")
         drawn.append(item)
-    return Content(
+    return DrillContent(
         type=spec.type,
         notation=kept_notation(spec.notation),
         orientation=settings.orientation,
@@ -332,7 +332,7 @@ def _form(softmax: str, k: int) -> str:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: DrillContent) -> Question:
     notation = load_notation(content.notation)
     say = Prose(notation)
     parts: list[Part] = []
@@ -379,9 +379,9 @@ def _instructions(exact: bool, places: int) -> Paragraph:
     return Paragraph(asked, typed=typed)
 
 
-def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
+def _conventions(content: DrillContent, wording: Wording) -> tuple[Inlines, ...]:
     rows, kinds = content.orientation == "rows", [item.kind for item in content.items]
-    lines: list[Said] = ["Tokens are rows." if rows else "Tokens are columns."]
+    lines: list[TextLike] = ["Tokens are rows." if rows else "Tokens are columns."]
     if "scale" in kinds:
         lines.append(sentence("Scores are divided by {divisor}.", divisor=wording.read("sqrt(d_k)")))
     if "mask" in kinds:
@@ -390,7 +390,7 @@ def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
         along_rows = "Softmax is taken along each row; a score of −∞ gets the weight 0."
         along_columns = "Softmax is taken along each column; a score of −∞ gets the weight 0."
         lines.append(along_rows if rows else along_columns)
-    return tuple(map(said, lines))
+    return tuple(map(as_text, lines))
 
 
 _POLARITY = {
@@ -414,7 +414,7 @@ def _work(d: Derivation) -> float:
 
 def prove(question: Question) -> None:
     """Every step a second time in floating point, and weights exactly: a row is proportional to its powers."""
-    content: Content = question.content
+    content: DrillContent = question.content
     for item, part in zip(content.items, question.parts, strict=True):
         assert isinstance(part.answer, MatrixAnswer)
         assert part.answer.derivation
@@ -433,7 +433,7 @@ def _weights_sum(d: Derivation) -> None:
         raise SelfCheckError(f"A drill's weights sum to {total}.")
 
 
-def _key(content: Content) -> tuple[str, ...]:
+def _key(content: DrillContent) -> tuple[str, ...]:
     """The entries of the question, which need not be written for it."""
     return tuple(
         f"{letter}{where}={text}"
@@ -447,7 +447,7 @@ TYPE = ProblemType(
     title="One-step drills",
     draw=draw,
     make=make,
-    content=Content,
+    content=DrillContent,
     family=family,
     proof=prove,
     key=_key,

@@ -22,6 +22,7 @@ from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
+    as_text,
     blocks,
     choice,
     choice_part,
@@ -31,14 +32,13 @@ from symattn.teaching.problems.asking import (
     make_part,
     put_in,
     right_letter,
-    said,
 )
-from symattn.teaching.problems.draws import Asked, Draw, Made, Record, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("largest", "effect", "effect"),
     "standard": ("entropy", "largest", "effect", "effect", "effect", "limit"),
     "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
@@ -130,7 +130,7 @@ def rows_of_scores(rng: random.Random) -> list[list[int]]:
                 return shuffled(rng, rows)
 
 
-def in_order(draw: Draw, say: Prose, place: int) -> Asked:
+def in_order(draw: Draw, say: Prose, place: int) -> Item:
     """Rows of weights to be ordered by entropy, or rows of scores by their largest weight."""
     kind = draw["kind"]
     by, rows = ORDERINGS[kind], draw("rows", rows_of_weights if kind == "entropy" else rows_of_scores)
@@ -138,7 +138,7 @@ def in_order(draw: Draw, say: Prose, place: int) -> Asked:
     lines = labelled(say.row(by.line(row)) for row in rows)
     letters = [LETTERS[r] for r in order]
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         assert isinstance(part.answer, OrderAnswer)
         said = [rows[LETTERS.index(letter)] for (letter,) in part.answer.groups]
         if kind == "entropy":
@@ -153,7 +153,7 @@ def in_order(draw: Draw, say: Prose, place: int) -> Asked:
         [
             say(by.ask, whole=sum(rows[0])),
             ItemList(labelled(map(say.row, rows))),
-            FillIns((FillIn(said("Order:"), boxes=ORDERED),)),
+            FillIns((FillIn(as_text("Order:"), boxes=ORDERED),)),
         ],
         [
             say("The order is {letters}.", letters=", ".join(letters)),
@@ -163,7 +163,7 @@ def in_order(draw: Draw, say: Prose, place: int) -> Asked:
         OrderAnswer(tuple((letter,) for letter in letters)),
         Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),
     )
-    return Asked(part, trouble, 4, kind)
+    return Item(part, check, 4, kind)
 
 
 def _partition(rng: random.Random, total: int) -> list[int]:
@@ -178,7 +178,7 @@ def _more_even(a: Sequence[int], b: Sequence[int]) -> bool:
 
 # ------------------------------------------------------------------------------------------------ what a change does
 
-OUTCOMES: Mapping[str, str] = {
+OUTCOMES = {
     "grows": "It becomes larger.",
     "falls": "It becomes smaller.",
     "stays": "It stays the same.",
@@ -296,7 +296,7 @@ EFFECTS: Mapping[str, Effect] = (
 )  # fmt: skip
 
 
-def change(draw: Draw, say: Prose, place: int) -> Asked:
+def change(draw: Draw, say: Prose, place: int) -> Item:
     """What a change to a row of scores does to the weight of a key."""
     effect, row = EFFECTS[draw["effect"]], draw["row"]
     ranked = sorted(range(len(row)), key=row.__getitem__)
@@ -304,7 +304,7 @@ def change(draw: Draw, say: Prose, place: int) -> Asked:
     key, other = (say.formula(f"k_{place + 1}") for place in (watched, changed))
     offers = [Offer(text, WAY, outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         before, after = weights_of(row), weights_of(effect.after(row, changed))
         outcome = {1: "grows", -1: "falls", 0: "stays"}[compare(after[watched], before[watched])]
         return "" if right_letter(part) == LETTERS[list(OUTCOMES).index(outcome)] else f"the weight {outcome}"
@@ -318,7 +318,7 @@ def change(draw: Draw, say: Prose, place: int) -> Asked:
     ticked, _ = choices_key(offers)
     explained = [ticked, say(effect.reason)]
     part = make_part("A change", [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
-    return Asked(part, trouble, 2, "effect")
+    return Item(part, check, 2, "effect")
 
 
 def _effects(rng: random.Random, number: int, count: int) -> list[str]:
@@ -344,7 +344,7 @@ def _different_rows(rng: random.Random, count: int) -> list[Whole]:
 # ------------------------------------------------------------------------------------------------ limits
 
 
-def limit(draw: Draw, say: Prose, place: int) -> Asked:
+def limit(draw: Draw, say: Prose, place: int) -> Item:
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
     def row_and_order(rng: random.Random) -> tuple[Sequence[int | None], Sequence[int]]:
@@ -372,7 +372,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Asked:
     coldest, hottest = even(lambda s: s == ranked[-1]), even(lambda s: True)
     right = coldest if cold else hottest
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         """The weights must be within a millionth of the limit at an extreme temperature."""
         temperature = Fraction(1, 20) if cold else Fraction(10**8)
         weights = weights_of([None if s is None else s / temperature for s in row])
@@ -403,13 +403,13 @@ def limit(draw: Draw, say: Prose, place: int) -> Asked:
         shared = even(lambda s: s in ranked[-2:])
         offers.append((shared, "the two scores differ, so their weights differ.", ""))
     placed = [Offer(say.row(offers[k][0]), say(offers[k][1]), k == 0, offers[k][2]) for k in order]
-    return Asked(choice_part("A limit", [say(asked, row=_row(say, row))], placed), trouble, 2, "limit")
+    return Item(choice_part("A limit", [say(asked, row=_row(say, row))], placed), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question
 
 
-KINDS: Mapping[str, Callable[[Draw, Prose, int], Asked]] = {
+KINDS: Mapping[str, Callable[[Draw, Prose, int], Item]] = {
     "entropy": in_order,
     "largest": in_order,
     "effect": change,
@@ -417,7 +417,7 @@ KINDS: Mapping[str, Callable[[Draw, Prose, int], Asked]] = {
 }
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose()
 
     def begun() -> list[Record]:
@@ -444,7 +444,7 @@ def ask(draw: Draw) -> Made:
         conventions=(
             say("Softmax is taken over all scores of a query, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
-            *([said(ENTROPY)] if any(item["kind"] == "entropy" for item in items) else []),
+            *([as_text(ENTROPY)] if any(item["kind"] == "entropy" for item in items) else []),
         ),
     )
 

@@ -113,7 +113,7 @@ def equation_of(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -
 
 def _terms(d: Derivation, step: Step, i: int, j: int) -> Iterator[tuple[Cell, ...]]:
     """The products of entries that an entry of a linear step is the sum of."""
-    views = [Place(d, operand) for operand in step.operands]
+    views = [OperandSource(d, operand) for operand in step.operands]
     match step.op:
         case MatMul():
             left, right = views
@@ -140,7 +140,7 @@ def _terms(d: Derivation, step: Step, i: int, j: int) -> Iterator[tuple[Cell, ..
             yield (views[0](i, j),)
 
 
-class Place:
+class OperandSource:
     """Where the entries of an operand stand in the matrix that it is taken from."""
 
     def __init__(self, d: Derivation, operand: Operand) -> None:
@@ -204,7 +204,7 @@ def _lines(derivation: Derivation, step: Step) -> Iterator[list[tuple[Cell, Cell
     assert isinstance(step.op, Softmax)
     result, source = result_of(step), step.operands[0]
     cells = [[(i, j) for j in range(result.shape[1])] for i in range(result.shape[0])]
-    place = Place(derivation, source)
+    place = OperandSource(derivation, source)
     for line in cells if step.op.along == "rows" else zip(*cells, strict=True):
         yield [((step.name, i, j), place(i, j), result[i, j] == 0) for i, j in line]
 
@@ -230,20 +230,20 @@ def _forwards(step: Step, unknown: set[Cell]) -> set[Cell]:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-BACKWARDS: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 3}
+BACKWARDS = {"starter": 1, "standard": 2, "long": 3}
 """How many entries are blank in each given matrix that is to be recovered."""
 
 TRIES = 400
 
 
 @dataclass(frozen=True)
-class Content(derived.Content):
+class FadedContent(derived.Content):
     """A derivation, and the entries that are blank in it."""
 
     blanks: Blanks
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) -> FadedContent:
     drawn = derived.content(spec, rng, number, family)
     problem = derived.problem_of(drawn)
     share, fade = TYPE.option(spec, "share"), TYPE.option(spec, "fade")
@@ -258,7 +258,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) ->
             told = [step.name for step in d if any(operand.name in blanks for operand in step.operands)]
             blanks |= {step.name: _some(step, share, line, d, rng) for step in chosen if step.name not in told}
         if not undetermined(d, blanks):
-            return Content(**vars(drawn), blanks=blanks)
+            return FadedContent(**vars(drawn), blanks=blanks)
     raise InputError(f"No blanks of {spec.mechanism} with these sizes are determined by what is printed.")
 
 
@@ -307,7 +307,7 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: FadedContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     wording, d = wording_of(problem), problem.derivation
     blanks = content.blanks
@@ -440,7 +440,7 @@ def _equation_lines(
 
 def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
     """An operand with its missing entries by name and the others as numbers."""
-    view, place = wording.view(operand), Place(wording.derivation, operand)
+    view, place = wording.view(operand), OperandSource(wording.derivation, operand)
 
     def entry(i: Index, j: Index) -> Formula:
         cell = place(int(i), int(j))
@@ -455,7 +455,7 @@ def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
 def prove(question: Question) -> None:
     """Every blank follows from what is printed; a given one that is changed alone contradicts a printed product."""
     assert question.problem is not None
-    content: Content = question.content
+    content: FadedContent = question.content
     d, blanks = question.problem.derivation, content.blanks
     if left := undetermined(d, blanks):
         name, i, j = min(left)
@@ -477,7 +477,7 @@ TYPE = ProblemType(
     title="Faded example: fill in the blanks",
     draw=draw,
     make=make,
-    content=Content,
+    content=FadedContent,
     family=derived.family,
     proof=prove,
     key=derived.key,

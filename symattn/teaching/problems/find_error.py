@@ -44,15 +44,15 @@ from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import (
+    BlockLike,
     Offer,
-    Said,
-    Shown,
+    TextLike,
+    as_text,
     choice_part,
     lettered,
     make_part,
     put_in,
     right_letters,
-    said,
 )
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
@@ -87,7 +87,7 @@ class Planted:
 
 
 @dataclass(frozen=True)
-class Content(derived.Content):
+class ErrorContent(derived.Content):
     """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
 
     errors: tuple[Planted, ...]
@@ -95,7 +95,7 @@ class Content(derived.Content):
 
 
 @dataclass(frozen=True)
-class Family(derived.Family):
+class PlantFamily(derived.Family):
     """What derivations share, and what is planted in turn."""
 
     plants: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ def plantable_slips(found: Separation, step: str) -> list[Slipped]:
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: random.Random) -> PlantFamily:
     shared = derived.family(spec, rng)
     by_step: dict[str, list[str]] = {}
     for k in range(PARENTS):
@@ -185,10 +185,10 @@ def family(spec: Spec, rng: random.Random) -> Family:
         queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
     ]
     places = balanced_places(rng, OPTIONS, MOST_ERRORS)
-    return Family(**vars(replace(shared, places=places)), plants=tuple(plants))
+    return PlantFamily(**vars(replace(shared, places=places)), plants=tuple(plants))
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: PlantFamily) -> ErrorContent:
     count = TYPE.option(spec, "errors")
     plants = family.plants
     for attempt in range(REDRAWN * len(plants)):
@@ -201,7 +201,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             where = [family.place(k, number) for k in range(MOST_ERRORS)]
             offered = _offered(drawn, errors, where, rng)
             if offered is not None:
-                return Content(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
+                return ErrorContent(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
     raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
 
 
@@ -275,7 +275,7 @@ def _offered(
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: ErrorContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
     errors, several = content.errors, len(content.errors) > 1
@@ -300,13 +300,13 @@ def make(content: Content) -> Question:
             "A student's working is given below. Two lines of it are wrong; every other line follows correctly from "
             "the lines above it."
         )
-    script = (Heading(said("The student's working"), 1), *_script(scripts[-1], problem))
+    script = (Heading(as_text("The student's working"), 1), *_script(scripts[-1], problem))
     return derived.question(
         TYPE,
         content,
         problem,
         named,
-        said(introduction),
+        as_text(introduction),
         given=(*derived.all_given(problem, wording), *script),
         positions={"wrong step": " ".join(error.step for error in errors), **right_letters(named)},
     )
@@ -373,7 +373,7 @@ def _which(words: Sequence[str], step: Step, wording: Wording) -> Part:
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     return make_part(
         title,
-        [FillIns((FillIn(said(asked), 30),))],
+        [FillIns((FillIn(as_text(asked), 30),))],
         [sentence(told, matrix=name)],
         WordAnswer(first, tuple(others)),
         Mark("B", 1),
@@ -396,7 +396,7 @@ def _what(
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
-        why = said("this would not give the numbers in the working.")
+        why = as_text("this would not give the numbers in the working.")
         if id == error.id:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         offers.append(Offer(_done(w, right, wording), why, id == error.id))
@@ -411,7 +411,7 @@ def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
     return Offer(text, sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says), True)
 
 
-def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Said:
+def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
     """What a misconception does, as a formula where it is one, in the words of the orientation."""
     m = w.misconception
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
@@ -433,7 +433,7 @@ def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Par
         )
     return make_part(
         "The correct line",
-        [Paragraph(said(paper), typed=said(typed)), WorkingSpace(70)],
+        [Paragraph(as_text(paper), typed=as_text(typed)), WorkingSpace(70)],
         worked(problem.derivation[wrong], wording, Detail(places=problem.places)),
         MatrixAnswer.of(problem.derivation, wrong),
         Mark("M", 1),
@@ -448,11 +448,11 @@ def _output(wrong: str, several: bool, wording: Wording, problem: Problem) -> Pa
     grid = AnswerGrid(
         wording.name(last.name), *answer.value.shape, cell_kind(last.result, problem.exact), step=last.name
     )
-    asked = in_turn((said("Carry on from there to the output."), () if several else said(once)))
+    asked = in_turn((as_text("Carry on from there to the output."), () if several else as_text(once)))
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     products, others = Detail(places=problem.places), Detail("none", problem.places)
-    key: list[Shown] = []
+    key: list[BlockLike] = []
     for step in following:
         key += worked(step, wording, products if isinstance(step.op, MatMul) else others)
     return make_part(
@@ -472,7 +472,7 @@ def prove(question: Question) -> None:
     """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
     assert question.problem is not None
     script, content = question.problem.derivation, question.content
-    assert isinstance(content, Content)
+    assert isinstance(content, ErrorContent)
     for error in content.errors:
         found = at_step(script, error.step)
         script = with_error(script, error)
@@ -493,7 +493,7 @@ TYPE = ProblemType(
     title="Find the error",
     draw=draw,
     make=make,
-    content=Content,
+    content=ErrorContent,
     family=family,
     proof=prove,
     key=derived.key,

@@ -305,7 +305,7 @@ TYPE = ProblemType(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Exercise:
     """One thing to ask for: its mechanism, what the student is told first, and its own choices for a `Spec`."""
 
     mechanism: str
@@ -313,7 +313,7 @@ class Asked:
     preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
-def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[derived.Content, derived.Family]:
+def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType[derived.Content, derived.Family]:
     """A type that asks for a full derivation, of which mechanism its option `what` says; the first is the usual one."""
     told = {one.mechanism: one.told for one in asked.values()}
 

@@ -20,12 +20,12 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
 from symattn.page.document import HeatMap, Inlines
 from symattn.teaching.explanation.diagrams import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, Said, choice_part, put_in, series
-from symattn.teaching.problems.draws import Asked, Draw, Made, Record, named_draws, question
+from symattn.teaching.problems.asking import Offer, Prose, TextLike, choice_part, put_in, series
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import Mark, OneLess, Part
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("mask", "statements"),
     "standard": ("matrix", "mask", "head", "head", "statements"),
     "long": ("matrix", "mask", "head", "head", "statements", "matrix", "statements"),
@@ -133,7 +133,7 @@ def misprinted(A: Matrix, part: Part, say: Prose) -> str:
 # ------------------------------------------------------------------------------------------------ which matrix
 
 
-def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, Said]]:
+def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, TextLike]]:
     """The misconception that each comes of, and what rules it out."""
     return {
         "transposed": ("O1", "its rows are the columns of the picture."),
@@ -152,7 +152,7 @@ def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, Said]]:
     }
 
 
-def which_matrix(draw: Draw, say: Prose, place: int) -> Asked:
+def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
     """Which of four matrices is shown."""
 
     def chosen(rng: random.Random) -> tuple[Rows, tuple[str, ...]]:
@@ -175,14 +175,14 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Asked:
         diagnosis, why = wrong.get(name) or ("", "every entry lies in the range of its cell.")
         offers.append(Offer(text, why, name == "right", diagnosis))
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         same = [name for name in names if levels(shown[name]) == levels(shown["right"])]
         sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
         found = "" if same == ["right"] and sums else f"{same} look alike"
         return misprinted(shown["right"], part, say) or found
 
     asked = "Which of these matrices (rounded to two places) is shown?", picture(shown["right"], say)
-    return Asked(choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked), trouble, 6, "matrix")
+    return Item(choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked), check, 6, "matrix")
 
 
 def _matrices(scores: Rows) -> dict[str, Matrix]:
@@ -206,7 +206,7 @@ def _differences(p: Rows, q: Rows) -> int:
 # ------------------------------------------------------------------------------------------------ which mask
 
 
-def which_mask(draw: Draw, say: Prose, place: int) -> Asked:
+def which_mask(draw: Draw, say: Prose, place: int) -> Item:
     """Which mask was used."""
     mask = draw("mask", lambda rng: list(MASKS)[(draw.turn - 1) % len(MASKS)])
     keep = keep_of(mask)
@@ -217,13 +217,13 @@ def which_mask(draw: Draw, say: Prose, place: int) -> Asked:
         for name, (title, other) in MASKS.items()
     ]
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         white = tuple(tuple(weight != 0 for weight in row) for row in A.rows)
         fitting = [name for name in MASKS if keep_of(name) == white]
         return misprinted(A, part, say) or ("" if fitting == [mask] else f"the masks {fitting} fit")
 
     asked = "Which mask was used?", picture(A, say)
-    return Asked(choice_part("Which mask", asked, offers, key=asked), trouble, 4, "mask")
+    return Item(choice_part("Which mask", asked, offers, key=asked), check, 4, "mask")
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
@@ -236,7 +236,7 @@ def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
 
 # ------------------------------------------------------------------------------------------------ which head
 
-PATTERNS: Mapping[str, str] = {
+PATTERNS = {
     "previous": "Previous token: each token attends mostly to the one before it (the first one to itself).",
     "first": "First token: each token attends mostly to the first one.",
     "itself": "Itself: each token attends mostly to itself.",
@@ -250,7 +250,7 @@ TARGETS: Mapping[str, Callable[[int], int]] = {
 }
 
 
-def which_head(draw: Draw, say: Prose, place: int) -> Asked:
+def which_head(draw: Draw, say: Prose, place: int) -> Item:
     """Which pattern a head has; its rows are given as parts of their own sums."""
 
     def next_pattern(rng: random.Random) -> str:
@@ -266,13 +266,13 @@ def which_head(draw: Draw, say: Prose, place: int) -> Asked:
         for name, words in PATTERNS.items()
     ]
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         """The pattern recognised from the weights by what it says."""
         fitting = [name for name in PATTERNS if _is_head(A, name)]
         return misprinted(A, part, say) or ("" if fitting == [pattern] else f"the patterns {fitting} fit")
 
     asked = "This picture shows one head. Which pattern does it have?", picture(A, say)
-    return Asked(choice_part("Which head", asked, offers, key=asked), trouble, 4, "head")
+    return Item(choice_part("Which head", asked, offers, key=asked), check, 4, "head")
 
 
 def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
@@ -357,7 +357,7 @@ def _stated(said: Record, A: Matrix, say: Prose) -> tuple[Inlines, Inlines, bool
     )
 
 
-def which_statements(draw: Draw, say: Prose, place: int) -> Asked:
+def which_statements(draw: Draw, say: Prose, place: int) -> Item:
     """Which of five statements on an unmasked picture are true: two or three of them."""
     scores, statements = draw.several("scores statements", _statements)
     A = weights_under(scores, keep_of("none"))
@@ -366,14 +366,14 @@ def which_statements(draw: Draw, say: Prose, place: int) -> Asked:
         text, why, _ = _stated(statement, A, say)
         offers.append(Offer(text, why, statement["true"]))
 
-    def trouble(part: Part) -> str:
+    def check(part: Part) -> str:
         wrong = [statement for statement in statements if _stated(statement, A, say)[-1] != statement["true"]]
         return misprinted(A, part, say) or (f"the statement {wrong[0]} is not so" if wrong else "")
 
     asked, shown = "No mask was used here. Tick every statement that is true.", picture(A, say)
     marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
     part = choice_part("True statements", (asked, scale(), shown), offers, marks, key=(asked, shown), several=True)
-    return Asked(part, trouble, 7, "statements")
+    return Item(part, check, 7, "statements")
 
 
 def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:
@@ -411,7 +411,7 @@ def _about_most(rng: random.Random, A: Rows, i: int) -> Record | None:
 
 # ------------------------------------------------------------------------------------------------ the question
 
-KINDS: Mapping[str, Callable[[Draw, Prose, int], Asked]] = {
+KINDS: Mapping[str, Callable[[Draw, Prose, int], Item]] = {
     "matrix": which_matrix,
     "mask": which_mask,
     "head": which_head,
@@ -419,7 +419,7 @@ KINDS: Mapping[str, Callable[[Draw, Prose, int], Asked]] = {
 }
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose()
     items = draw.each("items", lambda: [{"kind": kind} for kind in ITEMS[draw.spec.level]])
     return question(

@@ -23,7 +23,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import Block, Display, FillIn, FillIns, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import Offer, Prose, Said, Shown, choice_part, make_part, said
+from symattn.teaching.problems.asking import BlockLike, Offer, Prose, TextLike, as_text, choice_part, make_part
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.systems import Row, Rows, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
@@ -39,7 +39,7 @@ Direct: TypeAlias = "Matrix | Value | frozenset[int]"
 class Instance:
     """What is printed above, the two tasks, and their answers: a matrix, a number, or the places of right options."""
 
-    given: Sequence[Shown]
+    given: Sequence[BlockLike]
     first: Part
     second: Part
     direct: Callable[[], tuple[Direct, Direct]]
@@ -87,23 +87,25 @@ def by_parts(rows: Rows) -> Matrix:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def boxes(say: Prose, ask: Shown, name: str, value: Matrix, *key: Shown) -> Part:
+def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike) -> Part:
     """A matrix to be worked out, said for tokens as rows."""
     room = say.boxes(name, value.shape, cell_kind(value, exact=True))
     return _task(say, ask, room, MatrixAnswer(say.turned(value)), name, say.values(value), key)
 
 
-def line(say: Prose, ask: Shown, name: str, value: Value, *key: Shown) -> Part:
-    room = FillIns((FillIn((*said(say.formula(name)), *said(" =")), 30),))
+def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -> Part:
+    room = FillIns((FillIn((*as_text(say.formula(name)), *as_text(" =")), 30),))
     return _task(say, ask, room, FormulaAnswer(value), name, say.number(value), key)
 
 
-def _task(say: Prose, ask: Shown, room: Block, answer: Answer, name: str, value: Formula, key: Sequence[Shown]) -> Part:
+def _task(
+    say: Prose, ask: BlockLike, room: Block, answer: Answer, name: str, value: Formula, key: Sequence[BlockLike]
+) -> Part:
     solved = Display((Relation((say.formula(name), value), ("=",)),))
     return make_part("", [ask, room], [*key, solved], answer, *WORKED_OUT)
 
 
-def options(ask: Shown, offers: Sequence[Offer], several: bool = False) -> Part:
+def options(ask: BlockLike, offers: Sequence[Offer], several: bool = False) -> Part:
     return choice_part("", [ask], offers, *(WORKED_OUT if several else [Mark("B", 2)]), several=several)
 
 
@@ -121,11 +123,11 @@ def places(draw: Draw, right: Sequence[bool]) -> frozenset[int]:
 
 
 def permutation(draw: Draw, say: Prose) -> Instance:
-    def tells(q: Rows, k: Rows) -> bool:
+    def is_suitable(q: Rows, k: Rows) -> bool:
         scores = times(Matrix(q), Matrix(k).T)
         return modest(scores.rows) and different(scores.rows) and different(scores.T.rows)
 
-    Q, K = map(Matrix, draw.several("Q K", lambda rng: (grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)), tells))
+    Q, K = map(Matrix, draw.several("Q K", lambda rng: (grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)), is_suitable))
     new = draw.pick("new", [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
     V = Matrix(draw("V", lambda rng: distinct_values(rng, 3)))
     A = weights(times(Q, K.T))
@@ -280,15 +282,15 @@ def copies(draw: Draw, say: Prose) -> Instance:
 
 
 def causal_mask(draw: Draw, say: Prose) -> Instance:
-    def chosen(rng: random.Random) -> tuple[Rows, Row, Rows, Row]:
+    def candidate(rng: random.Random) -> tuple[Rows, Row, Rows, Row]:
         scores, (row,), V = grid(rng, 3, 3, 0, 2), grid(rng, 1, 3, 0, 2), distinct_values(rng, 3)
         (v,) = distinct_values(rng, 1)
         return scores, row, V, v
 
-    def tells(scores: Rows, row: Row, V: Rows, v: Row) -> bool:
+    def is_suitable(scores: Rows, row: Row, V: Rows, v: Row) -> bool:
         return scores[1][0] != scores[1][1] and modest([scores[2], row]) and row != scores[2] and v not in V
 
-    scores, row, values, v = draw.several("scores row V v", chosen, tells)
+    scores, row, values, v = draw.several("scores row V v", candidate, is_suitable)
     n, t = draw.pick("tokens", [5, 6]), draw.whole("changed", 2, 4)
     V, new_V = Matrix(values), Matrix([*values[:2], v])
     before = weights(Matrix(scores), causal(3, 3))
@@ -333,14 +335,14 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
 
 
 def order_of_products(draw: Draw, say: Prose) -> Instance:
-    def chosen(rng: random.Random) -> tuple[list[list[int]], Rows, Rows]:
+    def candidate(rng: random.Random) -> tuple[list[list[int]], Rows, Rows]:
         parts = [shuffled(rng, pick(rng, [(1, 1, 2), (1, 3, 0), (1, 1, 0)])) for _ in range(2)]
         return parts, grid(rng, 3, 2, -2, 3), grid(rng, 2, 2, -1, 2)
 
-    def tells(parts: Rows, X: Rows, W: Rows) -> bool:
+    def is_suitable(parts: Rows, X: Rows, W: Rows) -> bool:
         return different(parts) and different(X) and different(W) and all(any(row) for row in X + W)
 
-    parts, inputs, weights_of_values = draw.several("parts X W_V", chosen, tells)
+    parts, inputs, weights_of_values = draw.several("parts X W_V", candidate, is_suitable)
     A, X, W = by_parts(parts), Matrix(inputs), Matrix(weights_of_values)
 
     def direct() -> tuple[Matrix, Matrix]:
@@ -369,12 +371,12 @@ _HALVES = (0, Fraction(1, 2), Fraction(1, 2))
 
 
 def rounded(draw: Draw, say: Prose) -> Instance:
-    def chosen(rng: random.Random) -> tuple[Rows, Row]:
+    def candidate(rng: random.Random) -> tuple[Rows, Row]:
         V, low, gap = grid(rng, 3, 3, 0, 8), whole(rng, 0, 3), pick(rng, [2, 2, 3])
         return V, (low, low + gap, low + gap)
 
     V, scores = draw.several(
-        "V scores", chosen, lambda V, scores: all(2 * a != b + c for a, b, c in zip(*V, strict=True))
+        "V scores", candidate, lambda V, scores: all(2 * a != b + c for a, b, c in zip(*V, strict=True))
     )
     middle = mean(V[1:])
     differences = [m - v for m, v in zip(middle, V[0], strict=True)]
@@ -437,7 +439,7 @@ def shift(draw: Draw, say: Prose) -> Instance:
         _logs(c, parts, -1),
         [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
     )
-    reasons: Sequence[Said] = (
+    reasons: Sequence[TextLike] = (
         say("{constant} is added to every score.", constant=other - c),
         "all scores are doubled, so the powers of the logarithms are squared.",
         "the logarithms have changed their signs, which inverts every power.",
@@ -481,14 +483,14 @@ def shift(draw: Draw, say: Prose) -> Instance:
 
 
 def key_bias(draw: Draw, say: Prose) -> Instance:
-    def tells(q: Rows, b: Rows, K: Rows) -> bool:
+    def is_suitable(q: Rows, b: Rows, K: Rows) -> bool:
         plain, more = (times(Matrix(q), Matrix(rows).T) for rows in (K, b))
         return different(plain.rows[0]) and more[0, 0] not in (0, 1) and 0 not in q[0]
 
-    def chosen(rng: random.Random) -> tuple[Rows, Rows, Rows]:
+    def candidate(rng: random.Random) -> tuple[Rows, Rows, Rows]:
         return grid(rng, 1, 2, -2, 3), grid(rng, 1, 2, -2, 3), grid(rng, 3, 2, -2, 2)
 
-    q, b, K = map(Matrix, draw.several("q b K", chosen, tells))
+    q, b, K = map(Matrix, draw.several("q b K", candidate, is_suitable))
     plain, more = times(q, K.T), times(q, b.T)[0, 0]
 
     def direct() -> tuple[Matrix, Value]:
@@ -524,10 +526,10 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
 def masked(draw: Draw, say: Prose) -> Instance:
     hidden = draw("hidden", lambda rng: sorted(sample(rng, range(4), pick(rng, [1, 2]))))
 
-    def tells(parts: Sequence[int]) -> bool:
+    def is_suitable(parts: Sequence[int]) -> bool:
         return len({part for j, part in enumerate(parts) if j not in hidden}) > 1 and math.gcd(*parts) == 1
 
-    parts = draw("parts", lambda rng: [whole(rng, 1, 9) for _ in range(4)], tells)
+    parts = draw("parts", lambda rng: [whole(rng, 1, 9) for _ in range(4)], is_suitable)
     kept = [0 if j in hidden else part for j, part in enumerate(parts)]
     part = divide(sum(kept), sum(parts))
 
@@ -609,15 +611,15 @@ def variance(draw: Draw, say: Prose) -> Instance:
 
 
 def temperature(draw: Draw, say: Prose) -> Instance:
-    def chosen(rng: random.Random) -> tuple[list[int], int, int, list[int]]:
+    def candidate(rng: random.Random) -> tuple[list[int], int, int, list[int]]:
         scores, factor, exponent = [whole(rng, 0, 2) for _ in range(3)], whole(rng, 2, 3), whole(rng, 2, 6)
         return [2**s for s in scores], factor, exponent, sample(rng, range(3), 2)
 
-    def tells(parts: Sequence[int], factor: int, wanted: int, pair: Sequence[int]) -> bool:
+    def is_suitable(parts: Sequence[int], factor: int, wanted: int, pair: Sequence[int]) -> bool:
         difference = parts[pair[0]].bit_length() - parts[pair[1]].bit_length()
         return min(parts) == 1 and difference > 0 and wanted not in (difference, factor * difference)
 
-    parts, factor, wanted, (i, j) = draw.several("parts factor wanted pair", chosen, tells)
+    parts, factor, wanted, (i, j) = draw.several("parts factor wanted pair", candidate, is_suitable)
     raised = [part**factor for part in parts]
     once = parts[i].bit_length() - parts[j].bit_length()
 
@@ -665,15 +667,15 @@ def temperature(draw: Draw, say: Prose) -> Instance:
 
 
 def doubling(draw: Draw, say: Prose) -> Instance:
-    def tells(scores: Sequence[int]) -> bool:
+    def is_suitable(scores: Sequence[int]) -> bool:
         return min(scores) == 0 and max(scores) >= 1 and scores.count(max(scores)) < 3
 
-    def chosen(rng: random.Random) -> list[int]:
-        while not tells(scores := [whole(rng, 0, 2) for _ in range(4)]):
+    def candidate(rng: random.Random) -> list[int]:
+        while not is_suitable(scores := [whole(rng, 0, 2) for _ in range(4)]):
             pass
         return [2**s * pick(rng, [1, 3]) for s in scores]
 
-    parts = draw("parts", chosen)
+    parts = draw("parts", candidate)
     squared = [part**2 for part in parts]
     ratio = Fraction(max(parts), min(parts))
 
@@ -703,7 +705,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
     )
 
 
-_INVERTIBLE: tuple[Rows, ...] = (
+_INVERTIBLE = (
     ((1, 1), (0, 1)), ((1, 0), (1, 1)), ((2, 1), (1, 1)), ((1, -1), (0, 1)), ((1, 1), (1, 2)), ((0, 1), (-1, 1)),
 )  # fmt: skip
 
@@ -721,7 +723,7 @@ def _pairs(W_Q: Matrix, W_K: Matrix, C: Matrix) -> list[tuple[Matrix, Matrix]]:
 
 
 def product_alone(draw: Draw, say: Prose) -> Instance:
-    def tells(*found: Rows) -> bool:
+    def is_suitable(*found: Rows) -> bool:
         first, *others = [times(a, b.T) for a, b in _pairs(*map(Matrix, found))]
         return first not in others and different(found[0] + found[1])
 
@@ -730,12 +732,12 @@ def product_alone(draw: Draw, say: Prose) -> Instance:
         draw.several(
             "W_Q W_K C",
             lambda rng: (grid(rng, 2, 2, -1, 2), grid(rng, 2, 2, -1, 2), pick(rng, _INVERTIBLE)),
-            tells,
+            is_suitable,
         ),
     )
     offers = []
     for number, (a, b) in enumerate(_pairs(W_Q, W_K, C)):
-        text = listing([said(say.equation("W_Q", a)), said(say.equation("W_K", b))], "")
+        text = listing([as_text(say.equation("W_Q", a)), as_text(say.equation("W_K", b))], "")
         why = say("its product is $p$.", p=say.values(times(a, b.T)))
         offers.append(Offer(text, why, right=number == 0))
 

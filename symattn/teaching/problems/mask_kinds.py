@@ -146,7 +146,7 @@ APART = 0.05  # what two wrong answers must differ by in some weight (rules.md 4
 TRIES = 2000
 Scores = tuple[tuple[str, ...], ...]
 
-LOGS: Mapping[str, Fraction] = {
+LOGS = {
     "-ln(2)": Fraction(1, 2),
     "0": Fraction(1),
     "ln(2)": Fraction(2),

@@ -21,9 +21,9 @@ from symattn.teaching.explanation.steps import Detail, cell_kind, entries, worki
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, said, series, table
+from symattn.teaching.problems.asking import Offer, as_text, bank, blocks, choice_part, make_part, put_in, series, table
 from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Draw, Made, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -41,19 +41,19 @@ from symattn.teaching.problems.mask_kinds import (
 )
 from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
 
-TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
-ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
+TOKENS = {"starter": 3, "standard": 4, "long": 5}
+ASKED = {"starter": 1, "standard": 2, "long": 2}
 
 
 @dataclass(frozen=True)
-class Texts:
+class MaskTexts:
     """What `masks.toml` has."""
 
     texts: tuple[str, ...]
 
 
 TEXTS: Mapping[int, tuple[str, ...]] = {
-    size: tuple(texts) for size, texts in groupby(bank(Texts, "masks").texts, key=lambda text: len(text.split()))
+    size: tuple(texts) for size, texts in groupby(bank(MaskTexts, "masks").texts, key=lambda text: len(text.split()))
 }
 """Short sentences by their number of words."""
 PAD = "[pad]"
@@ -61,7 +61,7 @@ PAD = "[pad]"
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def drawn(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
     spec, turn = draw.spec, draw.turn
     round_, place = divmod(draw.number - 1, len(KINDS))
     kind = draw.option("kind") or KINDS[place]
@@ -159,9 +159,9 @@ def _drawing(number: int, rng: random.Random) -> Record:
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     notation = load_notation(draw.notation())
-    draw.together(lambda rng: drawn(rng, draw))
+    draw.together(lambda rng: draw_variant(rng, draw))
     c: Record = {name: draw[name] for name in draw.record}
     rows, columns = len(c["scores"]), len(c["tokens"])
     keep, turned = keep_of(c["kind"], c["parameters"], rows, columns), notation.settings.get("orientation") == "columns"
@@ -189,7 +189,7 @@ def ask(draw: Draw) -> Made:
         problem=problem,
         conventions=(
             wording.inlines(belongs, {}),
-            said("A hidden score is −∞ before softmax, so its weight is exactly 0."),
+            as_text("A hidden score is −∞ before softmax, so its weight is exactly 0."),
             sentence(taken, base=wording.read("e") if c["base"] == "e" else Number(str(c["base"]))),
         ),
         features={
@@ -202,7 +202,7 @@ def ask(draw: Draw) -> Made:
             "picture": str(c["drawn"]["at"]),
         },
     )
-    return Made(made, lambda question: prove(question, SIGNS[c["style"]][1]))
+    return ProvedQuestion(made, lambda question: prove(question, SIGNS[c["style"]][1]))
 
 
 def _problem(c: Record, mask: Mask, problem: Problem) -> Problem:
@@ -225,7 +225,7 @@ SIGNS = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
 def _given(c: Record, wording: Wording) -> tuple[Block, ...]:
     rows, columns, turned = len(c["scores"]), len(c["tokens"]), wording.orientation == "columns"
     scores = Relation((wording.name("S'"), wording.values(wording.derivation.value("S'"))), ("=",))
-    numbered = table(["Token", *_labels(columns)], [["Word", *(said(Quoted(word)) for word in c["tokens"])]])
+    numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in c["tokens"])]])
     told = rule(c["kind"], c["parameters"], rows, columns, turned)
     return (Together((numbered,)), *blocks([told, "The scaled scores are"]), Display((scores,)))
 
@@ -325,7 +325,7 @@ def _weights(asked: Sequence[int], problem: Problem, wording: Wording) -> Part:
     return make_part(
         sentence("Weights {name}", name=name),
         [
-            Paragraph(said(sentences(what, form, dots)), typed=said(sentences(what, dots))),
+            Paragraph(as_text(sentences(what, form, dots)), typed=as_text(sentences(what, dots))),
             replace(working_space(step, problem.derivation, problem.exact), count=len(asked)),
             AnswerGrid(name, rows, columns, kind, rest),
         ],
@@ -381,14 +381,14 @@ def _picture(drawn: Record, turned: bool) -> Part:
 
 def _pictured(name: str, right: str) -> Offer:
     """One sentence as an option; a wrong one is refuted by a cell."""
-    (sees, says, diagnosis), drawn = PICTURES[name], PICTURES[right][0]
+    (sees, says, diagnosis), right_sees = PICTURES[name], PICTURES[right][0]
     if name == right:
         return Offer(says, "Every cell agrees.", True)
-    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != drawn(i, j))
+    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != right_sees(i, j))
     why = "Then token {query} would not see token {key}; the picture says otherwise."
     if sees(i, j):
         why = "Then token {query} would see token {key}; the picture says otherwise."
-    return Offer(says, sentence(why, query=i + 1, key=j + 1), False, diagnosis if right == "causal" else "")
+    return Offer(says, message(why, query=i + 1, key=j + 1), False, diagnosis if right == "causal" else "")
 
 
 def prove(question: Question, hidden_sign: object) -> None:

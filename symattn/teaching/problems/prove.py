@@ -15,7 +15,7 @@ from symattn.foundation.dice import shuffled
 from symattn.page.document import Box, FillIn, FillIns, ItemList, Paragraph, Words, WorkingSpace
 from symattn.teaching.problems.asking import Prose, bank, labelled, make_part, put_in
 from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Asked, Draw, Made, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.instances import INSTANCES, Direct
 from symattn.teaching.question import (
     LETTERS,
@@ -45,17 +45,17 @@ class Theorem:
         if not columns:
             return self
 
-        def said(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+        def lines(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(self.turned.get(f"{place} {k}", text) for k, text in enumerate(texts, 1))
 
         statement = self.turned.get("statement", self.statement)
-        return replace(self, statement=statement, points=said("point", self.points), proof=said("proof", self.proof))
+        return replace(self, statement=statement, points=lines("point", self.points), proof=lines("proof", self.proof))
 
 
 THEOREMS: Mapping[str, Theorem] = MappingProxyType(bank(dict[str, Theorem], "theorems"))
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose(turns=True)
 
     def order(rng: random.Random) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def ask(draw: Draw) -> Made:
     first = replace(first, ask=(*make_part("", instance.given, [], first.answer).ask, *first.ask))
     second = replace(instance.second, title=(Words("The same instance"),))
 
-    def trouble(place: int, part: Part) -> str:
+    def check(place: int, part: Part) -> str:
         value = instance.direct()[place]
         shown = say.turned(value) if isinstance(value, Matrix) else value
         return "" if _agrees(part, shown) else f"the answer is {part.answer}; directly, it is {shown}"
@@ -91,9 +91,9 @@ def ask(draw: Draw) -> Made:
     return question(
         draw,
         [
-            Asked(_in_order(theorem, lines, say) if lines else _proof(theorem, say), load=len(theorem.points)),
-            Asked(first, lambda part: trouble(0, part), _size(first)),
-            Asked(second, lambda part: trouble(1, part), _size(second)),
+            Item(_in_order(theorem, lines, say) if lines else _proof(theorem, say), load=len(theorem.points)),
+            Item(first, lambda part: check(0, part), _size(first)),
+            Item(second, lambda part: check(1, part), _size(second)),
         ],
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),

@@ -7,7 +7,6 @@ derivations of a layer of these sizes, where there is one.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,24 +21,24 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Outline
 from symattn.formula import read_formula
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.languages import filled, message
+from symattn.foundation.languages import message
 from symattn.page.document import (
-    Inline,
     Inlines,
     ItemList,
     Math,
     Paragraph,
-    Sentence,
     Strong,
     WorkingSpace,
     listing,
-    places_of,
     sentence,
 )
+from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     Offer,
-    Said,
+    Prose,
     TableRow,
+    TextLike,
+    as_text,
     bank,
     blocks,
     choice_part,
@@ -47,10 +46,9 @@ from symattn.teaching.problems.asking import (
     in_digits,
     make_part,
     number_part,
-    said,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, Made, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
@@ -87,14 +85,14 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Bank:
+class ClaimBank:
     """What `recurrence.toml` has."""
 
     claims: Mapping[str, Claim]
     work: Mapping[str, Work]
 
 
-BANK = bank(Bank, "recurrence")
+BANK = bank(ClaimBank, "recurrence")
 STATEMENTS, WORK = BANK.claims, BANK.work
 
 # ------------------------------------------------------------------------------------------------ counting
@@ -150,18 +148,18 @@ def recurrent_layer(n: int, d: int, by: str = "matrix") -> Derivation:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+SIZES = {
     "starter": ((4, 5, 6, 7, 8, 9), (2, 3, 4, 5)),
     "standard": ((10, 12, 15, 20, 25, 30, 40, 50), (4, 6, 8, 10, 16, 20, 32)),
     "long": ((50, 64, 80, 100, 128, 200, 250), (16, 32, 48, 64, 100, 128)),
 }
 """Numbers of tokens, and widths."""
 WIDTHS = (24, 36, 40, 48, 56, 60, 64, 72, 80, 96, 100, 112, 120, 128, 144, 160, 192, 200, 256, 300, 320, 384, 512)
-CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
+CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
-def drawn(rng: random.Random, level: str) -> Record:
+def draw_variant(rng: random.Random, level: str) -> Record:
     tokens, widths = SIZES[level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])
@@ -202,6 +200,8 @@ def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
 
 # ------------------------------------------------------------------------------------------------ the question
 
+say = Prose(load_notation("standard"))
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -219,9 +219,9 @@ class Sizes:
         return self.last - self.first
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     """The chains, what is parallel and the gradients are missing in what was frozen before they were asked for."""
-    draw.together(lambda rng: drawn(rng, draw.spec.level))
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
     sizes = Sizes(*(draw[name] for name in ("n", "d", "k", "from", "to", "wide")))
     claims = [STATEMENTS[name] for name in draw["statements"]]
     parallel = draw["parallel"] if draw.has("parallel") else ()
@@ -260,21 +260,14 @@ def ask(draw: Draw) -> Made:
         features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
         positions={"true": "".join("FT"[claim.true] for claim in claims)},
     )
-    return Made(made, lambda question: prove(question, sizes, bool(parallel)))
+    return ProvedQuestion(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
-def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
-    """A sentence with formulas between dollar signs, in standard signs; {name} stands for what is handed in."""
-    signs = {part: re.sub(r"\bW_([QKV])\b", r"W^\1", part) for part in text.split("$")[1::2]}
-    formulas = {f"${part}$": (Math(read_formula(filled(sign, shown))),) for part, sign in signs.items()}
-    return (Sentence(text, (*formulas.items(), *places_of(shown))),)
+def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
+    return TableRow(what, value, say(how, value=(Strong(in_digits(value)),), **shown))
 
 
-def _line(what: Said, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
-    return TableRow(what, value, say(how, value=Strong(in_digits(value)), **shown))
-
-
-def _product(what: Said, factors: str, value: int) -> TableRow:
+def _product(what: TextLike, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
@@ -432,7 +425,7 @@ def _ticked(name: str, title: str, asked: str, offers: Sequence[Offer], labels: 
         Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
         several=True,
         name=name,
-        reasons=[(Strong(label), *said(offer.why)) for label, offer in zip(labels, offers, strict=False)],
+        reasons=[(Strong(label), *as_text(offer.why)) for label, offer in zip(labels, offers, strict=False)],
     )
 
 

@@ -36,7 +36,8 @@ from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    Said,
+    TextLike,
+    as_text,
     bank,
     blocks,
     choice_part,
@@ -44,15 +45,14 @@ from symattn.teaching.problems.asking import (
     lettered,
     make_part,
     put_in,
-    said,
     table,
 )
-from symattn.teaching.problems.draws import Draw, Made, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
 
-GIVEN: Mapping[str, tuple[str, str]] = {
+GIVEN = {
     "X": ("n", "d_model"),
     "W_Q": ("d_model", "d_k"),
     "W_K": ("d_model", "d_k"),
@@ -62,7 +62,7 @@ GIVEN: Mapping[str, tuple[str, str]] = {
     "V": ("n", "d_v"),
     "A": ("n", "n"),
 }
-HEADS: Mapping[str, tuple[str, str]] = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
+HEADS = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
 """Two heads side by side, and what maps them back to the width of the inputs."""
 
 # ------------------------------------------------------------------------------------------------ expressions
@@ -101,7 +101,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Bank:
+class ShapesBank:
     """What `shapes.toml` has."""
 
     expressions: Expressions
@@ -110,7 +110,7 @@ class Bank:
     fault: tuple[Fault, ...]
 
 
-BANK = bank(Bank, "shapes")
+BANK = bank(ShapesBank, "shapes")
 FAULTS: Mapping[str, Fault] = {fault.formula: fault for fault in BANK.fault}
 LINES = ("Q = X W_Q", "K = X W_K", "V = X W_V", "S = Q K^T", "A = softmax(S)", "Z = A V")
 
@@ -262,11 +262,11 @@ def _size(letters: str, sizes: Mapping[str, int]) -> int:
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
+COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 """How many expressions are defined, and how many are not."""
 
 
-def drawn(rng: random.Random, level: str) -> Record:
+def draw_variant(rng: random.Random, level: str) -> Record:
     defined, undefined = COUNTS[level]
     heads = level != "starter"
     expressions = sample(rng, BANK.expressions.defined, defined - heads)
@@ -305,9 +305,9 @@ def _sizes(rng: random.Random) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     say = signs(draw.notation())
-    draw.together(lambda rng: drawn(rng, draw.spec.level))
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
     at = draw("at", lambda rng: (draw.turn - 1) % 4)
     expressions: tuple[str, ...] = draw["expressions"]
     sizes = {**draw["sizes"], "2d_v": 2 * draw["sizes"]["d_v"]}
@@ -346,7 +346,7 @@ def ask(draw: Draw) -> Made:
                 raise SelfCheckError(f"The key says {part.answer.shape} for {text}; the operations give {again}.")
         _proved(FAULTS[draw["fault"]], draw["fault sizes"])
 
-    return Made(made, proof)
+    return ProvedQuestion(made, proof)
 
 
 def _lines(fault: Fault) -> list[str]:
@@ -379,7 +379,7 @@ def _steps(formula: Formula) -> int:
 
 
 def _given(shapes: Mapping[str, Size], say: Prose) -> Block:
-    header: list[Said] = ["Matrix", *map(say.formula, shapes)]
+    header: list[TextLike] = ["Matrix", *map(say.formula, shapes)]
     return Together((table(header, [["Shape", *map(_written, shapes.values())]]),))
 
 
@@ -397,7 +397,7 @@ def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
         shape, why = None, sentence("Not defined. {reason}", reason=error.args[0])
     return make_part(
         say.formula(formula),
-        [FillIns((FillIn(said("Shape:"), 50),))],
+        [FillIns((FillIn(as_text("Shape:"), 50),))],
         [Display((annotated(formula, shapes, say),)), why],
         ShapeAnswer(shape),
         Mark("B", 1),
@@ -406,7 +406,7 @@ def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
 
 def _equal(sizes: Mapping[str, int], say: Prose) -> Inlines:
     """n = 3, d_k = 2, …"""
-    return listing([said(say.formula(f"{letter} = {size}")) for letter, size in sizes.items()], last="")
+    return listing([as_text(say.formula(f"{letter} = {size}")) for letter, size in sizes.items()], last="")
 
 
 SETTINGS = {
@@ -417,7 +417,7 @@ SETTINGS = {
 
 def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
     found = table_shapes(of, sizes)
-    asked, solved = list[list[Said]](), list[list[Said]]()
+    asked, solved = list[list[TextLike]](), list[list[TextLike]]()
     for entry, shape in zip(BANK.tables[of], found, strict=True):
         named, blank = say(entry.text, entry.turned), Blank("integer")
         asked.append([named, blank, blank])
@@ -443,7 +443,7 @@ def _fault(draw: Draw, at: int, say: Prose) -> Part:
         say(
             "The fault is in line {line}, which should be {formula}.",
             line=fault.line,
-            formula=said(say.formula(as_it_lies(LINES[fault.line - 1], say))),
+            formula=as_text(say.formula(as_it_lies(LINES[fault.line - 1], say))),
         ),
         True,
     )
@@ -454,7 +454,7 @@ def _fault(draw: Draw, at: int, say: Prose) -> Part:
         "which line is the first that is not defined, and why?",
         sizes=_equal(draw["fault sizes"], say),
     )
-    derivation = ItemList(tuple(said(say.formula(as_it_lies(line, say))) for line in _lines(fault)), ordered=True)
+    derivation = ItemList(tuple(as_text(say.formula(as_it_lies(line, say))) for line in _lines(fault)), ordered=True)
     offers = put_in([_excuse(k, say, fault) for k in draw["wrong"]], at, right)
     return choice_part("The line that breaks", (asked, derivation), offers, Mark("B", 2), name="fault")
 

@@ -22,8 +22,8 @@ from symattn.page import markup
 from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Prose, lettered, make_part, said
-from symattn.teaching.problems.draws import Draw, Made, named_draws
+from symattn.teaching.problems.asking import Prose, as_text, lettered, make_part
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws
 from symattn.teaching.question import (
     LETTERS,
     ChoiceAnswer,
@@ -84,7 +84,7 @@ ONE_PART = tuple(f.name for f in fields(OwnPart) if f.name not in ("text", "poin
 """What a question says that has no parts; its text and its points are those of every question."""
 
 
-def ask(draw: Draw) -> Made:
+def ask(draw: Draw) -> ProvedQuestion:
     """What the file says, the same in every variant; `InputError` says what does not go together."""
     say = draw.prose(turns=True)
     text = draw("text", lambda rng: draw.option("text"))
@@ -99,7 +99,7 @@ def ask(draw: Draw) -> Made:
         introduction=_blocks(text, Place("text")),
         intended=False,
     )
-    return Made(made, lambda question: None)
+    return ProvedQuestion(made, lambda question: None)
 
 
 def _stated(text: str, draw: Draw) -> tuple[OwnPart, ...]:
@@ -166,7 +166,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
     else:
         value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
         answer, shown = FormulaAnswer(value), say.number(value)
-    label = (*said(name), *said(" =")) if name else said("Answer:")
+    label = (*as_text(name), *as_text(" =")) if name else as_text("Answer:")
     key = Display((Relation((name, shown), ("=",)) if name else shown,))
     return make_part("", [*ask, FillIns((FillIn(label, 40),))], [*ask, key], answer, Mark("B", own.points or 1))
 

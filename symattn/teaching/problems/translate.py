@@ -30,7 +30,7 @@ from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, lettered, make_part, put_in, said
+from symattn.teaching.problems.asking import Offer, as_text, choice_part, lettered, make_part, put_in
 from symattn.teaching.problems.base import ProblemType, Spec
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
@@ -56,7 +56,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
 
 
 @dataclass(frozen=True)
-class Content(derived.Content):
+class TranslationContent(derived.Content):
     """A derivation, the notation to write it in, and what is asked of it.
 
     `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
@@ -69,7 +69,7 @@ class Content(derived.Content):
     token: int
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> TranslationContent:
     drawn = derived.content(spec, rng, number, family)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
@@ -91,7 +91,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"Scores to be translated are made of Q and K; those of {spec.mechanism} of {factors}.")
     right = PRODUCTS.index(operands)
     products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
-    return Content(
+    return TranslationContent(
         **vars(drawn),
         into=kept_notation(into),
         names=put_in(wrong, family.place(0, number), role),
@@ -120,7 +120,7 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: TranslationContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
     target = load_notation(content.into)
@@ -140,7 +140,7 @@ def make(content: Content) -> Question:
     derivation = [
         block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
     ]
-    given = (*derived.all_given(problem, here), Heading(said("The derivation"), 1), *derivation)
+    given = (*derived.all_given(problem, here), Heading(as_text("The derivation"), 1), *derivation)
     return derived.question(TYPE, content, problem, parts, _introduction(problem, other), given=given)
 
 
@@ -157,8 +157,8 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
             )
             if step
             else (),
-            said(_LYING[problem.derivation.orientation, other.derivation.orientation]),
-            said("Nothing needs to be worked out again."),
+            as_text(_LYING[problem.derivation.orientation, other.derivation.orientation]),
+            as_text("Nothing needs to be worked out again."),
         )
     )
 
@@ -219,7 +219,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
         text = "{shape}, as here: tokens lie the same way."
     return make_part(
         "A shape",
-        [prompt, FillIns((FillIn(said("Rows × columns:"), 30),))],
+        [prompt, FillIns((FillIn(as_text("Rows × columns:"), 30),))],
         [in_turn((prompt, sentence(text, shape="×".join(map(str, shape)))))],
         ShapeAnswer(shape),
         Mark("B", 1),
@@ -267,7 +267,7 @@ def _alone(d: Derivation, step: Step) -> Derivation:
 def prove(question: Question) -> None:
     """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
     problem, content = question.problem, question.content
-    assert problem is not None and isinstance(content, Content)
+    assert problem is not None and isinstance(content, TranslationContent)
     target = load_notation(content.into)
     other = translated(problem.derivation, target)
     settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
@@ -282,7 +282,7 @@ TYPE = ProblemType(
     title="Translate the notation",
     draw=draw,
     make=make,
-    content=Content,
+    content=TranslationContent,
     family=family,
     proof=prove,
     key=derived.key,
