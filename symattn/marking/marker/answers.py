@@ -200,7 +200,7 @@ class _Judge:
 
     def __init__(self, part: Part, question: Question, policy: Policy, first: int, attempt: Attempt) -> None:
         self.part, self.question, self.policy, self.attempt = part, question, policy, attempt
-        self.first, self.ticked = first, part.name in attempt.methods
+        self.first, self.ticked, self.shows_method = first, part.name in attempt.methods, policy.shows_method
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
         self.notices: list[Notice] = []
@@ -310,18 +310,14 @@ class _Judge:
             found |= {cell: replace(found[cell], event=event) for cell in cells}
         self.verdicts += found.values()
         rows = [[found[i, j].accepted for j in range(right.shape[1])] for i in range(right.shape[0])]
-        return _Outcome(rows, self._enough(sum(map(sum, rows)), len(found)), any(map(_open, found.values())))
-
-    def _enough(self, accepted: int, of: int) -> bool:
-        """Whether so many accepted entries show the method."""
-        return accepted >= max(1, ceil(self.policy.threshold * of))
+        return _Outcome(rows, self.shows_method(sum(map(sum, rows)), len(found)), any(map(_open, found.values())))
 
     def _reads_turned(self, right: Matrix, grid: Grid) -> bool:
         """Whether a grid of the turned shape is the matrix transposed: a row for a column, or enough of it right."""
         if 1 in right.shape:
             return True
         fitting = sum(1 for i, j, entry in grid.cells() if self._fits(entry, right[j, i]))
-        return self._enough(fitting, right.shape[0] * right.shape[1])
+        return self.shows_method(fitting, right.shape[0] * right.shape[1])
 
     def _larger(self, right: Matrix, grid: Grid) -> _Outcome:
         """A matrix with too many rows or columns: nothing of it is right."""
@@ -540,7 +536,7 @@ class _Judge:
     def _overlaps(self, right: Collection[object], own: Collection[object]) -> bool:
         """Whether what was marked is what should be, as far as shows the method: by Jaccard's measure."""
         right, own = set(right), set(own)
-        return right == own or self._enough(len(right & own), len(right | own))
+        return right == own or self.shows_method(len(right & own), len(right | own))
 
     def _cells(self, answer: CellsAnswer, own: frozenset[Cell]) -> _Outcome:
         if answer.cells and not own:
@@ -621,7 +617,7 @@ class _Judge:
             event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
             self._verdict("correct" if right else "wrong", written=written, proof=proof, event=event)
         rows = [[bool(holds)] for holds, *_ in claims]
-        method = self._enough(sum(map(sum, rows)), len(rows))
+        method = self.shows_method(sum(map(sum, rows)), len(rows))
         worked = not method and self._ask_for_method()
         return _Outcome(rows, method, undecided, worked=worked)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import floor
 from typing import Literal
 
 from symattn.derivation.derivation import Step
@@ -156,7 +156,8 @@ class Awarding:
     def _method(self, line: SchemeLine) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
             return True, Why("method seen")
-        if (zeros := self._zeros(line)) and self._enough(zeros):
+        zeros = self._zeros(line)
+        if zeros and self.policy.shows_method(sum(zeros), len(zeros)):
             return True, Why("entries", sum(zeros), len(zeros))
         if self._blamed(line) is not None:
             return False, Why("wrong method")
@@ -168,9 +169,9 @@ class Awarding:
             if not (self.policy.follow_through == "never" or line.follow == "cao" or self.trace.rests_on_zeros(step)):
                 counted |= {"follows"} if line.seen else {"follows", "implied"}
             shown += [verdict.state in counted for verdict in self.trace.verdicts[step].values()]
-        if not self._enough(shown) and self.policy.follow_through != "never" and self._one_slip(line):
-            return True, Why("entries", sum(shown), len(shown))
-        return self._enough(shown), Why("entries", sum(shown), len(shown))
+        seen = self.policy.shows_method(sum(shown), len(shown))
+        seen = seen or (self.policy.follow_through != "never" and self._one_slip(line))
+        return seen, Why("entries", sum(shown), len(shown))
 
     def _one_slip(self, line: SchemeLine) -> bool:
         """Whether one slip that has a name is all that is wrong: then the method is known, however much it spoilt."""
@@ -180,10 +181,6 @@ class Awarding:
         event = self.trace.events[number]
         likeliest = event.candidates[:1]
         return event.kind == "slip" and any(c.kind == "slip" and c.id not in LAST_RESORT for c in likeliest)
-
-    def _enough(self, shown: Sequence[bool]) -> bool:
-        """Whether so many entries show the method."""
-        return sum(shown) >= max(1, ceil(self.policy.threshold * len(shown)))
 
     def _zeros(self, line: SchemeLine) -> list[bool]:
         """Of entries that are to be 0, where the method is to make them so: whether each one is."""
@@ -279,7 +276,7 @@ class Awarding:
         Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
         """
         steps = self._before(line) | self.steps_of(line)  # as they were before rounding, which makes nothing easier
-        if any(map(self.trace.became_zero, steps)):
+        if any(map(self.trace.collapsed_to_zero, steps)):
             return _ZERO
         if not self.intended:
             return None

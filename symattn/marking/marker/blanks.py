@@ -61,7 +61,9 @@ def awarded(script: Script, award: Award) -> Awarded:
         return replace(award(other), wrong=frozenset(as_blank))
 
     ways = [written, *_with_blanks(written, award_again)]
-    throughout = [way for way in (*ways[1:], *_without_right_ones(written, award_again)) if way.total > written.total]
+    throughout = [
+        way for way in (*ways[1:], *_with_one_correct_line_removed(written, award_again)) if way.total > written.total
+    ]
     found = max(
         (
             _together(ways, _best(ways)),
@@ -157,7 +159,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     return ways
 
 
-def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
+def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[Awarding]:
     """The script with one right line left out, before a line that nothing explains: perhaps it was not worked out from
     what stands there, but from what it would have been after another mistake.
     """
@@ -216,7 +218,7 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Verdict]], whole: boo
 class _Rough(Trace):
     """What a script is worth by and large: nothing is asked about roundings that nobody wrote down."""
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+    def explained_by_intermediate_rounding(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         return False
 
 

@@ -53,22 +53,22 @@ REPEATED = "A19"
 """The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
 COINCIDENCE = 2
-"""So many entries may equal those beside them by accident: then a copy and a belief are both named."""
+"""Most entries that may equal those beside them by accident: then a copy and a belief are both named."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
 LONGEST_GAP = 2
-"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
+"""Most steps in a row that may be left out and still be implied (rules.md 3.9)."""
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
 
 LOOSE = 4
-"""A wrong entry may be so many of its last places off what explains it where numbers were rounded before."""
+"""How many units of its last place a wrong entry may be off what explains it, where numbers were rounded before."""
 
 SAME = 1e-8
-"""Or differ from it by so much of its size: with a dozen places, more of the last ones are lost on the way."""
+"""Or the share of its size: of a dozen places, more of the last ones are lost on the way."""
 
 NEAR = 1e-6
 """Slips that lead farther away than this are not compared exactly; the error of floats is far smaller."""
@@ -81,7 +81,7 @@ MOST_PAIRS = 100
 class Fit:
     """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open.
 
-    `strained` are entries that it gives only if rows of weights were rounded so that they sum to 1, which is a likely
+    `sum_adjusted` are entries that fit only if rows of weights were rounded so that they sum to 1, which is a likely
     way to get them and earns nothing where it was not declared.
     """
 
@@ -89,7 +89,7 @@ class Fit:
     value: Matrix
     charged: str
     rejected: tuple[Cell, ...]
-    strained: tuple[Cell, ...] = ()
+    sum_adjusted: tuple[Cell, ...] = ()
     also: Misconception | None = None
 
 
@@ -118,7 +118,7 @@ class Explanations(NamedTuple):
     slipped: Slips
 
 
-class Beliefs:
+class MisconceptionChanges:
     """What misconceptions do to the steps of a derivation: the same wherever matrices have the same shapes."""
 
     def __init__(self, own: Derivation, memory: Memory) -> None:
@@ -161,15 +161,15 @@ class Beliefs:
         except (InputError, UndecidedError):
             return {}
         for step in found.values():
-            self.memory.kept(step)
-            self.memory.alike(step.op)
+            self.memory.adopt(step)
+            self.memory.intern(step.op)
         return found
 
 
-class Lines:
+class StudentDerivation:
     """The student's own lines before a step, laid out matrix by matrix, and what follows from them."""
 
-    def __init__(self, own: Derivation, memory: Memory, beliefs: Beliefs) -> None:
+    def __init__(self, own: Derivation, memory: Memory, beliefs: MisconceptionChanges) -> None:
         self.own, self.memory, self.beliefs = own, memory, beliefs
 
     @cached_property
@@ -186,7 +186,7 @@ class Lines:
         """The same to the nearest floats, which takes much less time."""
         if (value := self._given(step, changes, "decimal")) is None:
             return None
-        floats: Floats = self.memory.once(
+        floats: Floats = self.memory.memoize(
             "floats", (value,), lambda: tuple(tuple(map(near, row)) for row in value.rows)
         )
         return self._own_row(step, floats)
@@ -196,7 +196,7 @@ class Lines:
         name = self.beliefs.named(step)
         if name is None or not changes:
             return None
-        return self.memory.once(
+        return self.memory.memoize(
             ("given", name, arithmetic),
             (self, *changes.values()),
             lambda: self._followed(name, changes, arithmetic),
@@ -220,9 +220,9 @@ class Lines:
             if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
                 operands = [self._value(operand.name, line, lines) for operand in new.operands]
                 places = [(o.transposed, o.row, o.column) for o in new.operands]
-                result = self.memory.once(
+                result = self.memory.memoize(
                     ("result", arithmetic, *places),
-                    (self.memory.alike(new.op), *operands),
+                    (self.memory.intern(new.op), *operands),
                     partial(self._result, new, operands, arithmetic or self.laid.arithmetic),
                 )
                 if result is None:
@@ -246,24 +246,24 @@ class Lines:
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
 
-def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> StudentDerivation:
     """These lines of a script and what follows from them, `until` one."""
     memory = script.memory.of((script.d, *own.values()))
 
-    def worked_out() -> Lines:
+    def worked_out() -> StudentDerivation:
         d = continued(script.d, own, memory, until)
-        return Lines(d, memory, _beliefs(script, d))
+        return StudentDerivation(d, memory, _beliefs(script, d))
 
-    return memory.once(("lines", until, *own), (script.d, *own.values()), worked_out)
+    return memory.memoize(("lines", until, *own), (script.d, *own.values()), worked_out)
 
 
-def _beliefs(script: Script, d: Derivation) -> Beliefs:
+def _beliefs(script: Script, d: Derivation) -> MisconceptionChanges:
     """What misconceptions do to a script's derivation where matrices have the shapes that they have in `d`."""
     shapes = [step.result.shape for step in d]
     alike = shapes == [step.result.shape for step in script.d]
     memory = script.memory.of([script.d]) if alike else script.memory
     things = (script.d,) if alike else (script.d, memory)
-    return memory.once(("beliefs", *shapes), things, lambda: Beliefs(script.d if alike else d, memory))
+    return memory.memoize(("beliefs", *shapes), things, lambda: MisconceptionChanges(script.d if alike else d, memory))
 
 
 class Diagnosis(Trace):
@@ -282,7 +282,7 @@ class Diagnosis(Trace):
         """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
-        self._seen: dict[str, Sequence[Lines]] = {}
+        self._seen: dict[str, Sequence[StudentDerivation]] = {}
         self._loose = False
         self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
@@ -468,14 +468,14 @@ class Diagnosis(Trace):
         left_out = tuple(other.name for other in self.script.left_out(step))
         excluded = frozenset(id for name, id in self.excluded if name == step.name)
         how = self._loose, step.name in self.misshapen, left_out, excluded
-        return self.script.memory.once((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
+        return self.script.memory.memoize((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
 
     def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
         """By prior, then those charged to the line itself before those that need a line left out, then the core."""
 
         def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
             elsewhere, m = fit.charged != step.name, fit.misconception
-            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.strained), elsewhere, not m.core
+            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.sum_adjusted), elsewhere, not m.core
 
         return sorted(fits, key=order)
 
@@ -489,11 +489,11 @@ class Diagnosis(Trace):
             value = lines.given_by(step, part.changes)
             if value is None or value.shape != grid.shape:
                 continue
-            rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
+            rejected, sum_adjusted = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
             if rejected and self._rounded_to_sum(step, grid, value):
-                rejected, strained = (), rejected
-            if best is None or (len(rejected), len(strained)) <= (len(best.rejected), len(best.strained)):
-                best = Fit(m, value, part.charged, rejected, strained)
+                rejected, sum_adjusted = (), rejected
+            if best is None or (len(rejected), len(sum_adjusted)) <= (len(best.rejected), len(best.sum_adjusted)):
+                best = Fit(m, value, part.charged, rejected, sum_adjusted)
         return best
 
     def _hopeless(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] | None = None) -> bool:
@@ -525,7 +525,7 @@ class Diagnosis(Trace):
         """The misconceptions that change a step, or one that was left out before it, at all."""
         return self.beliefs.parts(self._up_to(step))
 
-    def _parts(self, step: Step, id: str) -> Iterator[tuple[Lines, Part]]:
+    def _parts(self, step: Step, id: str) -> Iterator[tuple[StudentDerivation, Part]]:
         """What a misconception changes in a step, in each of the worlds in which it changes anything."""
         for lines in self._worlds(step) if id in self._with_a_part(step) else ():
             if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
@@ -588,7 +588,7 @@ class Diagnosis(Trace):
             if entry.readable and (i, j) not in printed:
                 yield i, j, entry
 
-    def _worlds(self, step: Step) -> Sequence[Lines]:
+    def _worlds(self, step: Step) -> Sequence[StudentDerivation]:
         """The student's own lines before a step: as they were written, and as they were before they were rounded.
 
         The lines of other tokens for the same role are left aside: the step does not rest on them.
@@ -620,7 +620,7 @@ class Diagnosis(Trace):
                 todo += [] if name in before else [source.name for source in self.script.sources(self.script.d[name])]
         return [name for name in before if name in seen]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> StudentDerivation:
         """These lines in a world; those that are the key's, and rest on nothing else, need not be told."""
         d, own = self.script.d, dict[str, AnyMatrix]()
         for name in names:
@@ -669,7 +669,7 @@ class Diagnosis(Trace):
         for i, j in cells:
             place, value = (step.name, i, j), fit.value[i, j]
             self.meant[place] = value
-            if state == "follows" and (i, j) not in fit.strained:
+            if state == "follows" and (i, j) not in fit.sum_adjusted:
                 entry = self.script.written[step.name][i, j]
                 self.put(Verdict(*place, "follows", entry, value, None, "event", "exact", flags, event))
             else:
@@ -733,11 +733,11 @@ class Diagnosis(Trace):
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
-        return self.script.memory.once("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
+        return self.script.memory.memoize("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
 
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
         near_it = self._nearness(entry)
-        listed: Sequence[Slipped] = self.script.memory.once(
+        listed: Sequence[Slipped] = self.script.memory.memoize(
             ("slips_at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
         )
         excluded = {id for step, id in self.excluded if step == possible.name}
@@ -745,7 +745,7 @@ class Diagnosis(Trace):
 
     def _nearness(self, entry: Entry) -> Callable[[float], bool]:
         """Whether a float may be what was written."""
-        return self.script.memory.once(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
+        return self.script.memory.memoize(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]

@@ -77,7 +77,7 @@ class Accepts:
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         """Whether it may in any of its readings, how that was decided, and flags."""
-        return self.memory.once("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
+        return self.memory.memoize("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
 
     def _read_and_judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         judged = [self._judged(one, value) for one in entry.readings]
@@ -165,7 +165,7 @@ class Trace:
         """Whether every entry of a step that was judged is accepted."""
         return all(verdict.accepted for verdict in self.verdicts[step].values())
 
-    def became_zero(self, name: str) -> bool:
+    def collapsed_to_zero(self, name: str) -> bool:
         """Whether all of a matrix is 0 by mistake; rounding alone makes nothing 0."""
         seen = self.unrounded.get(name)
         return seen is not None and not any(values_of(seen)) and any(values_of(self.script.d.value(name)))
@@ -177,7 +177,7 @@ class Trace:
 
     def _is_nothing(self, name: str) -> bool:
         """Whether a matrix became 0 by no method that has a name, or follows from such a one."""
-        if not self.became_zero(name):
+        if not self.collapsed_to_zero(name):
             return False
         events = [self.of_event(v) for v in self.verdicts.get(name, {}).values() if not v.accepted]
         named = all(event is not None and event.kind == "misconception" for event in events)
@@ -254,7 +254,7 @@ class Trace:
         right = [self.script.d.value(operand.name) for operand in step.operands]
         if all(map(is_, own, right)):
             return values_of(step.result)
-        return self.script.memory.once("follows", (step, *own, *right), lambda: self._following(step, own, right))
+        return self.script.memory.memoize("follows", (step, *own, *right), lambda: self._following(step, own, right))
 
     def _following(self, step: Step, own: Sequence[AnyMatrix], right: Sequence[AnyMatrix]) -> Matrix | None:
         try:
@@ -269,7 +269,7 @@ class Trace:
     def _judge(self, step: Step, grid: Grid, refs: Refs, sound: bool) -> Iterator[Verdict]:
         """The verdict on every entry, row by row."""
         ways, matrices = zip(*refs, strict=True)
-        compared: list[tuple[Verdict, Value]] = self.script.memory.once(
+        compared: list[tuple[Verdict, Value]] = self.script.memory.memoize(
             ("compared", sound, *ways),
             (self.policy, step, grid, *matrices),
             lambda: [self._compared(step, i, j, grid[i, j], refs, sound) for i, j, _ in grid.cells()],
@@ -277,7 +277,7 @@ class Trace:
         for verdict, last in compared:
             i, j, entry = verdict.i, verdict.j, verdict.written
             rounded = verdict.state == "wrong" and (
-                self._in_window(step, i, j, entry) or self.rounded_on_the_way(step, i, j, entry)
+                self._in_window(step, i, j, entry) or self.explained_by_intermediate_rounding(step, i, j, entry)
             )
             if rounded:
                 flags = self._of_rounding(step, i, j, entry, refs)
@@ -391,7 +391,7 @@ class Trace:
         span = _span_at(self._range(step), i, j)
         if span is None or entry.value is None or entry.value is NEGATIVE_INFINITY:
             return False
-        return self.script.memory.once("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
+        return self.script.memory.memoize("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
 
     def _meets(self, entry: Entry, span: Window) -> bool:
         own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None
@@ -422,7 +422,7 @@ class Trace:
             boxes = operands_of(step, rests_on.__getitem__)
             return None if boxes is None else window(step.op, *boxes, weights=weights, unit=unit)
 
-        return self.script.memory.once(("range", weights, unit), (step, *rests_on.values()), worked_out)
+        return self.script.memory.memoize(("range", weights, unit), (step, *rests_on.values()), worked_out)
 
     def _box(self, name: str, unit: Fraction | None = None) -> Box | None:
         if unit and (step := self.script.step(name)) is not None and not self.script.is_known(name):
@@ -440,7 +440,7 @@ class Trace:
             grid = None
         if not isinstance(carried, Matrix):
             return None
-        return self.script.memory.once("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
+        return self.script.memory.memoize("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
 
     def _windows(self, carried: Matrix, grid: Grid | None) -> Box | None:
         """Everything that the entries may be rounded from; None where one has symbols."""
@@ -454,7 +454,7 @@ class Trace:
                 return None
         return tuple(rows)
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+    def explained_by_intermediate_rounding(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         """Whether somebody comes to an entry who is right and rounds on the way, however coarsely."""
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return False
@@ -556,7 +556,7 @@ class Trace:
 
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
         shapes = tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands)
-        return self.script.memory.once(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
+        return self.script.memory.memoize(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
 
     def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:
         """Whether nothing was written after an entry but what follows from it, and so far as that is to be seen, not
@@ -685,7 +685,7 @@ def continued(
         result, pinned = lines.get(step.name, step.result), step.name in lines
         if not pinned and any(operand.name in other for operand in step.operands):
             rests_on = [other.get(operand.name, d.value(operand.name)) for operand in step.operands]
-            follows = memory.once("continued", (step, *rests_on), partial(worked_out, d, step, rests_on))
+            follows = memory.memoize("continued", (step, *rests_on), partial(worked_out, d, step, rests_on))
             result, pinned = (step.result, True) if follows is None else (follows, False)
             other[step.name] = result
         elif result is not step.result:

@@ -20,7 +20,7 @@ from symattn.foundation.languages import message
 from symattn.marking.marker.policy import Rounding
 
 LESS = 1 - Fraction(1, 10**9)
-"""The share of a unit of which no more is cut off: not all of it."""
+"""Truncation loses strictly less than one unit: this share of it at most."""
 
 
 def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") -> Window | None:

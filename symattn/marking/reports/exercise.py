@@ -26,7 +26,7 @@ from symattn.marking.marker.report import Report
 from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.data import answers_json
-from symattn.marking.reports.told import Told
+from symattn.marking.reports.text import ReportText
 from symattn.page.document import Inlines, Paragraph, Words
 from symattn.teaching.explanation.conventions import agreed
 from symattn.teaching.explanation.parts import givens, instructions, mask_shown, worked
@@ -103,7 +103,7 @@ def _texts(matrix: object) -> Json:
 
 def _exercise(report: Report, rng: Random) -> tuple[Derivation, Step] | None:
     """One step with new numbers, worked out; the first step that went wrong and can be had again."""
-    told = Told(report, "student")
+    told = ReportText(report, "student")
     for event in sorted(report.events, key=lambda e: e.number):
         d = told.derivation(event.part)
         if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:

@@ -37,7 +37,7 @@ WIDEST_WORKING = 60.0
 
 
 @dataclass(frozen=True)
-class Own:
+class StudentWork:
     """A student's own lines: the derivation with them in it, what was written by step, and how numbers are written."""
 
     derivation: Derivation
