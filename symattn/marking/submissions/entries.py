@@ -83,15 +83,15 @@ def noticed(
     sure, last = last.rstrip("? "), habits.told_again(last.rstrip("? "))
     chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols, counted)
     if sure != source and source.endswith("?") and not before:
-        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
+        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=shortened(shown)))
     if before:
-        remark = message("There are two values in one box ({text}); the last one counts.", text=_short(shown))
+        remark = message("There are two values in one box ({text}); the last one counts.", text=shortened(shown))
         others = [_read(shown, one, decimal_mark, symbols, counted) for one in before[-_LONGEST_CHAIN:] if one]
         twofold = any(one.readable and not _agree(one, chosen) for one in others)
         return Noticed(_scaled(chosen, factor), remark, twofold)
     if not differs:
         return Noticed(_scaled(chosen, factor))
-    remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
+    remark = message("The two sides of {text} are not equal; the last one counts.", text=shortened(shown))
     return Noticed(_scaled(chosen, factor), remark)
 
 
@@ -397,5 +397,12 @@ def _size(value: Value) -> Fraction:
     return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+def shortened(text: str, most: int = 60) -> str:
+    """A text on one line, and no longer than that."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def quoted(text: str, most: int = 60) -> str:
+    """The same in quotation marks."""
+    return repr(shortened(text, most))

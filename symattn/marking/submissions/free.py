@@ -21,7 +21,7 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import undecorated
-from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, without_kind
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, transposed
 from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
 from symattn.marking.submissions.stated import Shape
@@ -1132,12 +1132,8 @@ def _without_marker(text: str) -> str:
 
 def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    depth = 0
-    for k, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if depth <= 0 and character in "=:：≈":
-            return text[:k], character, text[k + 1 :].strip()
-    return text, "", ""
+    head = next(split(text, "=:：≈"))
+    return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 
 def _words(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.entries import shortened
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import Rows
 from symattn.marking.submissions.tables import BULLET, ONE_ROW, are_bulleted, as_row
@@ -320,8 +321,7 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     run: list[Piece] = []
     for piece in [*left, None]:
         if run and (piece is None or piece.start > run[-1].end + 1):
-            text = " / ".join(" ".join(one.text.split()) for one in run)
-            yield run[0].start, text if len(text) <= 80 else text[:77] + "..."
+            yield run[0].start, shortened(" / ".join(one.text.strip() for one in run), 80)
             run = []
         if piece is not None:
             run.append(piece)
