@@ -23,7 +23,7 @@ from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
-from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
+from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import (
     DRAWING,
@@ -44,7 +44,6 @@ from symattn.marking.submissions.tables import (
     results,
     without_row_numbers,
 )
-from symattn.marking.submissions.titles import MOST_WORDS, NO_WORDS, is_title
 from symattn.marking.submissions.written import (
     MATRICES,
     ROW_OF,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -23,10 +25,9 @@ from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
-from symattn.marking.submissions.places import no_answer, told
+from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.tables import entries_of, has_shape
-from symattn.marking.submissions.titles import is_surely_title, is_title
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import (
     Cells,
@@ -39,12 +40,13 @@ from symattn.marking.submissions.written import (
     is_line,
     tables_of,
 )
-from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Table, all_blocks
+from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
 from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import Conventions, Layout, question_document
+from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,
     FormulaAnswer,
@@ -55,6 +57,7 @@ from symattn.teaching.question import (
     RubricAnswer,
     ShapeAnswer,
     WordAnswer,
+    marks_in_brackets,
 )
 
 
@@ -305,10 +308,25 @@ class FilledSheet:
         if block.kind == "heading":
             title = text.replace("\\", "").replace("*", "").strip()
             label = next((m for p in (labels.question(), _NUMBER, _LETTER) if (m := p.match(title))), None)
-            if label and "=" not in text:
+            if label and ("=" not in text or _letters(text) - _letters(label[0]) in self._titles):
                 return True
         known = all(self.is_field(line) for line in text.split("\n") if line.strip())
         return known or _is_foot(text) or bool(self.furniture.total.search(text) or self.furniture.end.match(text))
+
+    @cached_property
+    def _titles(self) -> list[Counter[str]]:
+        """The letters and digits of every part's heading, as it is printed with its rule and its marks; a transpose may
+        be a letter, T."""
+        parts = [headed(part) for question in self.questions for part in question.parts]
+        headings = [Heading(part.title, 1, marks_in_brackets(part.marks)) for part in parts]
+        found = []
+        for heading in blocks_in_language(tuple(headings), language_of(self.page) or ENGLISH):
+            assert isinstance(heading, Heading)
+            for formulas in (True, False):  # as plain text they stood in headings formerly
+                text = markdown.in_line(heading.content, formulas)
+                letters = _letters(f"{text} {heading.marks}")
+                found += [letters, letters + Counter({"T": text.count(r"\top")})]
+        return found
 
     def is_field(self, line: str) -> bool:
         """Whether a line says whose work it is, when it was written, or begins a table of TOML."""
@@ -449,6 +467,15 @@ def _printed_page(
 
 def _title(heading: MarkdownBlock) -> str:
     return heading.text.replace("\\", "").replace("*", "").strip()
+
+
+def _letters(text: str) -> Counter[str]:
+    """How often every letter and digit comes: in formulas, formats differ in order and signs, as ᵀ or ⊤, ₓ or ×."""
+    plain = unicodedata.normalize("NFKC", _COMMAND.sub("", re.sub("[ᵀₓ]", "", text)))
+    return Counter(c for c in plain if c.isascii() and c.isalnum())
+
+
+_COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
 def _said(block: MarkdownBlock) -> str:
