@@ -27,6 +27,7 @@ from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLA
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import (
     DRAWING,
+    FIRST_ROW,
     LONGEST_LINE,
     ONE_ROW,
     are_entries,
@@ -402,14 +403,12 @@ class FreeText:
 
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
+        first = FIRST_ROW.match(text) if without_row_numbers(text) != text else None
+        if first and (name := self._called(first[1].strip(" =:->→⟶⇒"))):
+            return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
-        if (
-            sign == "="
-            and head[:1] == "["
-            and _open(head) == 0
-            and _LETTERS.match(rest)
-            and (name := self._called(rest))
-        ):
+        is_matrix = sign == "=" and head[:1] == "[" and _open(head) == 0
+        if is_matrix and _LETTERS.match(rest) and (name := self._called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
             if name := self._called(head):
