@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import accumulate, islice
 
 from symattn.marking.submissions.alphabet import undrawn
-from symattn.marking.submissions.matrices import read_matrix, without_kind
+from symattn.marking.submissions.matrices import closed, read_matrix, without_kind
 from symattn.marking.submissions.written import Cells, RawText
 
 LONGEST = 20_000
@@ -106,7 +106,7 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
     start = 0
     text = undrawn(output[:LONGEST])
     for begin in islice(_BEGINS.finditer(text), MOST_BEGINS):
-        end = _closed(text, begin.end() - 1) if begin.start() >= start else 0
+        end = closed(text, begin.end() - 1, "([", ")]") if begin.start() >= start else 0
         matrix = printed(text[begin.start() : end]) if end else None
         if matrix:
             yield text[start : begin.start()]
@@ -114,16 +114,6 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
             kind = _KIND_BEHIND.match(text, end)
             start = kind.end() if kind else end
     yield text[start:]
-
-
-def _closed(text: str, at: int) -> int:
-    """Behind what closes the bracket at `at`, or the call that it stands in; 0 if nothing does."""
-    depth = 0
-    for k in range(at, len(text)):
-        depth += (text[k] in "([") - (text[k] in ")]")
-        if depth == 0:
-            return k + 1
-    return 0
 
 
 _BEGINS = re.compile(

@@ -25,10 +25,9 @@ from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
-from symattn.marking.submissions.places import no_answer, told
+from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.tables import entries_of, has_shape
-from symattn.marking.submissions.titles import is_surely_title, is_title
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import (
     Cells,

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from symattn.marking.submissions.entries import is_number, kind_of, undecorated
-from symattn.marking.submissions.matrices import LARGEST, Rows, holds_two, in_round, split_at
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, split_at
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import is_crossed
 
@@ -255,8 +255,8 @@ def _counted(text: str, columns: int) -> int:
     if "=" in text:
         return len(_equations(text, columns))
     for right in (columns, 0):
-        for gap in _GAPS:
-            cells = re.split(gap, text)
+        for gap in GAPS:
+            cells = gap.split(text)
             if ";" in text and len(cells) == 1:
                 continue  # of 1; 2 the last would be read
             if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
@@ -274,8 +274,8 @@ def _equations(line: str, columns: int) -> list[str]:
     """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
     line = _ROUND_A_SIGN.sub(r"\1", line.strip())
     for right in (columns, 0):
-        for gap in _GAPS:
-            cells = re.split(gap, line)
+        for gap in GAPS:
+            cells = gap.split(line)
             if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_is_equation, cells)):
                 return cells
     return []
@@ -298,13 +298,7 @@ def results(text: str, columns: int) -> Rows:
     return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
 
 
-_SPACE = r"(?<!\s)\s*"  # a whole run of it: beginning in the middle of a long one takes its square
-
-
-_GAPS = (r"\t+", rf"{_SPACE}&\s*", rf"{_SPACE}\|\s*", rf"{_SPACE};\s*", r",\s+", r",", r"\s{2,}", r"\s+")
-
-
-_ROUND_A_SIGN = re.compile(rf"{_SPACE}([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
+_ROUND_A_SIGN = re.compile(r"(?<!\s)\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 
 
 LONGEST_LINE = 2000
