@@ -107,6 +107,7 @@ Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
 _EM = 4  # millimetres, at 11 pt
 _INDENT = 1.5  # em, of formulas on lines of their own
+_BETWEEN = 2  # em, between formulas in one line
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
 
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
@@ -205,7 +206,7 @@ def _math(node: Formula, style: Style) -> str:
         case Fraction(above, below) if not slashed:
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
         case Sum() | Product() | Fraction() as chain:
-            return "".join((_UNSIGNED.get(s) or sign(s)) * bool(s) + inner(part) for s, part in pieces(chain, slashed))
+            return "".join(_chain(chain, style))
         case Power(base, exponent):
             return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):
@@ -241,7 +242,7 @@ def _math(node: Formula, style: Style) -> str:
             first, *others = map(inner, parts)
             return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
         case Row(items):
-            return '<mspace width="2em"/>'.join(map(inner, items))
+            return _gap(_BETWEEN).join(map(inner, items))
         case unknown:
             assert_never(unknown)
 
@@ -250,9 +251,42 @@ def _row(source: str) -> str:
     return f"<mrow>{source}</mrow>"
 
 
-def _sign(sign: str, style: Style) -> str:
+def _sign(sign: str, style: Style, form: str = "") -> str:
     """A sign between two things; in an index or an exponent there is no space round it."""
-    return f"<mo{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+    return f"<mo{form}{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+
+
+_INFIX = ' form="infix"'
+"""At the beginning of a piece, a sign still stands between two things."""
+
+
+def _breakable(formula: Formula) -> str:
+    """In pieces where it is too wide for a narrow screen: the formulas of a row, else from one sign to the next."""
+    if width(formula) <= _PHONE:
+        return _row(_math(formula, "normal"))
+    if isinstance(formula, Row):
+        return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
+    return "".join(map(_row, filter(None, _pieces(formula))))
+
+
+def _chain(node: Sum | Product | Fraction, style: Style, form: str = "") -> Iterator[str]:
+    """The parts of a chain, each with the sign before it."""
+    for sign, part in pieces(node, slashed=style == "script"):
+        before = _UNSIGNED.get(sign) or _sign(sign, style, form)
+        yield before * bool(sign) + _math(part, style)
+
+
+def _pieces(formula: Formula) -> Iterator[str]:
+    match formula:
+        case Relation(parts, signs):
+            for sign, part in zip(("", *signs), parts, strict=True):
+                first, *others = _pieces(part)
+                yield (_sign(sign, "normal", _INFIX) if sign else "") + first
+                yield from others
+        case Sum() | Product() if isinstance(formula, Sum) or width(formula) > _PHONE:
+            yield from _chain(formula, "normal", _INFIX)
+        case _:
+            yield _math(formula, "normal")
 
 
 def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
@@ -554,7 +588,7 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
     """Lines of formulas, aligned at the first relation sign of each."""
     every = [formula for line in lines for formula in line]
     if len(every) == 1:
-        math, wide = _math(every[0], "normal"), width(every[0])
+        math, wide = _breakable(every[0]), width(every[0])
     else:
         rows = "".join(f"<mtr>{''.join(map(_aligned, line))}</mtr>" for line in lines)
         math = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
@@ -565,9 +599,9 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
 
 def _aligned(line: Formula) -> str:
     before, after = common.before_sign(line)
-    first = _math(before, "normal") if before is not None else ""
+    first = _row(_math(before, "normal")) if before is not None else ""
     indent = '<mspace width="2em"/>' if before is None and common.goes_on_with_a_sum(line) else ""
-    return f"<mtd>{first}</mtd><mtd>{indent}{_math(after, 'normal')}</mtd>"
+    return f"<mtd>{first}</mtd><mtd>{indent}{_breakable(after)}</mtd>"
 
 
 def _cell_of(formula: Formula) -> str:
