@@ -14,11 +14,13 @@ from symattn.formula.nodes import (
     Bracketed,
     Formula,
     Fraction,
+    ListOf,
     Name,
     Negative,
     Number,
     Power,
     Product,
+    Shape,
     Sum,
     Text,
     Transposed,
@@ -41,10 +43,10 @@ def _in_brackets(node: Formula, brackets: bool) -> Formula:
     return Bracketed(node) if brackets else node
 
 
-def explicit(node: Formula, slashed: bool = False) -> Formula:
-    """The node, what stands directly in it in brackets where it needs them; `slashed`, fractions have a slash.
+def explicit(node: Formula) -> Formula:
+    """The node, what stands directly in it in brackets where it needs them.
 
-    The parts of sums and products come with their signs: see `pieces`.
+    The parts of sums and products, and of fractions with a slash, come with their signs: see `pieces`.
 
     >>> explicit(Negative(Sum((Number("1"), Number("2"))))).body.__class__.__name__
     'Bracketed'
@@ -52,9 +54,6 @@ def explicit(node: Formula, slashed: bool = False) -> Formula:
     match node:
         case Negative(body):
             return Negative(parenthesize(body, PRODUCT))
-        case Fraction(above, below) if slashed:
-            above, below = (_in_brackets(part, isinstance(part, Fraction)) for part in (above, below))
-            return Fraction(parenthesize(above, NEGATIVE), parenthesize(below, POWER))
         case Power(base, exponent):
             return Power(_in_brackets(base, base_needs_brackets(base)), exponent)
         case Transposed(body, sign):
@@ -63,11 +62,15 @@ def explicit(node: Formula, slashed: bool = False) -> Formula:
             return Annotated(_in_brackets(body, index_needs_brackets(body)), note, "index")
         case BigSum(body=body) if not isinstance(body, BigSum):
             return replace(node, body=parenthesize(body, NEGATIVE))
+        case Shape(rows, columns, "tuple", separator):
+            return ListOf((rows, columns), "(", separator)
     return node
 
 
-def pieces(node: Sum | Product, slashed: bool = False) -> Iterator[tuple[str, Formula]]:
-    """The parts of a sum or a product in the brackets that they need, each with the sign before it, "" for the first.
+def pieces(node: Sum | Product | Fraction, slashed: bool = False) -> Iterator[tuple[str, Formula]]:
+    """The parts of a chain in the brackets that they need, each with the sign before it, "" for the first.
+
+    A fraction is a chain where it is written with a slash; `slashed`, so are those in a product.
 
     >>> [sign for sign, _ in pieces(Sum((Number("1"), Negative(Number("2")))))]
     ['', '−']
@@ -83,6 +86,9 @@ def pieces(node: Sum | Product, slashed: bool = False) -> Iterator[tuple[str, Fo
                         yield "+" if i else "", _in_brackets(term, i < last)
                     case _:
                         yield "+" if i else "", parenthesize(term, NEGATIVE)
+        case Fraction(above, below):
+            yield "", _in_brackets(above, tightness(above) < NEGATIVE or isinstance(above, Fraction))
+            yield "/", _in_brackets(below, tightness(below) < POWER or isinstance(below, Fraction))
         case Product(factors, sign):
             for i, factor in enumerate(factors):
                 brackets = factor_needs_brackets(factor, i == 0, sign)

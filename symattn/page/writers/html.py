@@ -188,7 +188,7 @@ def _math(node: Formula, style: Style) -> str:
         return _row(_math(child, "script"))
 
     slashed = style == "script"
-    match explicit(node, slashed):
+    match explicit(node):
         case Number(digits):
             return f"<mn>{escaped(digits)}</mn>"
         case Name() as name:
@@ -203,12 +203,10 @@ def _math(node: Formula, style: Style) -> str:
             return f'<mspace class="blank" width="{_BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
         case Negative(body):
             return f'<mo form="prefix">−</mo>{inner(body)}'
-        case Sum() | Product() as chain:
-            return "".join(_before(s, style=style) + inner(part) for s, part in pieces(chain, slashed))
-        case Fraction(above, below) if slashed:
-            return f"{inner(above)}{sign('/')}{inner(below)}"
-        case Fraction(above, below):
+        case Fraction(above, below) if not slashed:
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_before(s, style=style) + inner(part) for s, part in pieces(chain, slashed))
         case Power(base, exponent):
             return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):
@@ -225,8 +223,6 @@ def _math(node: Formula, style: Style) -> str:
             return _fenced(_list(map(inner, items), separator), bracket, any(map(is_tall, items)))
         case MatrixOf() as matrix:
             return _matrix(matrix)
-        case Shape(rows, columns, "tuple", separator):
-            return _fenced(_list(map(inner, (rows, columns)), separator), "(", tall=False)
         case Shape(rows, columns):
             return f"{inner(rows)}{sign('×')}{inner(columns)}"
         case Annotated(body, note, "under"):

@@ -89,6 +89,7 @@ _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq",
          "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "·": "\\cdot", "≡": "\\equiv"}  # fmt: skip
 _SIGNS = {
     "": "",
+    "/": "/",
     "+": " + ",
     "−": " - ",
     "·": " \\cdot ",
@@ -120,7 +121,7 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         return _source(child, tex, "script")
 
     slashed = style == "script"
-    match explicit(node, slashed):
+    match explicit(node):
         case Number(digits):
             return _digits(digits, tex)
         case Name() as name:
@@ -133,8 +134,6 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{_base(inner(base), base)}^{{{script(exponent)}}}"
         case MatrixOf() as matrix:
             return _matrix(matrix, tex)
-        case Sum() | Product() as chain:
-            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
         case Text(words):
             return f"\\text{{{tex.escaped(words)}}}" if words else ""
         case Infinity():
@@ -145,13 +144,13 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return tex.blank[kind]
         case Negative(body):
             return "-" + inner(body)
-        case Fraction(above, below) if slashed:
-            return f"{inner(above)}/{inner(below)}"
-        case Fraction(above, below):
+        case Fraction(above, below) if not slashed:
             # What stands in the parts of a fraction is small already, so no \dfrac there.
             upper, lower = _source(above, tex), _source(below, tex)
             command = "\\dfrac" if style == "tall" else "\\frac"
             return f"{command}{{{upper}}}{{{lower}}}"
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
         case Root(body):
             return f"\\sqrt{{{inner(body)}}}"
         case Transposed(body, sign):
@@ -159,16 +158,14 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{_base(inner(body), body)}^{{{raised}}}"
         case Call(function, arguments, separator):
             opened = f"{separator} ".join(map(inner, arguments))
-            tall = style != "script" and any(map(is_tall, arguments))
+            tall = not slashed and any(map(is_tall, arguments))
             return _function(function, tex) + (f"\\!\\left({opened}\\right)" if tall else f"({opened})")
         case Bracketed(body, bracket):
-            return _enclosed(body, inner(body), bracket, style)
+            return _delimited(inner(body), bracket, not slashed and is_tall(body))
         case ListOf(items, bracket, separator):
             gap = f"{separator} " if separator else " \\;\\; "
-            tall = style != "script" and any(map(is_tall, items))
+            tall = not slashed and any(map(is_tall, items))
             return _delimited(gap.join(map(inner, items)), bracket, tall)
-        case Shape(rows, columns, "tuple", separator):
-            return f"({inner(rows)}{separator} {inner(columns)})"
         case Shape(rows, columns):
             return f"{inner(rows)} \\times {inner(columns)}"
         case Annotated(body, note, "under"):
@@ -303,10 +300,6 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
     if tall:
         return f"\\left{_OPEN[bracket]}{source}\\right{_CLOSE[bracket].strip()}"
     return f"{_OPEN[bracket]}{source}{_CLOSE[bracket]}"
-
-
-def _enclosed(body: Formula, source: str, bracket: Bracket, style: Style) -> str:
-    return _delimited(source, bracket, tall=style != "script" and is_tall(body))
 
 
 # --- matrices -----------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def _picture(node: Formula, flat: bool) -> Picture:
     def inner(child: Formula) -> Picture:
         return _picture(child, flat)
 
-    match explicit(node, slashed=flat):
+    match explicit(node):
         case Number(digits):
             return text(visible(digits))
         case Name() as name:
@@ -134,14 +134,12 @@ def _picture(node: Formula, flat: bool) -> Picture:
             return text("_" * _BLANK[kind])
         case Negative(body):
             return text("−") + inner(body)
-        case Sum() as terms:
-            return beside(*(text(f" {sign} " if sign else "") + inner(term) for sign, term in pieces(terms)))
         case Product() as factors:
             return beside(*_factors(factors, flat))
-        case Fraction(above, below) if flat:
-            return inner(above) + text("/") + inner(below)
-        case Fraction(above, below):
+        case Fraction(above, below) if not flat:
             return draw.fraction(_part_of_fraction(above), _part_of_fraction(below))
+        case Sum() | Fraction() as chain:
+            return beside(*(text(f" {s} " if s in ("+", "−") else s) + inner(part) for s, part in pieces(chain)))
         case Power(base, exponent):
             return _raised(inner(base), _exponent(exponent))
         case Root(body):
@@ -157,8 +155,6 @@ def _picture(node: Formula, flat: bool) -> Picture:
             return bracketed(_joined(map(inner, items), gap), bracket)
         case MatrixOf() as matrix:
             return text(_matrix_on_one_line(matrix)) if flat else _matrix(matrix)
-        case Shape(rows, columns, "tuple", separator):
-            return bracketed(_joined((inner(rows), inner(columns)), f"{separator} "), "(")
         case Shape(rows, columns):
             return _joined((inner(rows), inner(columns)), "×")
         case Annotated() as annotated:

@@ -120,7 +120,7 @@ _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
-_SIGNS = {"": "", "+": " + ", "−": " − ", "·": " ⋅ ", "×": " × ", "⊙": " ⊙ ", THIN: " thin ", INVISIBLE: " "}
+_SIGNS = {"": "", "/": "\\/", "·": " ⋅ ", **{sign: f" {sign} " for sign in "+−×⊙"}, THIN: " thin ", INVISIBLE: " "}
 _BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
@@ -240,7 +240,7 @@ def _source(node: Formula, style: Style) -> str:
         return _script(child, style)
 
     slashed = style == "script"
-    match explicit(node, slashed):
+    match explicit(node):
         case Number(digits):
             return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
         case Name() as name:
@@ -255,14 +255,12 @@ def _source(node: Formula, style: Style) -> str:
             return f"#blank({_BLANK[kind]}mm) "
         case Negative(body):
             return "−" + inner(body)
-        case Sum() | Product() as chain:
-            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
-        case Fraction(above, below) if slashed:
-            return f"{inner(above)}\\/{inner(below)}"
-        case Fraction(above, below):
+        case Fraction(above, below) if not slashed:
             parts = (_math(part, "part") for part in (above, below))
             fraction = f"frac({', '.join(_kept(part, style) for part in parts)})"
             return f"display({fraction})" if style == "tall" else fraction
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
         case Power(base, exponent):
             return f"attach({inner(base)}, t: {script(exponent)})"
         case Root(body):
@@ -278,8 +276,6 @@ def _source(node: Formula, style: Style) -> str:
             return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
         case MatrixOf() as matrix:
             return _matrix(matrix)
-        case Shape(rows, columns, "tuple", separator):
-            return f"({_list(map(inner, (rows, columns)), separator)})"
         case Shape(rows, columns):
             return f"{inner(rows)} × {inner(columns)}"
         case Annotated(body, note, "under"):

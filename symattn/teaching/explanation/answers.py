@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix
@@ -30,7 +29,6 @@ from symattn.page.document import (
     Words,
     listing,
 )
-from symattn.page.notation import Notation
 from symattn.teaching.explanation.diagrams import weight_maps
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import wording_of
@@ -56,15 +54,6 @@ from symattn.teaching.question import (
 )
 
 
-class _Named(NamedTuple):
-    """A matrix that is the answer of a part, and the derivation and the notation that it has its name in."""
-
-    step: str
-    matrix: Matrix
-    derivation: Derivation
-    notation: Notation
-
-
 def _counted(position: int) -> str:
     """1., 2., …: as the parts of a worksheet are numbered."""
     return f"{position + 1}."
@@ -73,13 +62,13 @@ def _counted(position: int) -> str:
 def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tuple[Block, ...]:
     """Every final answer, with the number of its part on the sheet, and the marks with their total."""
     named = {part.name: found for part in question.parts if (found := _named(question, part))}
-    apart = len({found.step for found in named.values()}) < len(named)  # one name for several matrices
+    apart = len({step for _, step, _ in named.values()}) < len(named)  # one name for several matrices
     blocks: list[Block] = []
     together: list[Formula] = []
     for k, part in enumerate(question.parts):
         if found := named.get(part.name):
             formulas = [
-                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, found)
+                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, *found)
             ]
             together += formulas
     if together:
@@ -97,21 +86,18 @@ def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tu
 # ------------------------------------------------------------------------------------------------ matrices
 
 
-def _named(question: Question, part: Part) -> _Named | None:
-    """The matrix of numbers that a part asks for, if it has a name."""
-    if (asked := asked_step(question, part)) is None:
-        return None
-    derivation, step = asked
-    matrix = derivation.value(step)
-    if not isinstance(matrix, Matrix):
-        return None
-    return _Named(step, matrix, derivation, question.notation)
+def _named(question: Question, part: Part) -> tuple[Derivation, str, Matrix] | None:
+    """The matrix of numbers that a part asks for, if it has a name, which it has in a derivation."""
+    if asked := asked_step(question, part):
+        derivation, step = asked
+        matrix = derivation.value(step)
+        return (derivation, step, matrix) if isinstance(matrix, Matrix) else None
+    return None
 
 
-def _formulas(question: Question, found: _Named) -> Iterator[Formula]:
+def _formulas(question: Question, derivation: Derivation, step: str, matrix: Matrix) -> Iterator[Formula]:
     """The matrix as it is, and in decimals if it needs them; folded where it is too wide."""
-    places = question.problem.places if question.problem else int(str(question.frozen.get("places", 4)))
-    for relation in in_short(found.step, found.matrix, Wording(found.derivation, found.notation), places):
+    for relation in in_short(step, matrix, Wording(derivation, question.notation), question.places):
         yield from fold(relation, LINE)
 
 

@@ -21,7 +21,7 @@ from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
+from symattn.teaching.question import Part, Question, asked_step, matrix_of
 
 # --- names ---
 RESERVED = frozenset({"np", "math", "mask", "bias", "positions", "angles", *HELPERS, *keyword.kwlist})
@@ -279,13 +279,9 @@ def with_programs(part: Solved, programs: Programs | None, number: int) -> Solve
 
 def _line(question: Question, part: Part) -> tuple[Derivation, str] | None:
     """The line of a derivation in numbers that a part asks for, if it is one."""
-    match part.answer:
-        case StepAnswer(name) | EntriesAnswer(name) if question.problem:
-            derivation = question.problem.derivation
-        case MatrixAnswer(derivation=Derivation() as derivation, step=name):
-            pass
-        case _:
-            return None
+    if (asked := asked_step(question, part)) is None:
+        return None
+    derivation, name = asked
     is_step = any(step.name == name for step in derivation)
     return (derivation, name) if is_step and is_numeric(derivation) else None
 
