@@ -19,7 +19,10 @@ from symattn.foundation.crew import crew
 from symattn.foundation.workers import Limits, LostError
 
 distributed = pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+    pytest.mark.usefixtures("processes"),
+]
 
 PATH = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
 
