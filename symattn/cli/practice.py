@@ -19,8 +19,12 @@ from symattn.cli.options import FILES, Command, option, quiet_option
         help="Also packages for learning platforms, SCORM 1.2 and 2004.")  # fmt: skip
 @option("--teacher", group=FILES, is_flag=True,
         help="Also a page on which teachers make worksheets and keys.")  # fmt: skip
+@option("--typst", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
+        help="Typst from npm's package, for PDF on that page.")  # fmt: skip
 @quiet_option
-def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: bool, teacher: bool, quiet: bool) -> None:
+def practice(
+    course: Path | None, folder: Path, pyodide: Path | None, scorm: bool, teacher: bool, typst: Path | None, quiet: bool
+) -> None:
     """Make a page on which students practise in their own browsers: sheets, marking with follow-through, hints.
 
     It writes static files: any web space serves them, nothing is sent anywhere, and the second visit works
@@ -38,7 +42,7 @@ def practice(course: Path | None, folder: Path, pyodide: Path | None, scorm: boo
     from symattn.practice.course import read_course
     from symattn.practice.site import write_site
 
-    written, compiled = write_site(read_course(course), folder, pyodide, scorm, teacher)
+    written, compiled = write_site(read_course(course), folder, pyodide, scorm, teacher, typst)
     if quiet:
         return
     size = sum(path.stat().st_size for path in written if path.suffix != ".zip") / 1e6

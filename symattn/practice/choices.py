@@ -25,9 +25,9 @@ from symattn.teaching.problems.base import SIZES, Shared
 from symattn.teaching.sheets import SOLUTIONS
 
 CALLED: Mapping[str, str] = {
-    "latex": "LaTeX", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst", "text": "TXT",
-    "latex-body": "LaTeX (\\input)", "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1", "qti3": "QTI 3.0",
-    "rexams": "R/exams", "prairielearn": "PrairieLearn",
+    "latex": "LaTeX", "pdf": "PDF", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst",
+    "text": "TXT", "latex-body": "LaTeX (\\input)", "canvas": "Canvas", "moodle": "Moodle", "qti21": "QTI 2.1",
+    "qti3": "QTI 3.0", "rexams": "R/exams", "prairielearn": "PrairieLearn",
 }  # fmt: skip
 """Formats by their own names, the same in every language."""
 
@@ -50,8 +50,8 @@ def _of_page(about: str) -> str:
     return re.sub(r" \(--[^)]*\)", "", about)
 
 
-def choices() -> dict[str, Any]:
-    """Everything that the form offers."""
+def choices(pdf: bool = False) -> dict[str, Any]:
+    """Everything that the form offers; PDF where the page can make it."""
     return {
         "problems": [_problem(problem_type(name)) for name in drawn_types()],
         "mechanisms": [_mechanism(one) for one in mechanisms().values()],
@@ -67,7 +67,7 @@ def choices() -> dict[str, Any]:
         "conventions": list(CONVENTIONS),
         "solutions": list(SOLUTIONS),
         "look": {name: [said for said in values if said != "'"] for name, values in CHOICES.items()},
-        "formats": [{"name": name, "called": CALLED.get(name, name)} for name in FORMATS],
+        "formats": [{"name": name, "called": CALLED.get(name, name)} for name in (*FORMATS, *["pdf"] * pdf)],
         "policies": [{"name": one.name, "title": translated(one.title)} for one in POLICIES.values()],
         "banks": [{"name": name, "called": CALLED.get(name, name)} for name in EXPORTERS],
     }

@@ -70,10 +70,15 @@ def _check(topic: Topic, place: Place, drawn: bool) -> None:
     """A recipe on every level; somebody's own is `drawn`, so that no student meets one of which there is no sheet."""
     if topic.levels and re.search(r"(?<!\S)--level\b", topic.recipe):
         raise place.says('leave out --level: levels = ["starter", …] says it.')
+    firsts: dict[str, str] = {}
     for recipe in topic.recipes():
         found = recipe_of(recipe, 1)
-        if drawn:
-            next(sheets(found, 1))
+        if not drawn:
+            continue
+        content = repr(next(sheets(found, 1)).question.content)
+        if (other := firsts.setdefault(content, recipe)) != recipe:
+            levels = " and ".join(one.rpartition(" ")[2] for one in (other, recipe))
+            raise place.says(f"The levels {levels} give the same sheets; leave out one of them.")
 
 
 __all__ = ["Course", "Topic", "read_course"]

@@ -58,8 +58,8 @@ OF_MAKING: tuple[str, ...] = (
     "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
-        "binding", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body", "latex_exam",
-        "latex_text", "rows", "typst",
+        "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body",
+        "latex_exam", "latex_text", "pdf", "rows", "typst",
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in (
@@ -80,7 +80,6 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
         "practice/choices.py", "practice/course.py", "practice/scorm.py",
         "page/fonts",
-        *(f"page/writers/{name}.py" for name in ("compiling", "pdf")),
         "teaching/stress.py",
         "marking/implementations",
         "derivation/counts.py", "foundation/cluster.py",
@@ -119,7 +118,7 @@ def pyodide(folder: Path | None) -> dict[str, bytes]:
     """Pyodide's files by name; `InputError` where one is missing, or is not that of this version."""
     found = {}
     for name, expected in HASHES.items():
-        data = _fetched(name) if folder is None else _read(folder / name)
+        data = _fetched(name) if folder is None else from_npm(folder, name, "pyodide", VERSION, "--pyodide")
         if sha256(data).hexdigest() != expected:
             where = "its content network" if folder is None else folder
             raise InputError(f"{name} from {where} is not that of Pyodide {VERSION}, which this symattn goes with.")
@@ -127,13 +126,15 @@ def pyodide(folder: Path | None) -> dict[str, bytes]:
     return found
 
 
-def _read(path: Path) -> bytes:
+def from_npm(folder: Path, name: str, package: str, version: str, option: str) -> bytes:
+    """A file of the folder of one of npm's packages; `InputError` says where to get it."""
+    path = folder / name
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror}; the folder of npm's package pyodide {VERSION} was expected "
-            f"(npm install pyodide@{VERSION}, then --pyodide node_modules/pyodide)."
+            f"{path} cannot be read: {error.strerror}; the folder of npm's package {package} {version} was expected "
+            f"(npm install {package}@{version}, then {option} node_modules/{package})."
         ) from error
 
 
@@ -287,8 +288,10 @@ def _compiled_by_pyodide(made: dict[str, bytes], folder: Path, node: str) -> dic
         return {archive: (work / archive).read_bytes() for archive in made}
 
 
-def licences(teacher: bool = False) -> str:
-    """The licences of everything on a page, or on that for the `teacher` as well, that is not symattn's own."""
+def licences(teacher: bool = False, more: Iterable[str] = ()) -> str:
+    """The licences of everything on a page, or on that for the `teacher` as well, that is not symattn's own; `more` are
+    those of what else is there.
+    """
     parts = [
         f"Pyodide {VERSION}: Mozilla Public License 2.0 (https://www.mozilla.org/MPL/2.0/).  Its source is at "
         f"https://github.com/pyodide/pyodide/tree/{VERSION}; its files are used unchanged, under other names, and "
@@ -296,8 +299,9 @@ def licences(teacher: bool = False) -> str:
         "Symattn Math, the font of formulas: part of Latin Modern Math by the GUST e-foundry, under the GUST Font "
         "License (https://www.gust.org.pl/projects/e-foundry/licenses).",
     ]
-    more = [package for packages in TEACHERS.values() for package in packages] if teacher else []
-    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *more):
+    parts += more
+    besides = [package for packages in TEACHERS.values() for package in packages] if teacher else []
+    for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *besides):
         found = metadata.distribution(CALLED.get(package, package))
         texts = [
             file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
@@ -309,4 +313,16 @@ def licences(teacher: bool = False) -> str:
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 
 
-__all__ = ["HASHES", "MAKING", "NETWORK", "PYTHON", "TEACHERS", "VERSION", "archives", "licences", "packed", "pyodide"]
+__all__ = [
+    "HASHES",
+    "MAKING",
+    "NETWORK",
+    "PYTHON",
+    "TEACHERS",
+    "VERSION",
+    "archives",
+    "from_npm",
+    "licences",
+    "packed",
+    "pyodide",
+]

@@ -20,9 +20,11 @@ from symattn.marking.marker.policy import policy
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet
 from symattn.marking.reports import words as report_words
+from symattn.marking.reports.echo import as_read
 from symattn.marking.reports.told import Told
+from symattn.marking.submissions.entries import AUTO, entry
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.page.document import Block, Inlines, Paragraph, Words
+from symattn.page.document import Block, Inlines, Math, Paragraph, Words
 from symattn.practice import words
 from symattn.practice.hints import hint
 from symattn.practice.shown import Reader, Said
@@ -43,12 +45,12 @@ class Marked:
 
     def everything(self) -> Said:
         """The whole sheet marked: a verdict for every entry, every mistake, and the report that a student reads."""
-        document = replace(self._marking.document("student"), sheet="")
-        return {**self._verdicts, "html": self.reader.html(document)}
+        _, *blocks = self._marking.document("student").blocks  # the page itself says what is marked, and the score
+        return {**self._verdicts, "html": self.reader.blocks(blocks)}
 
     def part(self, number: int) -> Said:
         """One part of it, from 1: what is told about that alone."""
-        blocks = _told(Told(self._report, "student"), self._name(number))
+        blocks = _told(Told(self._report, "student", alone=True), self._name(number))
         return {**self._verdicts, "html": self.reader.blocks(blocks)}
 
     def hint(self, number: int, row: int, column: int, level: int) -> Said:
@@ -81,7 +83,7 @@ class Marked:
     @cached_property
     def _marking(self) -> Marking:
         marking = checked(of_question(self.sheet.question, self.sheet.name), self._file(), Terms(policy("ecf")))
-        return replace(marking, look=self.reader.look)
+        return replace(marking, look=self.reader.look, alone=True)
 
     @property
     def _report(self) -> Report:
@@ -119,6 +121,14 @@ class Marked:
         }
 
 
+def reading(text: str, reader: Reader) -> Said:
+    """A number as it is read wherever answers are, as the HTML of a formula; else why it cannot be read."""
+    found = entry(text, AUTO)
+    if not found.readable:
+        return {"html": "", "says": found.complaint}
+    return {"html": reader.blocks((Paragraph((Math(as_read(found)),)),)), "says": ""}
+
+
 _OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
 _HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
 _FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
@@ -154,7 +164,7 @@ def _told(told: Told, part: str) -> Iterator[Block]:
     elif "missing" in states and "wrong" not in states:
         yield Paragraph((Words(words.BOXES_EMPTY if states == {"missing"} else words.RIGHT_SO_FAR),))
     elif not remarks:
-        yield Paragraph((Words(report_words.NOT_RIGHT if "wrong" in states else words.BY_A_PERSON),))
+        yield Paragraph((Words(report_words.NOT_RIGHT if "wrong" in states else report_words.LOOK_AGAIN),))
 
 
-__all__ = ["Marked"]
+__all__ = ["Marked", "reading"]

@@ -74,6 +74,12 @@ class Session:
         made = self._marked(sheet, page).exercise(part)
         return self._shown(made) if made else {}
 
+    def reading(self, text: str) -> Said:
+        """How what stands in one box is read, or why it cannot be."""
+        from symattn.practice.marked import reading
+
+        return reading(text, self._reader)
+
     def attempt(self, sheet: int, page: str) -> Said:
         """What was written as a Markdown file."""
         return self._marked(sheet, page).attempt()
@@ -99,7 +105,8 @@ _SESSION = Session()
 VERBS: Mapping[str, Callable[..., Said]] = {
     verb.__name__: verb
     for verb in (
-        _SESSION.draw, _SESSION.mark, _SESSION.check, _SESSION.hint, _SESSION.exercise, _SESSION.attempt,
+        _SESSION.draw, _SESSION.mark, _SESSION.check, _SESSION.hint, _SESSION.exercise, _SESSION.reading,
+        _SESSION.attempt,
     )
 }  # fmt: skip
 

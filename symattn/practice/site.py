@@ -16,6 +16,7 @@ from symattn.foundation.languages import catalogue, languages, speaking
 from symattn.foundation.languages import say as said
 from symattn.page.writers import common, html
 from symattn.practice import engine
+from symattn.practice import typst as compiler
 from symattn.practice.course import Course
 from symattn.practice.scorm import EDITIONS, package
 from symattn.practice.words import PAGE, TEACHER, translated
@@ -35,20 +36,25 @@ EITHER = ("pyodide.wasm", "pyodide.bin")
 
 
 def write_site(
-    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False, teacher: bool = False
-) -> tuple[list[Path], bool]:
+    course: Course, folder: Path, pyodide: Path | None = None, scorm: bool = False, teacher: bool = False,
+    typst: Path | None = None,
+) -> tuple[list[Path], bool]:  # fmt: skip
     """Write the page to a folder, and beside it the packages for learning platforms; the paths, and whether it opens
-    fast: from compiled files.  With a page for the `teacher`, if it is wanted.  `InputError` where something cannot be
-    had or written; then nothing is."""
+    fast: from compiled files.  With a page for the `teacher`, if it is wanted, which makes PDF if it has `typst`.
+    `InputError` where something cannot be had or written; then nothing is."""
+    if typst and not teacher:
+        raise InputError("Typst is for the page for teachers: --typst goes with --teacher.")
     found = engine.pyodide(pyodide)
     kept = partial(_kept, folder)
     archives, compiled = engine.archives(pyodide, teacher, kept)
     own = {f"{name}.bin": archives.pop(name) for name in engine.TEACHERS if name in archives}
     parts = _parts(course, found, archives, kept("pyodide"))
-    parts["licences.txt"] = engine.licences(teacher).encode()
+    if typst:
+        own |= compiler.typst(typst, kept("teacher-typst"))
+    parts["licences.txt"] = engine.licences(teacher, compiler.LICENCES if typst else ()).encode()
     made = {folder / name: data for name, data in _site(parts, course, scorm=False).items()}
     if teacher:
-        made |= {folder / name: data for name, data in (_of_teachers(course) | own).items()}
+        made |= {folder / name: data for name, data in (_of_teachers(course, pdf=typst is not None) | own).items()}
     if scorm:
         packed = _site(parts, course, scorm=True)
         for edition in EDITIONS:
@@ -94,14 +100,14 @@ def _styles(own: bytes) -> bytes:
     return b"\n".join((html.style().encode(), base, own))
 
 
-def _of_teachers(course: Course) -> dict[str, bytes]:
+def _of_teachers(course: Course, pdf: bool) -> dict[str, bytes]:
     """The page for teachers, which has most of its archives from the page for students."""
     from symattn.practice.choices import choices  # what it reads of the package is much, and only for this page
 
     files = {name: _own(name, course) for name in TEACHERS}
     files["teacher.css"] = _styles(files["teacher.css"])
     page = {
-        "choices": choices(),
+        "choices": choices(pdf),
         "languages": {code: catalogue(code).name for code in languages()},
         "words": {code: _words(code, TEACHER) for code in languages()},
         "line": f"{common.LINE:g}",

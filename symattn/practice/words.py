@@ -9,7 +9,6 @@ from symattn.foundation.languages import catalogue, languages, message
 RIGHT = message("Right.")
 RIGHT_SO_FAR = message("Right so far; some boxes are still empty.")
 BOXES_EMPTY = message("Nothing is written here yet.")
-BY_A_PERSON = message("This cannot be marked here; a person has to read it.")
 NO_HINT = message("There is no hint for this one.")
 RULE = message("This is the rule for this entry:")
 
@@ -43,6 +42,8 @@ PAGE: Mapping[str, str] = {
     "again": message("Practise this step"),
     "back": message("Back to the sheet"),
     "undo": message("Undo"),
+    "given": message("Given"),
+    "read_as": message("read as"),
     "working": message("Working"),
     "print": message("Print"),
     "save": message("Save my work"),
@@ -237,4 +238,4 @@ def translated(text: str) -> dict[str, str]:
     return {"en": text, **{code: own for code, own in found.items() if own is not None}}
 
 
-__all__ = ["BOXES_EMPTY", "BY_A_PERSON", "NO_HINT", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]
+__all__ = ["BOXES_EMPTY", "NO_HINT", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]

@@ -319,6 +319,11 @@ class Question:
         return self.diagnoses()
 
     @cached_property
+    def parts_in_words(self) -> frozenset[str]:
+        """The names of the parts whose answer is a text that somebody reads."""
+        return frozenset(part.name for part in self.parts if isinstance(part.answer, RubricAnswer))
+
+    @cached_property
     def frozen(self) -> Content:
         """What it was made from, as JSON."""
         frozen: Content = plain(self.content)

@@ -28,7 +28,8 @@ from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 RUNNER = Path(__file__).with_name("browser.cjs")
 PLATFORM = Path(__file__).with_name("platform.cjs")
 TEACHER = Path(__file__).with_name("teacher.cjs")
-PACKAGES = ("playwright-core", "axe-core", "pyodide/package.json")
+TYPST = "@myriaddreamin/typst-ts-web-compiler"
+PACKAGES = ("playwright-core", "axe-core", "pyodide/package.json", f"{TYPST}/wasm")
 RECIPES = (
     "attention --level starter", "self_attention", "causal_self_attention", "cross_attention", "multi_head_attention",
     "attention --problem faded", "attention --problem drills --option step=scores --level starter",
@@ -38,11 +39,21 @@ RECIPES = (
 )  # fmt: skip
 
 
+def resolved(name):
+    """Where Node finds a file of an npm package."""
+    asked = f"console.log(require.resolve('{name}'))"
+    said = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, text=True, check=True)
+    return Path(said.stdout.strip())
+
+
 def pyodide():
     """The folder of the npm package."""
-    asked = "console.log(require.resolve('pyodide/package.json'))"
-    said = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, text=True, check=True)
-    return Path(said.stdout.strip()).parent
+    return resolved("pyodide/package.json").parent
+
+
+def typst():
+    """The folder of the npm package."""
+    return resolved(f"{TYPST}/wasm").parents[1]
 
 
 def scripts(count):
@@ -141,7 +152,7 @@ def main(pictures):
     """The pictures of a report and of a hint, and of the page for teachers."""
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
-        write_site(read_course(), site, pyodide(), teacher=True)
+        write_site(read_course(), site, pyodide(), teacher=True, typst=typst())
         browsed([unscaled(), *scripts(3)], site, pictures)
         taught({**SHEET, "pictures": str(pictures)}, site)
 

@@ -219,7 +219,20 @@ async function pictured(page, script) {
   await other.keyboard.type('4');
   said.tabs = await other.evaluate((names) => names.map((name) => JSON.parse(localStorage['symattn-practice']).sheets[name][0]),
     [scripts[0], scripts[1]].map(({ recipe, seed }) => `${recipe} --seed ${seed}`));
+  // The same sheet in both: each box is kept, whichever of them writes later.
+  await opened(other, base, scripts[0]);
+  const boxes = (tab) => tab.evaluate(() => [...document.querySelectorAll('#sheet input[data-row]')].slice(0, 3).map((b) => b.value));
+  const types = async (tab, k, text) => {
+    await tab.evaluate((n) => document.querySelectorAll('#sheet input[data-row]')[n].select(), k);
+    await tab.keyboard.type(text);
+    await tab.waitForTimeout(200);
+  };
+  await types(other, 1, '41');
+  await types(page, 2, '42');
+  said.sameSheet = [await boxes(page), await boxes(other)];
   await other.close();
+  await page.keyboard.press('Control+z');
+  await page.evaluate(() => document.querySelector('#sheet input[data-row]').focus());
   await page.keyboard.press('Control+z');
   said.tabs.push(await first() === written);
 

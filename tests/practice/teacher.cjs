@@ -67,6 +67,7 @@ const server = createServer((request, response) => {
   await idle();
   said.drawn = await page.evaluate(() => [window.teacher.drawn, document.querySelectorAll('.paper').length]);
   await download('sheet.md', () => page.click('.paper:first-child .saves button:has-text("Markdown")'));
+  if (asked.pdf) await download('sheet.pdf', () => page.click('.paper:first-child .saves button:has-text("PDF") >> nth=1'));
   await page.selectOption('#mask', 'window:');
   await page.fill('#mask-value', '9');
   await idle();
@@ -133,6 +134,7 @@ const server = createServer((request, response) => {
   await page.setInputFiles('#students', join(folder, 'class.csv'));
   for (const box of await page.$$('#exam-formats input')) await box.uncheck();
   await page.check('#exam-formats [name="markdown"]');
+  if (asked.pdf) await page.check('#exam-formats [name="pdf"]');
   await download('exam.zip', () => page.click('#exam [type="submit"]'));
   said.secretShown = await page.evaluate(() => /[0-9a-f]{64}/.test(document.body.textContent));
 

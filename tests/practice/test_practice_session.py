@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from symattn.errors import InputError
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import html
 from symattn.practice.course import read_course
-from symattn.practice.session import Session, answer
+from symattn.practice.session import Session, answer, recipe_of
 from symattn.teaching.problems import drawn_types
+from symattn.teaching.sheets import sheets
 
 STARTER = "attention --level starter"
 
@@ -202,6 +203,37 @@ def test_the_course_that_comes_with_it_goes_from_dot_products_to_many_heads():
     course = read_course()
     assert "step=scores" in course.topics[0].recipe
     assert course.topics[-1].recipe == "multi_head_attention"
+
+
+def test_every_level_of_the_course_has_sheets_of_its_own():
+    for topic in read_course().topics:
+        made = [next(sheets(recipe_of(recipe, 7), 1)).worksheet.blocks for recipe in topic.recipes()]
+        assert all(one != other for one, other in combinations(made, 2)), topic.title
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("1/2", ["<mfrac>"]), ("0,5", ["<mn>0.5</mn>"]), ("2e^2", ["<mn>2</mn>", "<msup>"]), ("√3", ["<msqrt>"])],
+)
+def test_a_box_says_how_it_is_read(session, typed, shown):
+    told = session.reading(typed)
+    assert not told["says"]
+    assert all(one in told["html"] for one in shown)
+
+
+def test_a_box_that_cannot_be_read_says_why(session):
+    assert session.reading("1/") == {"html": "", "says": "The text ends where a number was expected."}
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", sorted(drawn_types()))
+def test_nobody_is_told_to_wait_for_a_person(name, session):
+    shown, sheet = drawn(session, f"--problem {name}", 7)
+    page = re.sub('<input type="text"', '<input type="text" value="1/"', shown["html"])
+    page = re.sub("(<textarea[^>]*>)", r"\1Because it is.", page)
+    told = [session.mark(shown["sheet"], page)["html"]]
+    told += [session.check(shown["sheet"], page, k)["html"] for k in range(1, len(sheet.question.parts) + 1)]
+    assert not [one for one in told if re.search(r"\bperson\b|\bpending\b", one)]
 
 
 @pytest.mark.parametrize(("text", "says"), WRONG)

@@ -121,7 +121,7 @@ def test_a_package_lists_every_file_and_starts_the_page(tmp_path, unpacked, edit
 
 
 RESUME = """
-import { resumeData, result } from %s;
+import { resumeData, result, sessionTime } from %s;
 const course = JSON.parse(process.argv[2]);
 const nameOf = (recipe, seed) => `${recipe} --seed ${seed}`;
 const said = JSON.parse(process.argv[3]).map((typed) => {
@@ -134,7 +134,9 @@ const said = JSON.parse(process.argv[3]).map((typed) => {
 });
 const [first] = course.topics;
 const half = { [`${first.recipe} --level ${first.levels[0]}`]: 90, [`${first.recipe} --level ${first.levels[1]}`]: 40 };
-console.log(JSON.stringify({ said, half: result(course, half) }));
+const unnamed = result(course, { [first.recipe]: 90 });
+const times = [0, 61_499, 3_600_000].map((t) => [sessionTime(t, true), sessionTime(t, false)]);
+console.log(JSON.stringify({ said, half: result(course, half), unnamed, times }));
 """
 
 
@@ -153,7 +155,8 @@ def test_resume_data_fits_whatever_was_typed_and_the_score_is_the_mean_of_all_to
     assert all(one["length"] <= 4096 for one in found["said"])
     assert [one["whole"] for one in found["said"]] == [True, False, False, False]
     assert found["said"][1]["kept"]["typed"] == [*fractions, "", ""]  # the longest texts go, and the numbers stay
-    assert found["half"] == {"percent": 90 // len(course["topics"]), "done": False}
+    assert found["half"] == found["unnamed"] == {"percent": 90 // len(course["topics"]), "done": False}
+    assert found["times"] == [["PT0H0M0S", "0000:00:00"], ["PT0H1M1S", "0000:01:01"], ["PT1H0M0S", "0001:00:00"]]
 
 
 def test_pyodide_of_another_version_or_none_is_refused(tmp_path):
@@ -291,6 +294,8 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["tabs"][0].endswith("6")
     assert said["tabs"][1].endswith("4")
     assert said["tabs"][2]
+    assert said["sameSheet"][0] == said["sameSheet"][1]
+    assert said["sameSheet"][0][1:] == ["41", "42"]
     assert said["undone"][0] == said["undone"][2] != said["undone"][1] == "77"
     assert said["imported"] == [PAGE["imported"], PAGE["not_progress"], PAGE["not_progress"]]
     assert said["goesOn"] == PAGE["imported"]

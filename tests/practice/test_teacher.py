@@ -6,6 +6,7 @@ import re
 import tomllib
 import zipfile
 from base64 import b64decode, b64encode
+from collections import Counter
 from fractions import Fraction
 from html import escape
 from importlib import resources
@@ -16,12 +17,17 @@ import numpy as np
 import pytest
 from browser import missing
 from click.testing import CliRunner
+from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pypdf import PdfReader
+from typst import Fonts
 
 from symattn.cli import main
+from symattn.errors import InputError
 from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
+from symattn.practice import typst
 from symattn.practice.choices import choices
 from symattn.practice.course import read_course
 from symattn.practice.site import write_site
@@ -300,6 +306,31 @@ def test_what_took_too_long_is_a_broken_row(exam):
     assert [row["status"] for row in rows if row["file"]] == ["broken"]
 
 
+def words_of(pdf):
+    """The words on each page; formulas are read in as many ways as there are versions of Typst."""
+    return [re.findall(r"[A-Za-z]{3,}", page.extract_text()) for page in PdfReader(io.BytesIO(pdf)).pages]
+
+
+def test_the_fonts_of_pdf_are_those_that_typst_prints_with():
+    known = Counter(font.family.replace(" ", "") for font in Fonts(include_system_fonts=False).fonts())
+    fonts = [TTFont(io.BytesIO(font)) for font in typst.embedded_fonts().values()]
+    read = Counter((font["name"].getDebugName(16) or font["name"].getDebugName(1)).replace(" ", "") for font in fonts)
+    assert sum(read.values()) == sum(known.values())
+    assert all({"cmap", "head", "hmtx"} <= set(font.keys()) for font in fonts)
+
+
+def test_typst_of_another_version_or_none_is_refused(tmp_path):
+    with pytest.raises(InputError, match="npm install @myriaddreamin/typst-ts-web-compiler@"):
+        typst.typst(tmp_path)
+    (tmp_path / "pkg").mkdir()
+    for name in typst.HASHES:
+        (tmp_path / name).write_bytes(b"something else")
+    with pytest.raises(InputError, match="is not that of @myriaddreamin"):
+        typst.typst(tmp_path)
+    with pytest.raises(InputError, match="goes with --teacher"):
+        write_site(read_course(), tmp_path / "site", typst=tmp_path)
+
+
 LACKING = missing(*browse.PACKAGES)
 
 
@@ -307,10 +338,10 @@ LACKING = missing(*browse.PACKAGES)
 @pytest.mark.players
 @pytest.mark.slow
 def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
-    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True)
+    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True, typst=browse.typst())
     set_of_one = unpacked(ask("files", choice=STARTER, forms=["markdown"]))
     frozen, handed = set_of_one["attention-7.json"], set_of_one["attention-7-01.md"]
-    asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": handed.decode()}
+    asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": handed.decode(), "pdf": True}
     said = browse.taught(asked, tmp_path / "site")
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
@@ -319,6 +350,8 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     here = ask("draw", choice=STARTER)
     assert said["drawn"] == [here["name"], 2]
     assert files["sheet.md"] == b64decode(ask("paper", choice=STARTER, solutions="blank", form="markdown")["data"])
+    printed = ask("paper", choice=STARTER, solutions="blank", form="pdf")
+    assert words_of(files["sheet.pdf"]) == words_of(b64decode(printed["data"]))
     assert said["refused"] == ask("draw", choice={**STARTER, "settings": {"mask": "window:9"}})["error"]
     assert said["again"] == ["", here["name"]]
     assert said["another"]
@@ -333,6 +366,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     with zipfile.ZipFile(io.BytesIO(files["exam.zip"])) as archive:
         names = set(archive.namelist())
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
+    assert {"exam/papers.pdf", "exam/keys.pdf", "exam/overview.pdf"} <= names
     assert not said["secretShown"]
     marked, ended = said["rows"]
     asked = {"exam": in_base64(frozen), "forms": ["html"]}

@@ -112,7 +112,7 @@ def _document(
     for position, (one, is_empty) in enumerate(zip(told, empty, strict=True), 1):
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
-            blocks.append(Heading(named, 1, _total([one.report])))
+            blocks.append(Heading(named, 1, _total([one.report], alone)))
         blocks += [Paragraph(_words(words.LEFT_EMPTY))] if is_empty else _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
     return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
@@ -131,28 +131,37 @@ def _head(
         called = sentence("paper {paper}", paper=Quoted(sheet))
     whose += [called] * bool(sheet)
     between = (Words(words.BETWEEN),)
-    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
+    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports, alone))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
-        marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
+        marks = [words.MARKS, *(_total([report], alone) for report in reports), _total(reports, alone)]
         yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
     titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
     says = [words.marked_by(title) for title in titles]
-    if pending := sum(map(_pending, reports)):
-        says.append((words.wait_for_the_writer if alone else words.wait_for_a_person)(pending))
+    pending, unmarked = sum(map(_pending, reports)), sum(map(_unmarked, reports)) if alone else 0
+    if unmarked:
+        says.append(words.unmarked(unmarked))
+    if pending > unmarked:
+        says.append((words.wait_for_the_writer if alone else words.wait_for_a_person)(pending - unmarked))
     if says:
         yield Paragraph((Words(sentences(*says)),))
 
 
-def _total(reports: Sequence[Report]) -> str:
+def _total(reports: Sequence[Report], alone: bool) -> str:
     if not any(report.policy.marks for report in reports):
         return words.NO_MARKS
     total, available = sum(r.total for r in reports), sum(r.available for r in reports)
-    return words.out_of(total, available, sum(map(_pending, reports)))
+    return words.out_of(total, available, sum(map(_pending, reports)), alone)
 
 
 def _pending(report: Report) -> int:
     return sum(given.of - given.given for given in report.marks if given.pending)
+
+
+def _unmarked(report: Report) -> int:
+    """The marks that wait for a reader of sentences or of working."""
+    unmarked = report.question.parts_in_words | {notice.part for notice in report.notices if notice.kind == "method"}
+    return sum(given.of - given.given for given in report.marks if given.pending and unmarked.issuperset(given.parts))
 
 
 def _legend(told: Sequence[Told]) -> Iterator[Block]:
@@ -182,7 +191,7 @@ def _question(told: Told) -> Iterator[Block]:
         yield ItemList(tuple(sentence("{line}: {remarks}", line=one.label, remarks=one.remarks) for one in lines))
     if marks := tuple(told.marks()):
         heads = [_words(words.LINE), *(label for label, _ in marks), _words(words.TOTAL)]
-        given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report])])
+        given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report], told.alone)])
         yield _table(heads, [given], row_heads=True)
     if told.reader == "teacher":
         yield from _for_the_teacher(told)
@@ -215,7 +224,8 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
         some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         some = some or any(notice.kind == "blank" for notice in report.notices)
         if waiting and (not waiting <= unread or report.attempt.unread):
-            yield _words(words.LOOK_AGAIN if told.alone else words.TO_BE_READ)
+            in_words = waiting <= report.question.parts_in_words
+            yield _words((words.IN_WORDS if in_words else words.LOOK_AGAIN) if told.alone else words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
             yield _words(sentences(said, words.empty_lines(empty) if empty else ""))

@@ -159,7 +159,8 @@ class Told:
             case Shaded() if isinstance(answer, CellsAnswer) and verdicts:
                 return self._cells(answer, said, verdicts)
             case Text(text) if isinstance(answer, RubricAnswer) and text.strip():
-                sign = () if said.points is not None else (Math(Marked(NOTHING, *words.UNREAD)),)
+                unread = Math(Marked(NOTHING, *(words.UNMARKED if self.alone else words.UNREAD)))
+                sign = () if said.points is not None else (unread,)
                 shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
                 return _spaced([sentence("“{text}”", text=shown), sign])
             case _ if not verdicts:
@@ -700,6 +701,10 @@ class Told:
         if self.reader == "teacher":
             return ""
         if self.alone:
+            if notice.kind == "method" and notice.part:
+                return words.METHOD
+            if notice.part in self.report.question.parts_in_words:
+                return words.IN_WORDS if notice.kind == "human" else ""
             doubts = (doubt.says for doubt in self.report.attempt.doubts.values())
             return words.LOOK_AGAIN if notice.kind == "human" or notice.says in doubts else ""
         return words.FOR_A_PERSON if notice.kind == "human" else ""

@@ -34,6 +34,7 @@ SIGNS: Mapping[State, tuple[str, str]] = {
 NUMBERED = ("✗", "wrong, with the number of the mistake")
 PRINTED = ("·", "printed in the question")
 UNREAD = ("…", "still to be read by a person")
+UNMARKED = ("…", "not marked here")
 SHADED = "x"
 UNDEFINED = "not defined"
 
@@ -46,8 +47,10 @@ def marked_by(policy: str) -> Message:
     return message("Marked by {policy}.", policy=policy)
 
 
-def out_of(total: int, available: int, pending: int) -> str:
-    """18/20; 15/20, 3 pending."""
+def out_of(total: int, available: int, pending: int, alone: bool = False) -> str:
+    """18/20; 15/20, 3 pending; 15/20, 3 open for whoever works alone."""
+    if pending and alone:
+        return message("{total}/{available}, {pending} open", total=total, available=available, pending=pending)
     if pending:
         return message("{total}/{available}, {pending} pending", total=total, available=available, pending=pending)
     return f"{total}/{available}"
@@ -66,6 +69,14 @@ def wait_for_the_writer(pending: int) -> Message:
         "{n} mark is open: something could not be read for certain. Write it out and check again.",
         "{n} marks are open: something could not be read for certain. Write it out and check again.",
         n=pending,
+    )
+
+
+def unmarked(marks: int) -> Message:
+    return counted(
+        "{n} mark is for words or working, which are not marked here.",
+        "{n} marks are for words or working, which are not marked here.",
+        n=marks,
     )
 
 
@@ -227,6 +238,8 @@ FLAGS: Mapping[Flag, str] = {
 FOR_A_PERSON = message("A person will look at this.")
 LOOK_AGAIN = message("This could not be read for certain; write it out and check again.")
 """The same, where somebody checks work on a problem of their own, and nobody else will look."""
+IN_WORDS = message("An answer in words is not marked here.")
+METHOD = message("The method shows only in the working, which is not marked here.")
 
 
 def about(place: str, says: str) -> Message:

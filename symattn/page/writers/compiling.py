@@ -137,7 +137,24 @@ class Compiler:
         return f"Making this PDF {why_it_ended(code, self._seconds)}."
 
 
-COMPILER = Compiler()
+class InPage(Compiler):
+    """Typst in the worker of a page, which has it as a function (`practice/page/worker.js`), and no other fonts."""
+
+    def compile(self, source: bytes, *, system_fonts: bool = False) -> bytes:
+        """PDF of Typst source, tagged; `RefusedError` if there is none."""
+        from js import compileTypst  # type: ignore[import-not-found]
+
+        made = compileTypst(source.decode())
+        if isinstance(made, str):
+            raise RefusedError(f"Typst could not make a PDF of this document: {made}.")
+        pdf: bytes = made.to_bytes()
+        return pdf
+
+    def printable(self, characters: str) -> str:
+        return ""
+
+
+COMPILER = InPage() if sys.platform == "emscripten" else Compiler()
 atexit.register(COMPILER.end)
 if hasattr(os, "register_at_fork"):
 

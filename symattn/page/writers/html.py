@@ -109,6 +109,7 @@ Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
 _EM = 4  # millimetres, at 11 pt
 _INDENT = 1.5  # em, of formulas on lines of their own
+_BETWEEN = 2  # em, between formulas in one line
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
 
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
@@ -206,7 +207,7 @@ def _math(node: Formula, style: Style) -> str:
         case Sum(terms):
             return "".join(_terms(terms, style))
         case Product():
-            return _product(node, style)
+            return "".join(_factors(node, style))
         case Fraction(above, below) if style == "script":
             upper = inner(above, common.above_slash_needs_brackets(above))
             return f"{upper}{sign('/')}{inner(below, common.below_slash_needs_brackets(below))}"
@@ -249,7 +250,7 @@ def _math(node: Formula, style: Style) -> str:
             first, *others = map(inner, parts)
             return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
         case Row(items):
-            return '<mspace width="2em"/>'.join(map(inner, items))
+            return _gap(_BETWEEN).join(map(inner, items))
         case _:
             assert_never(node)
 
@@ -258,9 +259,37 @@ def _row(source: str) -> str:
     return f"<mrow>{source}</mrow>"
 
 
-def _sign(sign: str, style: Style) -> str:
+def _sign(sign: str, style: Style, form: str = "") -> str:
     """A sign between two things; in an index or an exponent there is no space round it."""
-    return f"<mo{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+    return f"<mo{form}{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+
+
+_INFIX = ' form="infix"'
+"""At the beginning of a piece, a sign still stands between two things."""
+
+
+def _breakable(formula: Formula) -> str:
+    """In pieces where it is too wide for a narrow screen: the formulas of a row, else from one sign to the next."""
+    if width(formula) <= _PHONE:
+        return _row(_math(formula, "normal"))
+    if isinstance(formula, Row):
+        return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
+    return "".join(map(_row, filter(None, _pieces(formula))))
+
+
+def _pieces(formula: Formula) -> Iterator[str]:
+    match formula:
+        case Relation(parts, signs):
+            for sign, part in zip(("", *signs), parts, strict=True):
+                first, *others = _pieces(part)
+                yield (_sign(sign, "normal", _INFIX) if sign else "") + first
+                yield from others
+        case Sum(terms):
+            yield from _terms(terms, "normal", _INFIX)
+        case Product() if width(formula) > _PHONE:
+            yield from _factors(formula, "normal", _INFIX)
+        case _:
+            yield _math(formula, "normal")
 
 
 def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
@@ -305,32 +334,30 @@ def _list(items: Iterable[str], separator: str) -> str:
     return gap.join(items)
 
 
-def _terms(terms: Sequence[Formula], style: Style) -> Iterator[str]:
+def _terms(terms: Sequence[Formula], style: Style, form: str = "") -> Iterator[str]:
     last = len(terms) - 1
     for i, term in enumerate(terms):
         negative = i > 0 and isinstance(term, Negative)
         body = term.body if negative and isinstance(term, Negative) else term
         brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
         source = _math(body, style)
-        sign = _sign("−" if negative else "+", style) if i else ""
+        sign = _sign("−" if negative else "+", style, form) if i else ""
         yield sign + (_fenced(source, "(", is_tall(body)) if brackets else source)
 
 
-def _product(node: Product, style: Style) -> str:
+def _factors(node: Product, style: Style, form: str = "") -> Iterator[str]:
     needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    factors = [
-        _fenced(_math(factor, style), "(", is_tall(factor))
-        if needs_brackets(factor, i == 0, node.sign)
-        else _math(factor, style)
-        for i, factor in enumerate(node.factors)
-    ]
-    signs = [
-        _sign(sign, style)
-        if sign
-        else ('<mspace width="0.17em"/>' if common.run_together(*node.factors[i : i + 2]) else "<mo>&#x2062;</mo>")
-        for i, sign in enumerate(common.factor_signs(node))
-    ]
-    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
+    for i, (sign, factor) in enumerate(zip(("", *common.factor_signs(node)), node.factors, strict=True)):
+        if sign:
+            before = _sign(sign, style, form)
+        elif i:
+            together = common.run_together(*node.factors[i - 1 : i + 1])
+            before = _gap(0.17) if together else "<mo>&#x2062;</mo>"
+        else:
+            before = ""
+        source = _math(factor, style)
+        brackets = needs_brackets(factor, i == 0, node.sign)
+        yield before + (_fenced(source, "(", is_tall(factor)) if brackets else source)
 
 
 def _matrix(node: MatrixOf) -> str:
@@ -590,7 +617,7 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
     """Lines of formulas, aligned at the first relation sign of each."""
     every = [formula for line in lines for formula in line]
     if len(every) == 1:
-        math, wide = _math(every[0], "normal"), width(every[0])
+        math, wide = _breakable(every[0]), width(every[0])
     else:
         rows = "".join(f"<mtr>{''.join(map(_aligned, line))}</mtr>" for line in lines)
         math = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
@@ -601,9 +628,9 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
 
 def _aligned(line: Formula) -> str:
     before, after = common.before_sign(line)
-    first = _math(before, "normal") if before is not None else ""
+    first = _row(_math(before, "normal")) if before is not None else ""
     indent = '<mspace width="2em"/>' if before is None and common.goes_on_with_a_sum(line) else ""
-    return f"<mtd>{first}</mtd><mtd>{indent}{_math(after, 'normal')}</mtd>"
+    return f"<mtd>{first}</mtd><mtd>{indent}{_breakable(after)}</mtd>"
 
 
 def _cell_of(formula: Formula) -> str:

@@ -70,7 +70,7 @@ def write_pdf(document: Document) -> bytes:
     raise refused
 
 
-_CONTENTS = re.compile(rb"/Type/Page/[^>]*/Contents (\d+) 0 R")
+_CONTENTS = re.compile(rb"/Type ?/Page(?=[\s/]).*?/Contents (\d+) 0 R", re.DOTALL)
 _SHORT, _VERY_SHORT, _SHORT_OF_MANY = 0.42, 0.28, 0.125
 """Of what stands on other pages: of 28 last pages with more than the first, up to 0.7, only two had room on those
 before it; every page before it finds room for the third besides."""
@@ -78,7 +78,7 @@ before it; every page before it finds room for the third besides."""
 
 def _pages(pdf: bytes) -> list[int]:
     """How many bytes typst used for what stands on each page."""
-    found = (re.search(rb"\n%s 0 obj\s*<</Length (\d+)" % number, pdf) for number in _CONTENTS.findall(pdf))
+    found = (re.search(rb"\n%s 0 obj\s*<<\s*/Length (\d+)" % number, pdf) for number in _CONTENTS.findall(pdf))
     return [int(length[1]) if length else 0 for length in found]
 
 

@@ -43,16 +43,32 @@ const better = (best) => {
   }
 };
 
-// What another tab of this browser keeps stays, whatever is written here.
+// What another tab of this browser keeps stays, whatever is written here; on the same sheet, box by box.
 window.addEventListener("storage", ({ key }) => {
   if (key !== KEY) return;
   const { best, sheets } = stored();
   const here = sheet?.recipe === undefined ? "" : nameOf(sheet.recipe, sheet.seed);
   const own = progress.sheets[here];
   progress.sheets = { ...progress.sheets, ...sheets, ...(own && { [here]: own }) };
+  if (here && sheets?.[here]) join(here, sheets[here], own);
   better(best);
   choices();
 });
+
+// What another tab wrote where nothing was written here since; else what stands here stays, and undo has the other.
+function join(name, theirs, shared = []) {
+  if (theirs.length !== fields().length) return;
+  fields().forEach((field, k) => {
+    if (theirs[k] === (shared[k] ?? valueOf(field))) return;
+    if (valueOf(field) !== (shared[k] ?? "")) changes[sheet.name].push([[k, theirs[k]]]);
+    else {
+      fill(field, theirs[k]);
+      if (before) before[k] = theirs[k];
+    }
+  });
+  progress.sheets[name] = values();
+  offerUndo();
+}
 
 // ---------------------------------------------------------------- languages
 
@@ -163,7 +179,7 @@ function written() {
     else if (field.tagName === "TEXTAREA") field.textContent = typed[k];
     else field.setAttribute("value", typed[k]);
   });
-  copy.querySelectorAll(".tools, .said, .sign, svg").forEach((element) => element.remove());
+  copy.querySelectorAll(".tools, .said, .sign, .reading, svg").forEach((element) => element.remove());
   return copy.innerHTML;
 }
 
@@ -188,6 +204,18 @@ function show(drawn) {
   for (const name of ["sheet", "tools"]) at(name).hidden = false;
   for (const name of ["result", "lost"]) at(name).hidden = true;
   parts().forEach(furnish);
+  gather();
+}
+
+// What is given, again: a phone keeps it in view while boxes are filled in.
+function gather() {
+  const given = [];
+  let block = at("sheet").querySelector(".part")?.previousElementSibling;
+  for (; block && !block.matches("h1, h2, h3, h4, .head"); block = block.previousElementSibling) given.unshift(block);
+  at("given").replaceChildren(...given.map((one) => one.cloneNode(true)));
+  at("given").hidden = true;
+  at("givens").hidden = !given.some((one) => one.querySelector("math"));
+  at("givens").setAttribute("aria-expanded", "false");
 }
 
 // An address that leads to no sheet: what to do, and for whoever made it, why.
@@ -196,7 +224,7 @@ function lost(error) {
   const { message } = error;
   at("why").textContent = message;
   at("lost").hidden = false;
-  for (const name of ["sheet", "tools", "result"]) at(name).hidden = true;
+  for (const name of ["sheet", "tools", "result", "given"]) at(name).hidden = true;
 }
 
 function begin(drawn) {
@@ -290,15 +318,19 @@ at("sheet").addEventListener("focusin", ({ target }) => {
   if (!target.matches("input, textarea")) return;
   before = values();
   if (target.dataset.row && target.type === "text") chosen = target;
+  echo(target);
 });
 at("sheet").addEventListener("input", ({ target }) => {
   unsign(target);
   offerUndo();
-  if (sheet.recipe !== undefined) {
-    delete progress.sheets[nameOf(sheet.recipe, sheet.seed)]; // to the end, as the latest
-    progress.sheets[nameOf(sheet.recipe, sheet.seed)] = values();
-    keep();
-  }
+  echo(target);
+  if (sheet.recipe === undefined) return;
+  const name = nameOf(sheet.recipe, sheet.seed);
+  const theirs = stored().sheets?.[name]; // a tab that slept has not heard of it
+  if (theirs) join(name, theirs, progress.sheets[name]);
+  delete progress.sheets[name]; // to the end, as the latest
+  progress.sheets[name] = values();
+  keep();
 });
 at("sheet").addEventListener("change", remember);
 
@@ -327,6 +359,31 @@ function undo() {
   before = values();
   for (const [k] of last) fields()[k].dispatchEvent(new Event("input", { bubbles: true }));
   fields()[last[0][0]].focus();
+}
+
+// Below the boxes stands how the one that has the focus is read, where that does not go without saying.
+const PLAIN = /^\s*[-−+]?\d*\s*$/;
+const PAUSE = 400; // milliseconds after which nobody is in the middle of a number
+let pause = 0;
+
+function echo(field) {
+  clearTimeout(pause);
+  const boxes = field.dataset.row && field.type === "text" ? field.closest(".wide") : null;
+  const there = at("sheet").querySelector(".reading");
+  if (there && there.parentElement !== boxes) there.remove();
+  if (!boxes) return;
+  const place = boxes.querySelector(".reading") ?? document.createElement("p");
+  place.className = "reading";
+  place.setAttribute("aria-live", "polite");
+  if (PLAIN.test(field.value)) return void place.replaceChildren();
+  boxes.append(place);
+  pause = setTimeout(async () => {
+    const { html, says } = await ask("reading", { text: field.value }).catch(() => ({ html: "", says: "" }));
+    if (document.activeElement !== field) return;
+    place.innerHTML = html;
+    if (html) place.prepend(`${say("read_as")} `);
+    else place.textContent = says;
+  }, PAUSE);
 }
 
 // Arrows and Enter go from box to box, as in a spreadsheet.
@@ -568,6 +625,10 @@ at("next").onclick = () => {
 at("back").onclick = () => history.back();
 at("check").onclick = checkAll;
 at("start").onclick = () => turnTo({ recipe: recipeOf(COURSE.topics[0], COURSE.topics[0].levels[0]), seed: fresh() });
+at("givens").onclick = () => {
+  at("given").hidden = !at("given").hidden;
+  at("givens").setAttribute("aria-expanded", String(!at("given").hidden));
+};
 at("undo").onclick = undo;
 at("print").onclick = () => window.print();
 at("link").onclick = async () => {

@@ -28,8 +28,16 @@ export function resumeData(course, progress, nameOf) {
   return { text: JSON.stringify(data), whole };
 }
 
-const levels = (topic) =>
-  topic.levels.length ? topic.levels.map((level) => `${topic.recipe} --level ${level}`) : [topic.recipe];
+// On every level, and without one: what a link may lead to.
+const levels = (topic) => [...topic.levels.map((level) => `${topic.recipe} --level ${level}`), topic.recipe];
+
+// How long the page was open, as each edition writes it.
+const two = (number) => String(number).padStart(2, "0");
+export function sessionTime(milliseconds, newer) {
+  const seconds = Math.round(milliseconds / 1000);
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return newer ? `PT${h}H${m}M${s}S` : `${String(h).padStart(4, "0")}:${two(m)}:${two(s)}`;
+}
 
 // The mean over all topics of the best result of each, and whether every topic is done.
 export function result(course, best) {
@@ -52,7 +60,9 @@ export function connected(course) {
   else set({ "cmi.core.exit": "suspend" });
   let ended = false;
   window.addEventListener("pagehide", () => {
-    if (!ended) call(newer ? "Terminate" : "Finish", "");
+    if (ended) return;
+    set({ [newer ? "cmi.session_time" : "cmi.core.session_time"]: sessionTime(performance.now(), newer) });
+    call(newer ? "Terminate" : "Finish", "");
     ended = true;
   });
   return {

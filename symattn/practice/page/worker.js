@@ -16,10 +16,7 @@ self.fetch = async (resource, options) => {
   const plain = search === "?packed" ? null : await network(`${here}pyodide.wasm`);
   if (plain?.ok && plain.headers.get("content-type") === WASM) return plain;
   plain?.body?.cancel();
-  const packed = await network(`${here}pyodide.bin`);
-  if (!packed.ok) throw new Error(`pyodide.bin: ${packed.status}`);
-  const body = packed.body.pipeThrough(new DecompressionStream("gzip"));
-  return new Response(body, { headers: { "content-type": WASM } });
+  return unpacked("pyodide.bin", WASM);
 };
 
 // What Python imports in the middle of its work has to be there at once.
@@ -69,6 +66,36 @@ async function fetched(name) {
   return response.arrayBuffer();
 }
 
+// A file that comes compressed by us.
+async function unpacked(name, type) {
+  const packed = await network(here + name);
+  if (!packed.ok) throw new Error(`${name}: ${packed.status}`);
+  return new Response(packed.body.pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": type } });
+}
+
+// PDF is made by Typst, which is fetched when it is first wanted; Python calls it in the middle of its work.
+const wantsPdf = ({ form, forms }) => form === "pdf" || Boolean(forms?.includes?.("pdf"));
+let typst = null;
+
+async function withTypst(python) {
+  const [{ default: init, TypstCompilerBuilder }, wasm, fonts] = await Promise.all([
+    import("./teacher-typst.js"), unpacked("teacher-typst.bin", WASM), fetched("teacher-fonts.bin"),
+  ]);
+  await init({ module_or_path: wasm });
+  python.unpackArchive(fonts, "zip", { extractDir: "/lib/fonts" });
+  const builder = new TypstCompilerBuilder();
+  builder.set_dummy_access_model();
+  for (const name of python.FS.readdir("/lib/fonts").filter((one) => one.endsWith(".otf"))) {
+    await builder.add_raw_font(python.FS.readFile(`/lib/fonts/${name}`));
+  }
+  const compiler = await builder.build();
+  self.compileTypst = (source) => {
+    compiler.add_source("/main.typ", source);
+    const { result, diagnostics } = compiler.compile("/main.typ", undefined, "pdf", 2);
+    return result ?? String(diagnostics[0]);
+  };
+}
+
 const ready = (async () => {
   const archives = ["symattn.bin", ...(teacher ? ["making.bin"] : [])].map(fetched);
   const python = await loadPyodide({
@@ -84,6 +111,7 @@ self.onmessage = async ({ data: { id, request } }) => {
   const python = await ready.catch(() => null);
   if (!python) return; // it was told of
   try {
+    if (teacher && wantsPdf(JSON.parse(request))) await (typst ??= withTypst(python));
     const begun = performance.now();
     const told = teacher ? [(done, of) => self.postMessage({ id, done, of })] : [];
     const answer = python.globals.get("answer")(request, ...told);
