@@ -19,10 +19,7 @@ from symattn.foundation.crew import crew
 from symattn.foundation.workers import Limits, LostError
 
 distributed = pytest.importorskip("distributed")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
-    pytest.mark.usefixtures("processes"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 PATH = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
 
