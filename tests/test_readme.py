@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from commands import here, run
+from commands import run
 
 from symattn.derivation.mechanisms import mechanisms
 from symattn.practice import engine
@@ -92,7 +92,6 @@ def test_there_are_commands_and_files_to_run():
 def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
     monkeypatch.setattr(engine, "archives", lambda *about: (dict.fromkeys(engine.PACKAGES, b""), True))
-    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
     if command.startswith("symattn check practice/"):
@@ -140,6 +139,7 @@ def test_the_students_page_shows_what_check_says(folder):
     assert not re.search("person|easier", said)
 
 
+@pytest.mark.slow
 def test_the_autograder_of_the_pages_names_the_mistake_and_passes_what_is_right(folder):
     wrong = (folder / "student.py").read_text("utf-8")
     for source, is_right in ((wrong, False), (wrong.replace("sum(axis=0)", "sum(axis=-1, keepdims=True)"), True)):

@@ -20,7 +20,7 @@ import numpy as np
 import openpyxl
 import paper_class
 import pytest
-from commands import here, run
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,11 +47,6 @@ TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text("utf-8
 def rows_of(table):
     """What is typed, and what is made or said of it."""
     return [tuple(row.values()) for row in TABLES[table]]
-
-
-@pytest.fixture(autouse=True)
-def no_processes(monkeypatch):
-    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
             assert high - low < Decimal("1e-25") * max(1, abs(high)), step
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_what_is_turned_gives_the_transpose(name):
     for step in derivation(name):

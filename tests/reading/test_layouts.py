@@ -191,7 +191,7 @@ LONG = [
 @pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
 def test_whatever_is_long_is_read_or_refused(unit, form):
     """Whatever is repeated is read to its end, or refused in a sentence."""
-    text = unit * (4_000 // len(unit))
+    text = unit * (2_000 // len(unit))
     if form == "notebook":
         said = {"output_type": "stream", "name": "stdout", "text": text}
         cell = {"cell_type": "code", "metadata": {}, "source": "print(S)", "outputs": [said]}
