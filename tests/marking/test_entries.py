@@ -86,7 +86,7 @@ def same_marks(folder, exam, scripts):
         assert (a.id, a.status, a.total, a.of) == (b.id, b.status, b.total, b.of)
         if a.has_marks:
             assert [r.points for r in a.results] == [r.points for r in b.results], scripts[a.id].differs
-            assert [list(map(str, r.mistakes)) for r in a.results] == [list(map(str, r.mistakes)) for r in b.results]
+            assert [list(map(str, r.events)) for r in a.results] == [list(map(str, r.events)) for r in b.results]
 
 
 def test_a_few_scripts_by_exception_get_the_marks_of_scripts_in_full(exam, tmp_path):
