@@ -70,7 +70,8 @@ class Marked:
     def attempt(self) -> Said:
         """What was written as a Markdown file, for `symattn check` and `grade`; its recipe is in it."""
         recipe = f"recipe: {json.dumps(self.sheet.command)}\n" if self.sheet.command else ""
-        return {"name": f"{self.sheet.name}.md", "text": self._file(recipe)}
+        text = _HEAD_OF_TABLE.sub(lambda row: row[0] + "|---" * (row[0].count("|") - 1) + "|\n", self._file(recipe))
+        return {"name": f"{self.sheet.name}.md", "text": text}
 
     # -- helpers
 
@@ -131,6 +132,7 @@ def reading(text: str, reader: Reader) -> Said:
 
 _OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
 _HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
+_HEAD_OF_TABLE = re.compile(r"(?<=\n\n)\|.*\|\n")
 _FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 
 

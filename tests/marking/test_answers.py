@@ -37,7 +37,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Words
 from symattn.teaching.problems import counts
-from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.problems.counts import ITEMS, polynomial
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -342,7 +342,7 @@ def test_formulas_in_letters_are_right_however_they_are_written(name):
 @cache
 def counts_in_letters():
     """The answer of every item, from a worksheet that asks for all of them."""
-    asked = counts.make(replace(drawn("counts").content, polynomials=tuple(ITEMS)))
+    asked = counts.TYPE.make({**drawn("counts").content, "polynomials": [*ITEMS]})
     return dict(zip(ITEMS, [part.answer for part in asked.parts if part.name.startswith("letters")], strict=True))
 
 

@@ -31,9 +31,6 @@ def mark(
     Lines of a derivation are followed from the student's own; every other answer is marked on its own.  The policy's
     settings may be changed by a teacher's scheme; `InputError` if the scheme names parts that the question has not.
     """
-    if attempt.otherwise is not None:
-        ways = [mark(question, one, policy, scheme) for one in (replace(attempt, otherwise=None), attempt.otherwise)]
-        return max(ways, key=_earned)
     if scheme is not None:
         policy = scheme.over(policy)
     attempt, lines = with_words_read(question, attempt), lines_of(question, scheme)

@@ -40,7 +40,7 @@ from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Kind, Notice, Report, State, Verdict, Why
 from symattn.marking.marker.trace import Accepts
-from symattn.teaching.problems.properties import RULES
+from symattn.teaching.problems.properties import judged
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,
@@ -873,7 +873,7 @@ def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | No
     }
     units = {name: Matrix.of([entry.unit or 0 for entry in row] for row in grid.rows) for name, grid in grids.items()}
     try:
-        verdict = RULES[answer.rule](answer.parameters, own, units)
+        verdict = judged(answer.rule, answer.parameters, own, units)
     except UndecidedError as error:
         return None, error.said, "undecided"
     except InputError as error:  # a number that cannot be worked with, such as an exponent that is too large

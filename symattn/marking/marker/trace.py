@@ -57,7 +57,7 @@ HIDING = -(10**4)
 
 ON_THE_WAY = Fraction(1, 40)
 """The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
-as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
+as much as the rounding of small sums to two places makes (`tests/marking/test_right_scripts.py`)."""
 
 MOST_PLACES = 30
 """Places that are counted: more than machines show."""
