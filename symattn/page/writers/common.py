@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeGuard, TypeVar, assert_never
+from types import MappingProxyType
+from typing import Any, TypeGuard, TypeVar, assert_never
 
 from symattn.formula.nodes import (
     BigSum,
@@ -67,6 +70,30 @@ from symattn.page.document import (
 from symattn.page.writers.forms import Form
 
 T = TypeVar("T")
+
+# --- blocks that a user's own writer writes -----------------------------------------------------------
+
+_REPLACED: ContextVar[Mapping[type[Block], Callable[[Any], str]]] = ContextVar("replaced", default=MappingProxyType({}))
+
+
+@contextmanager
+def replacing(writers: Mapping[type[Block], Callable[[Any], str]]) -> Iterator[None]:
+    """While this lasts, blocks of some classes are written by these functions, whatever the format does with them.
+
+    So an output format of one's own is another one but for a node: see `docs/python.md`.
+    """
+    token = _REPLACED.set(MappingProxyType({**_REPLACED.get(), **writers}))
+    try:
+        yield
+    finally:
+        _REPLACED.reset(token)
+
+
+def replaced(block: Block) -> str | None:
+    """What takes the place of a block; None where its format writes it."""
+    own = _REPLACED.get().get(type(block))
+    return own(block) if own else None
+
 
 # --- commas and gaps ----------------------------------------------------------------------------------
 

@@ -498,6 +498,8 @@ def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
 
 def _block(block: Block, screen: _Screen) -> str:
     page = screen.page
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             content = block.whole

@@ -174,6 +174,8 @@ class Blocks:
 
     def block(self, block: Block) -> str:
         page = self.page
+        if (own := common.replaced(block)) is not None:
+            return own
         match block:
             case Heading():
                 return self.heading(block)

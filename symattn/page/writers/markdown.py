@@ -230,6 +230,8 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 
 
 def _block(block: Block) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             return f"{'#' * min(6, level + 1)} {in_line(block.whole)}{_marks(marks)}"

@@ -492,6 +492,8 @@ def _one_below_the_other(blocks: Iterable[Block], width: int) -> str:
 
 
 def _block(block: Block, width: int) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             content = block.whole

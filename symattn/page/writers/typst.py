@@ -671,7 +671,7 @@ def _headed(blocks: Sequence[Block], wide: float, page: Page) -> str:
 def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
     """A question in its part of a line."""
     before = _headed((question.heading, *question.said), wide, page)
-    formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
+    formulas, boxes = _blocks(question.shown, page), _block(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
@@ -861,6 +861,8 @@ def _height(blocks: Sequence[Block], page: Page) -> float:
 
 
 def _block(block: Block, page: Page) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             if page.form:
