@@ -1,7 +1,7 @@
 """A question: what is printed, what is asked in it, what the answers are, and what they are worth.
 
-Problem types make questions from their *content*: everything that was drawn, a frozen dataclass that can be written
-as plain JSON, so that an exam can be frozen and made again without a random number.
+Problem types make questions from their *content*: everything that was drawn, as plain JSON or as a frozen dataclass
+that can be written as such, so that an exam can be frozen and made again without a random number.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def _math(node: Formula, style: Style) -> str:
         case Fraction(above, below) if not slashed:
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
         case Sum() | Product() | Fraction() as chain:
-            return "".join(_chain(chain, style))
+            return "".join(_before(s, style=style) + inner(part) for s, part in pieces(chain, slashed))
         case Power(base, exponent):
             return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):
@@ -266,27 +266,28 @@ def _breakable(formula: Formula) -> str:
         return _row(_math(formula, "normal"))
     if isinstance(formula, Row):
         return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
-    return "".join(map(_row, filter(None, _pieces(formula))))
+    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in _pieces(formula))
 
 
-def _chain(node: Sum | Product | Fraction, style: Style, form: str = "") -> Iterator[str]:
-    """The parts of a chain, each with the sign before it."""
-    for sign, part in pieces(node, slashed=style == "script"):
-        before = _UNSIGNED.get(sign) or _sign(sign, style, form)
-        yield before * bool(sign) + _math(part, style)
+def _before(sign: str, form: str = "", style: Style = "normal") -> str:
+    """The sign before a piece, which may be invisible; nothing before the first."""
+    return _UNSIGNED.get(sign) or (_sign(sign, style, form) if sign else "")
 
 
-def _pieces(formula: Formula) -> Iterator[str]:
+def _pieces(formula: Formula) -> Iterator[tuple[str, Formula]]:
     match formula:
         case Relation(parts, signs):
             for sign, part in zip(("", *signs), parts, strict=True):
-                first, *others = _pieces(part)
-                yield (_sign(sign, "normal", _INFIX) if sign else "") + first
+                (_, first), *others = _pieces(part)
+                if sign or first != NOTHING:
+                    yield sign, first
                 yield from others
-        case Sum() | Product() if isinstance(formula, Sum) or width(formula) > _PHONE:
-            yield from _chain(formula, "normal", _INFIX)
+        case Sum():
+            yield from pieces(formula)
+        case Product() if width(formula) > _PHONE:
+            yield from pieces(formula)
         case _:
-            yield _math(formula, "normal")
+            yield "", formula
 
 
 def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
