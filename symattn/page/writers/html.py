@@ -266,7 +266,8 @@ def _breakable(formula: Formula) -> str:
         return _row(_math(formula, "normal"))
     if isinstance(formula, Row):
         return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
-    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in _pieces(formula))
+    shown = ((sign, part) for sign, part in _pieces(formula) if sign or part != NOTHING)
+    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in shown)
 
 
 def _before(sign: str, form: str = "", style: Style = "normal") -> str:
@@ -279,12 +280,9 @@ def _pieces(formula: Formula) -> Iterator[tuple[str, Formula]]:
         case Relation(parts, signs):
             for sign, part in zip(("", *signs), parts, strict=True):
                 (_, first), *others = _pieces(part)
-                if sign or first != NOTHING:
-                    yield sign, first
+                yield sign, first
                 yield from others
-        case Sum():
-            yield from pieces(formula)
-        case Product() if width(formula) > _PHONE:
+        case Sum() | Product() if isinstance(formula, Sum) or width(formula) > _PHONE:
             yield from pieces(formula)
         case _:
             yield "", formula
