@@ -27,8 +27,10 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.foundation.additions import modules
 from symattn.foundation.languages import languages
+from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.presentation import make_look
 from symattn.page.writers import FORMATS
+from symattn.page.writers.common import replacing
 from symattn.teaching.explanation import Layout
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
@@ -405,6 +407,17 @@ def test_a_format(tmp_path):
     assert [path.suffix for path in solution.write(tmp_path, forms=["outline"])] == [".outline"]
     worksheet(tmp_path, "attention", "--format", "outline")
     assert len(list(tmp_path.glob("*.outline"))) == 3
+
+
+@pytest.mark.parametrize("form", [name for name in FORMATS if name in ("html", "latex", "markdown", "text", "typst")])
+def test_a_format_may_be_another_but_for_one_node(form):
+    document = next(iter(sheets(make_recipe("attention"), 1))).worksheet
+    usual = FORMATS[form].write(document)
+    with replacing({AnswerGrid: lambda grid: f"a grid of {grid.rows} rows"}):
+        own = FORMATS[form].write(document)
+    grids = [block for block in all_blocks(document.blocks) if isinstance(block, AnswerGrid)]
+    assert own.count(f"a grid of {grids[0].rows} rows") >= 1
+    assert own != usual == FORMATS[form].write(document)
 
 
 def test_a_format_of_question_banks(tmp_path):

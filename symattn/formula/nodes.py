@@ -192,6 +192,11 @@ class MatrixOf(Node):
     column_labels: tuple[Formula, ...] = ()
     excluded: frozenset[tuple[int, int]] = frozenset()
 
+    @property
+    def entries(self) -> tuple[Formula, ...]:
+        """Row by row."""
+        return tuple(cell for row in self.rows for cell in row)
+
 
 @_node
 class Shape(Node):

@@ -386,6 +386,11 @@ class Table:
     rows: tuple[tuple[Inlines, ...], ...]
     row_heads: bool = False
 
+    @property
+    def columns(self) -> list[tuple[Inlines, ...]]:
+        """Each below its head."""
+        return list(zip(self.header, *self.rows, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Box:

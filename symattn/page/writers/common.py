@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeGuard, assert_never
+from types import MappingProxyType
+from typing import Any, TypeGuard, TypeVar, assert_never
 
 from symattn.formula.nodes import (
     BigSum,
+    Blank,
     CellKind,
     Formula,
     Fraction,
@@ -64,6 +68,32 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.writers.forms import Form
+
+T = TypeVar("T")
+
+# --- blocks that a user's own writer writes -----------------------------------------------------------
+
+_REPLACED: ContextVar[Mapping[type[Block], Callable[[Any], str]]] = ContextVar("replaced", default=MappingProxyType({}))
+
+
+@contextmanager
+def replacing(writers: Mapping[type[Block], Callable[[Any], str]]) -> Iterator[None]:
+    """While this lasts, blocks of some classes are written by these functions, whatever the format does with them.
+
+    So an output format of one's own is another one but for a node: see `docs/python.md`.
+    """
+    token = _REPLACED.set(MappingProxyType({**_REPLACED.get(), **writers}))
+    try:
+        yield
+    finally:
+        _REPLACED.reset(token)
+
+
+def replaced(block: Block) -> str | None:
+    """What takes the place of a block; None where its format writes it."""
+    own = _REPLACED.get().get(type(block))
+    return own(block) if own else None
+
 
 # --- commas and gaps ----------------------------------------------------------------------------------
 
@@ -243,6 +273,11 @@ def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = 
     return columns_as_wide([width(equation) for equation in equations], columns, limit, gap)
 
 
+def in_lines(items: Sequence[T], columns: int) -> list[Sequence[T]]:
+    """Items row by row in so many columns."""
+    return [items[i : i + columns] for i in range(0, len(items), columns)]
+
+
 def columns_as_wide(widths: Sequence[float], columns: int, limit: float, gap: float) -> int:
     """The same for what is so wide."""
     for n in range(max(1, min(columns, len(widths))), 1, -1):
@@ -371,6 +406,12 @@ def ruled_lines(space: WorkingSpace, page: Page) -> int:
 def has_character_boxes(item: FillIn) -> bool:
     """Whether there is a box for each character; a value that is too long for its boxes stands on a line instead."""
     return item.boxes > 0 and len(characters(item.value)) <= item.boxes
+
+
+def in_boxes(item: FillIn) -> list[str]:
+    """What stands in the boxes for one character each."""
+    value = characters(item.value)
+    return [*value, *[""] * (item.boxes - len(value))]
 
 
 def line_width(item: FillIn, page: Page) -> int:
@@ -614,9 +655,8 @@ CELL_INSET = 1.2
 
 def laid_out(table: Table, page: Page) -> Table:
     """The table, turned with its rows as columns where it has few rows and is much too wide for the page."""
-    columns = list(zip(table.header, *table.rows, strict=True))
-    wide = sum(max(map(inlines_width, column)) + CELL_INSET for column in columns)
-    if not table.row_heads or wide <= 1.25 * page.line or len(columns) <= 2 * (len(table.rows) + 1):
+    columns = table.columns
+    if not table.row_heads or table_width(table) <= 1.25 * page.line or len(columns) <= 2 * (len(table.rows) + 1):
         return table
     return replace(table, header=columns[0], rows=tuple(columns[1:]))
 
@@ -629,12 +669,25 @@ def in_two_halves(table: Table, page: Page) -> bool:
     if page.large or page.share < 1 or len(table.header) != 2 or len(table.rows) < _LONG_AND_NARROW:
         return False
     wide = table_width(table)
-    return wide < 0.45 * page.line and not any(is_for_writing(row, table) for row in table.rows)
+    return wide < 0.45 * page.line and not has_rows_for_writing(table)
 
 
 def is_for_writing(row: Sequence[Inlines], table: Table) -> bool:
     """Whether nothing stands in a row of a table but its head: it is to be filled in by hand."""
     return table.row_heads and len(row) > 1 and not any(map(inlines_width, row[1:]))
+
+
+def has_rows_for_writing(table: Table) -> bool:
+    return any(is_for_writing(row, table) for row in table.rows)
+
+
+def is_blank(cell: Inlines) -> bool:
+    """Whether a cell of a table is a place to write."""
+    match cell:
+        case (Math(Blank()),):
+            return True
+        case _:
+            return False
 
 
 def has_matrices(table: Table) -> bool:
@@ -652,8 +705,7 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     the others.  Where too little is left for words, the shares are more than a line together, and the table is made
     smaller as a whole.
     """
-    columns = list(zip(table.header, *table.rows, strict=True))
-    widths = [max(map(inlines_width, column)) + CELL_INSET for column in columns]
+    columns, widths = table.columns, _column_widths(table)
     if sum(widths) <= limit:
         return []
     fair = limit / len(widths)
@@ -683,7 +735,11 @@ def _widened(shares: Sequence[float], least: Sequence[float]) -> list[float]:
 
 def table_width(table: Table) -> float:
     """How wide a table is in em if nothing in it is wrapped."""
-    return sum(max(map(inlines_width, column)) + CELL_INSET for column in zip(table.header, *table.rows, strict=True))
+    return sum(_column_widths(table))
+
+
+def _column_widths(table: Table) -> list[float]:
+    return [max(map(inlines_width, column)) + CELL_INSET for column in table.columns]
 
 
 def is_too_wide(table: Table, shares: Sequence[float], limit: float) -> bool:

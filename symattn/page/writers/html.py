@@ -266,7 +266,8 @@ def _breakable(formula: Formula) -> str:
         return _row(_math(formula, "normal"))
     if isinstance(formula, Row):
         return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
-    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in _pieces(formula))
+    shown = ((sign, part) for sign, part in _pieces(formula) if sign or part != NOTHING)
+    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in shown)
 
 
 def _before(sign: str, form: str = "", style: Style = "normal") -> str:
@@ -279,12 +280,9 @@ def _pieces(formula: Formula) -> Iterator[tuple[str, Formula]]:
         case Relation(parts, signs):
             for sign, part in zip(("", *signs), parts, strict=True):
                 (_, first), *others = _pieces(part)
-                if sign or first != NOTHING:
-                    yield sign, first
+                yield sign, first
                 yield from others
-        case Sum():
-            yield from pieces(formula)
-        case Product() if width(formula) > _PHONE:
+        case Sum() | Product() if isinstance(formula, Sum) or width(formula) > _PHONE:
             yield from pieces(formula)
         case _:
             yield "", formula
@@ -343,7 +341,7 @@ def _matrix(node: MatrixOf) -> str:
     for i, row in enumerate(node.rows):
         label = f'<mtd class="before">{_math(node.row_labels[i], "normal")}</mtd>' if node.row_labels else ""
         rows.append(f"<mtr>{label}{''.join(_cell(node, i, j, pads) for j in range(len(row)))}</mtr>")
-    tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    tall = any(map(common.has_tall_fraction, node.entries))
     large = ' displaystyle="true"' if tall else ""
     table = f'<mtable class="matrix"{large}>{"".join(rows)}</mtable>'
     return table if labelled else _fenced(table, node.bracket, tall=True)
@@ -499,6 +497,8 @@ def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
 
 def _block(block: Block, screen: _Screen) -> str:
     page = screen.page
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             content = block.whole
@@ -517,7 +517,7 @@ def _block(block: Block, screen: _Screen) -> str:
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, min(columns, common.ON_A_SCREEN), page.line)
             lines = tuple(common.folded(equations, limit=page.line)) if columns == 1 else equations
-            return _formulas([lines[i : i + columns] for i in range(0, len(lines), columns)])
+            return _formulas(common.in_lines(lines, columns))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace():
@@ -766,16 +766,12 @@ def _table(table: Table) -> str:
         cells = [_head("row", first) if table.row_heads else f"<td>{_text(first)}</td>"]
         for cell, above in zip(others, table.header[1:], strict=True):
             label = ", ".join(filter(None, (_heard(first), _heard(above))))
-            cells.append(f"<td>{_entry(label) if by_hand or _is_blank(cell) else _text(cell)}</td>")
+            cells.append(f"<td>{_entry(label) if by_hand or common.is_blank(cell) else _text(cell)}</td>")
         kind = ' class="writing"' if by_hand else ""
         rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
-    wide = sum(max(map(_needed, column)) for column in zip(table.header, *table.rows, strict=True))
+    wide = sum(max(map(_needed, column)) for column in table.columns)
     inner = _parts_of_table(head, rows)
     return f'<div class="wide"{_moved(say("Table"), wide)}><table class="table">\n{inner}</table></div>'
-
-
-def _is_blank(content: Inlines) -> bool:
-    return len(content) == 1 and isinstance(content[0], Math) and isinstance(content[0].formula, Blank)
 
 
 def _needed(content: Inlines) -> float:
@@ -935,8 +931,7 @@ def _fill_in(item: FillIn, page: Page) -> str:
     """A label and a place to write; what stands there already is text."""
     label = _heard(item.label)
     if common.has_character_boxes(item) and item.value:
-        value = common.characters(item.value)
-        boxes = (f"<span>{escaped(c)}</span>" for c in (*value, *[""] * (item.boxes - len(value))))
+        boxes = (f"<span>{escaped(c)}</span>" for c in common.in_boxes(item))
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif common.has_character_boxes(item):
         boxes = (

@@ -174,6 +174,8 @@ class Blocks:
 
     def block(self, block: Block) -> str:
         page = self.page
+        if (own := common.replaced(block)) is not None:
+            return own
         match block:
             case Heading():
                 return self.heading(block)
@@ -187,7 +189,7 @@ class Blocks:
                 if columns == 1:
                     equations = tuple(common.folded(equations, limit=self.line))
                 cells = [tex.aligned(equation, self.dialect, self.notation) for equation in equations]
-                return self.formulas(" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
+                return self.formulas(map(" & ".join, common.in_lines(cells, columns)))
             case AnswerGrid():
                 return self._grid(block)
             case WorkingSpace(ruled=True):
@@ -288,8 +290,7 @@ class Blocks:
         if self.for_many and item.student:
             place = f"\\writingline{{{common.line_width(item, self.page)}}}{{\\student{item.student}}}"
         elif common.has_character_boxes(item):
-            value = common.characters(item.value)
-            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in (*value, *[""] * (item.boxes - len(value))))
+            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in common.in_boxes(item))
             place = f"\\charboxes{{{boxes}}}"
         else:
             place = f"\\writingline{{{common.line_width(item, self.page)}}}{{{escaped(item.value)}}}"
@@ -321,8 +322,8 @@ class Blocks:
         page = self.page
         table = common.laid_out(table, page)
         shares = common.column_shares(table, self.line)
-        for_writing = any(common.is_for_writing(row, table) for row in table.rows)
-        if page.large and not for_writing and common.is_too_wide(table, shares, self.line):
+        boxes = common.has_rows_for_writing(table)
+        if page.large and not boxes and common.is_too_wide(table, shares, self.line):
             return "\n\n".join(f"\\tablerow{{{self._one_below_the_other(table.header, row)}}}" for row in table.rows)
         rooms = [share * self.line for share in shares] or [self.line] * len(table.header)
         heads = [f"\\textbf{{{self._cell(*cell)}}}" for cell in zip(table.header, rooms, strict=True)]
@@ -335,7 +336,6 @@ class Blocks:
         head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
         ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
         wrapped = "".join(f"{self.wrapped_column}{{{share:.3f}\\linewidth}}" for share in shares)
-        boxes = any(common.is_for_writing(row, table) for row in table.rows)
         columns = wrapped or ("|" if boxes else "").join("l" * len(heads))
         parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
         between = " \\hline\n" if boxes else f" {self.thin_line}\n" if common.has_matrices(table) else "\n"

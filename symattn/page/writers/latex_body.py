@@ -219,9 +219,8 @@ class BodyBlocks(Blocks):
 
     def _fill_in(self, item: FillIn) -> str:
         if common.has_character_boxes(item):
-            value = common.characters(item.value)
-            boxes = (*value, *[""] * (item.boxes - len(value)))
-            place = "".join(f"\\framebox[{common.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in boxes)
+            boxes = (f"\\framebox[{common.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in common.in_boxes(item))
+            place = "".join(boxes)
         else:
             wide = min(common.line_width(item, self.page), self.page.width - 10)
             place = f"\\underline{{\\makebox[{wide}mm][l]{{\\strut {escaped(item.value)}}}}}"

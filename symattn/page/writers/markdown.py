@@ -230,6 +230,8 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 
 
 def _block(block: Block) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             return f"{'#' * min(6, level + 1)} {in_line(block.whole)}{_marks(marks)}"
@@ -245,13 +247,13 @@ def _block(block: Block) -> str:
             if columns == 1:
                 equations = tuple(common.folded(equations))
             cells = [tex.aligned(equation, _TEX) for equation in equations]
-            rows = [" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            rows = [*map(" & ".join, common.in_lines(cells, columns))]
             return _display(_aligned_lines(rows))
         case AnswerGrid():
             return _grid(block)
         case WorkingSpace():
             return f"*{common.label(say('Working'))}*\n\n&nbsp;\n\n&nbsp;"
-        case AnswerSpace():
+        case AnswerSpace() | Flow() | Solved():
             return _together(common.one_after_another(block))
         case FillIns(items):
             return "\n\n".join(map(_fill_in, items))
@@ -272,14 +274,10 @@ def _block(block: Block) -> str:
             return _together(blocks)
         case Falk():
             return _scheme(block)
-        case Flow():
-            return _together(common.one_after_another(block))
         case FlowSheet():  # `Flow` has the same in the usual form
             return ""
         case Columns():
             return _columns(block)
-        case Solved():
-            return _together(common.one_after_another(block))
         case Diagram(description=description):
             return _figure(text.figure(block), description)
         case Program():  # for notebooks

@@ -308,10 +308,10 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
 def _matrix(node: MatrixOf, tex: Dialect) -> str:
     if tex.flat:
         return _matrix_on_one_line(node, tex)
-    tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    tall = any(map(common.has_tall_fraction, node.entries))
     longest = _longest_places(node) if tex.columns else [""] * max(map(len, node.rows), default=0)
     rows = [_row(node, i, tex, "tall" if tall else "normal", longest) for i in range(len(node.rows))]
-    fractions = any(is_tall(cell) for row in node.rows for cell in row)
+    fractions = any(map(is_tall, node.entries))
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
     if (columns := max(map(len, node.rows), default=0)) > tex.most_columns:
@@ -333,7 +333,7 @@ def _columns(node: MatrixOf) -> str:
     """How columns of numbers are aligned, N{width} where all are equally wide; nothing where they are centred."""
     columns = matrix_columns(node)
     if columns.even:
-        kind = "N" if all(isinstance(unsigned(cell), Number | Infinity) for row in node.rows for cell in row) else "E"
+        kind = "N" if all(isinstance(unsigned(cell), Number | Infinity) for cell in node.entries) else "E"
         return f"[*{{{len(columns.even)}}}{{{kind}{{{columns.even[0]:.2f}em}}}}]"
     return f"[{''.join('r' if numbers else 'c' for numbers in columns.numbers)}]" if any(columns.numbers) else ""
 
@@ -394,5 +394,5 @@ def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> str:
     if node.column_labels:
         heads = " & ".join(_source(label, tex) for label in node.column_labels)
         rows[0] = f"{'& ' if node.row_labels else ''}{heads} \\\\ \\hline\n{rows[0]}"
-    fractions = any(is_tall(cell) for row in node.rows for cell in row)
+    fractions = any(map(is_tall, node.entries))
     return _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{columns}}}")

@@ -260,9 +260,9 @@ def _matrix_on_one_line(node: MatrixOf) -> str:
 
 def _matrix(node: MatrixOf) -> Picture:
     """A matrix with its labels, if any, outside the brackets."""
-    flat = not any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    flat = not any(map(common.has_tall_fraction, node.entries))
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
-    numbers = not node.column_labels and all(_is_signed_number(cell) for row in node.rows for cell in row)
+    numbers = not node.column_labels and all(map(_is_signed_number, node.entries))
     rows = _Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
     return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
 
@@ -384,9 +384,9 @@ def _entries(block: Entries, limit: int) -> Picture:
     cut = [(first or EMPTY, _joined(rest, " ")) for first, rest in map(_cut, block.equations)]
     for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
-        rows = [[part for pair in padded[i : i + columns] for part in pair] for i in range(0, len(padded), columns)]
+        rows = [[part for pair in line for part in pair] for line in common.in_lines(padded, columns)]
         levelled = draw.level(rows, "rl" * columns)
-        pairs = [[_joined(row[i : i + 2], " ") for i in range(0, len(row), 2)] for row in levelled]
+        pairs = [[_joined(pair, " ") for pair in common.in_lines(row, 2)] for row in levelled]
         picture = _spread([_joined(row, "     ") for row in pairs])
         if picture.width <= limit:
             break
@@ -487,7 +487,13 @@ def _blocks(blocks: Iterable[Block], width: int) -> list[str]:
     return [_block(block, width) for block in common.without_programs(blocks)]
 
 
+def _one_below_the_other(blocks: Iterable[Block], width: int) -> str:
+    return "\n\n".join(_blocks(blocks, width))
+
+
 def _block(block: Block, width: int) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             content = block.whole
@@ -510,8 +516,8 @@ def _block(block: Block, width: int) -> str:
             return "\n\n".join(["_" * min(width, PROSE)] * common.ruled_lines(block, common.Page()))
         case WorkingSpace():
             return "\n" * max(1, common.space_height(block, common.Page()) // 6)
-        case AnswerSpace():
-            return "\n\n".join(_blocks(common.one_after_another(block), width))
+        case AnswerSpace() | Flow() | Solved():
+            return _one_below_the_other(common.one_after_another(block), width)
         case FillIns(items):
             return _fill_ins(items, width)
         case Choices():
@@ -530,21 +536,17 @@ def _block(block: Block, width: int) -> str:
         case Table():
             return _table(block, width)
         case Box(title, inside):
-            body = "\n\n".join(_blocks(inside, width - 2))
+            body = _one_below_the_other(inside, width - 2)
             bar = textwrap.indent(body, "│ ", lambda line: True)
             return f"╭─ {visible(title)}\n{bar}\n╰─"
         case Together(inside):
-            return "\n\n".join(_blocks(inside, width))
+            return _one_below_the_other(inside, width)
         case Falk():
             return _scheme(block, width)
-        case Flow():
-            return "\n\n".join(_blocks(common.one_after_another(block), width))
         case FlowSheet():  # nobody draws it in characters: `Flow` has the same in the usual form
             return ""
         case Columns():
             return _columns(block, width)
-        case Solved():
-            return "\n\n".join(_blocks(common.one_after_another(block), width))
         case Diagram():
             return figure(block)
         case Program():  # for notebooks
@@ -590,7 +592,7 @@ def _scheme(block: Falk, width: int) -> str:
     inside = block.inside
     if isinstance(inside, AnswerGrid):
         if inside.row_labels or inside.column_labels:
-            return "\n\n".join(_blocks(common.one_after_another(block), width))
+            return _one_below_the_other(common.one_after_another(block), width)
         gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + _picture(inside.name, True)
         bracket: Bracket = "["
     else:
@@ -608,7 +610,7 @@ def _scheme(block: Falk, width: int) -> str:
     left = names[0] + left + text("  ")
     corner = text(draw.right(names[1].lines[0], left.width))
     scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
-    return _indented(scheme) if scheme.width <= width - 4 else "\n\n".join(_blocks(_apart(block), width))
+    return _indented(scheme) if scheme.width <= width - 4 else _one_below_the_other(_apart(block), width)
 
 
 def _apart(block: Falk) -> Iterator[Block]:
@@ -637,7 +639,7 @@ def _columns(block: Columns, width: int) -> str:
     rights = [_side(right, room) for _, right in block.rows]
     other = max(picture.width for picture in (text(heads[1]), *rights))
     if wide > width * 3 // 5 or other > room:
-        return "\n\n".join(_blocks(common.one_after_another(block), width))
+        return _one_below_the_other(common.one_after_another(block), width)
 
     def line(left: str, right: str) -> str:
         return f"{draw.left(left, wide)}{_BAR}{right}".rstrip()
@@ -653,7 +655,7 @@ def _columns(block: Columns, width: int) -> str:
 
 def _side(blocks: Sequence[Block], width: int) -> Picture:
     """Blocks one after another as a picture."""
-    lines = "\n\n".join(_blocks(blocks, width)).split("\n")
+    lines = _one_below_the_other(blocks, width).split("\n")
     return draw.stacked(list(map(text, lines)), 0, "left")
 
 
@@ -676,8 +678,7 @@ def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
 def place(item: FillIn) -> str:
     """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
     if common.has_character_boxes(item):
-        value = common.characters(item.value)
-        return "|".join(["", *value, *"_" * (item.boxes - len(value)), ""])
+        return "|".join(["", *(c or "_" for c in common.in_boxes(item)), ""])
     words = visible(item.value)
     return words + "_" * (max(6, item.width // 2) - columns_of(words))
 
@@ -713,7 +714,7 @@ def _choices(block: Choices, width: int) -> str:
     most = max(1, (width + 1) // wide)
     columns = -(-len(pictures) // -(-len(pictures) // most))
     padded = pictures + [EMPTY] * (-len(pictures) % columns)
-    rows = draw.level([padded[i : i + columns] for i in range(0, len(padded), columns)], "l")
+    rows = draw.level(common.in_lines(padded, columns), "l")
     return _indented(_spread([_joined(row, "     ") for row in rows]), 2)
 
 

@@ -340,11 +340,11 @@ def _list(items: Iterator[str], separator: str) -> str:
 
 
 def _matrix(node: MatrixOf) -> str:
-    style: Style = "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
+    style: Style = "tall" if any(map(common.has_tall_fraction, node.entries)) else "normal"
     pads = matrix_columns(node).pads
     rows = [[_cell(node, i, j, style, pads) for j in range(len(row))] for i, row in enumerate(node.rows)]
     options = [f"delim: {_DELIMITER[node.bracket]}"]
-    if any(is_tall(cell) for row in node.rows for cell in row):
+    if any(map(is_tall, node.entries)):
         options.append("row-gap: #0.7em")
     if node.row_labels or node.column_labels:
         lines = ("hline: 1, " if node.column_labels else "") + ("vline: 1, " if node.row_labels else "")
@@ -671,7 +671,7 @@ def _headed(blocks: Sequence[Block], wide: float, page: Page) -> str:
 def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
     """A question in its part of a line."""
     before = _headed((question.heading, *question.said), wide, page)
-    formulas, boxes = _blocks(question.shown, page), _grid(question.boxes, replace(page, narrow=row.narrow))
+    formulas, boxes = _blocks(question.shown, page), _block(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
     return f"{before}\n#moved-out[\n{formulas}\n\n{boxes}\n]"
@@ -724,7 +724,7 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
 
 
 def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int, fits: bool) -> str:
-    rows = [f" & #h({_ENTRIES_APART}em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+    rows = [*map(f" & #h({_ENTRIES_APART}em) ".join, common.in_lines(cells, columns))]
     return _formulas(_spoken(*equations), rows, fits=fits, close=True)
 
 
@@ -861,6 +861,8 @@ def _height(blocks: Sequence[Block], page: Page) -> float:
 
 
 def _block(block: Block, page: Page) -> str:
+    if (own := common.replaced(block)) is not None:
+        return own
     match block:
         case Heading(level=level, marks=marks):
             if page.form:
@@ -1170,8 +1172,7 @@ def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
 
 def _fill_in(item: FillIn, page: Page) -> str:
     if common.has_character_boxes(item):
-        value = common.characters(item.value)
-        boxes = (f"[{_words(c)}]" for c in (*value, *[""] * (item.boxes - len(value))))
+        boxes = (f"[{_words(c)}]" for c in common.in_boxes(item))
         address = _field_of(item, page, boxes=item.boxes)
         place = f"#character-boxes({', '.join(filter(None, (address, *boxes)))})"
     else:
@@ -1292,7 +1293,7 @@ def _row_by_row(table: Table, page: Page) -> str:
 
 def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
     """A call that draws the field of every blank in a table, by row and column, from 1, without the heads."""
-    if page.form is None or not any(_is_blank(cell) for row in table.rows for cell in row):
+    if page.form is None or not any(common.is_blank(cell) for row in table.rows for cell in row):
         return {}
     spot, found = page.form.spot("table"), {}
     for i, row in enumerate(table.rows, 1):
@@ -1312,7 +1313,8 @@ def _part_of_table(
     rows = []
     for i, row in enumerate(table.rows, above + 1):
         head, *others = (
-            f"[{'#room-to-write' * _is_blank(cell)}{fields.get((i, j)) or _text(cell)}]" for j, cell in enumerate(row)
+            f"[{'#room-to-write' * common.is_blank(cell)}{fields.get((i, j)) or _text(cell)}]"
+            for j, cell in enumerate(row)
         )
         if common.is_for_writing(row, table):
             others = [f"[#box-to-write({page.millimetres(common.WRITING)}mm)]"] * len(others)
@@ -1320,7 +1322,7 @@ def _part_of_table(
     high = common.has_matrices(table)
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
     lines = ", lines: true" if high else ""
-    if any(common.is_for_writing(row, table) for row in table.rows):
+    if common.has_rows_for_writing(table):
         lines += ", boxes: true"
     elif columns.isdigit() and not fields and not half and _table_surely_fits(table, page):
         lines += ", fits: true"
@@ -1337,14 +1339,6 @@ def _table_surely_fits(table: Table, page: Page) -> bool:
 
 def _has_known_width(words: str) -> bool:
     return words.isascii() or (all(map(coverage.is_printable, words)) and not _UNKNOWN_WIDTH.search(words))
-
-
-def _is_blank(cell: Inlines) -> bool:
-    match cell:
-        case (Math(Blank()),):
-            return True
-        case _:
-            return False
 
 
 # --- figures: the functions that draw stand in the template -------------------------------------------

@@ -244,10 +244,9 @@ class _Page:
                 yield from self.programs_until(pending)
                 pending = []
             pending += shown
-            if item.math and len(item.lead) < 3 and not any("{" in lead for lead in item.lead):
-                yield from self.displays(item, [(self.lead(item, own), own) for own in each], together=True)
-            elif item.math:
-                yield from self.displays(item, [(self.lead(item, own), own) for own in each], together=False)
+            if item.math:
+                together = len(item.lead) < 3 and not any("{" in lead for lead in item.lead)
+                yield from self.displays(item, [(self.lead(item, own), own) for own in each], together)
             else:
                 for own in each:
                     yield from self.item(item, own)
